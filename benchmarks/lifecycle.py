@@ -78,7 +78,7 @@ COMMANDS: dict[str, Callable[[dict[str, str]], list[str]]] = {
         *("diagnose", runs["evaluate"], "--fingerprint", "--judge", "J"),
         *("--responses", "2", "--trials", "3"),
     ],
-    "graph": lambda runs: ["run", "once", "world.jsonl", "--judge", "J", "--models", "A,B"],
+    "graph": lambda runs: ["graph", "once", "world.jsonl", "--judge", "J", "--models", "A,B"],
 }
 FORKS = {
     "evaluate": ["--from", "score", "--judge", "K"],

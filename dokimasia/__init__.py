@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from dokimasia.operations.runs import RunDetail, RunShown
     from dokimasia.operations.verbs import (
         analyse,
+        board,
         correct,
         diagnose,
         diff,
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     )
     from dokimasia.people.checks import decide, pending_checks
     from dokimasia.people.correction.shape import CorrectionFigures
+    from dokimasia.report.board import Board
     from dokimasia.report.comparison import RunComparison
     from dokimasia.runs.embedding import as_runnable, memory_context
     from dokimasia.runs.forking import ForkRequest
@@ -75,6 +77,7 @@ if TYPE_CHECKING:
     analyse_sync: SyncVerb[AnalysedAudit]
     arena_sync: SyncVerb[RunResult]
     audit_sync: SyncVerb[RunResult]
+    board_sync: SyncVerb[Board]
     compare_judging_sync: SyncVerb[RunResult]
     correct_sync: SyncVerb[CorrectionFigures]
     diagnose_sync: SyncVerb[Diagnosis]
@@ -136,6 +139,7 @@ _MODULES = {
         "methods.tree": ("GrowthRequest", "grow_tree"),
         "operations.verbs": (
             "analyse",
+            "board",
             "correct",
             "diagnose",
             "diff",
@@ -221,6 +225,8 @@ __all__ = [
     "as_runnable",
     "audit",
     "audit_sync",
+    "board",
+    "board_sync",
     "compare_judging",
     "compare_judging_sync",
     "correct",

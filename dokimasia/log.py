@@ -26,6 +26,9 @@ which cannot be encoded."""
 SHORTEST_SECRET = 6
 """Characters of a known secret, at least; a shorter value could be ordinary text and is redacted only if it looks like a key."""
 
+LONG_SECRET = 20
+"""Characters of a known secret from which on each half of it is a secret, too."""
+
 _KEY_LIKE = re.compile(
     r"""
     \b(?:sk|pk|rk|gsk|hf|xai|ghp|gho|ghs|glpat|r8|pplx|nvapi|fw|tgp|csk|esecret)[-_][A-Za-z0-9_*-]{12,}
@@ -117,24 +120,31 @@ def forms_of(secret: str) -> set[str]:
     """Return the forms of a secret in which it may appear in a text.
 
     These are the secret itself, escaped for JSON, Python, HTML and URLs, and line by line; and the forms in which an endpoint
-    may echo it: in base64 (also inside a longer text), in hexadecimal digits, with every character percent-encoded, and
-    reversed.
+    may echo it: in base64 (also inside a longer text), in hexadecimal digits, with every character or every sign
+    percent-encoded, reversed, and, if it is long, each half.
     """
     texts = {secret} | {line.strip() for line in secret.splitlines() if len(line.strip()) >= 16}
     forms: set[str] = set()
     for text in texts:
         in_json = {json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
         in_address = {quote(text, safe=""), quote(text), quote_plus(text)}
-        in_address |= {re.sub("%[0-9A-F]{2}", lambda code: code[0].lower(), form) for form in in_address}
+        in_address |= {_lower_codes(form) for form in in_address}
         twice = {json.dumps(form)[1:-1] for form in in_json}
         forms |= {text, repr(text)[1:-1], html.escape(text)} | in_json | in_address | twice | _echoes(text)
     return forms
 
 
+def _lower_codes(text: str) -> str:
+    return re.sub("%[0-9A-F]{2}", lambda code: code[0].lower(), text)
+
+
 def _echoes(text: str) -> set[str]:
     data = text.encode("utf-8", "surrogatepass")
     coded = "".join(f"%{byte:02x}" for byte in data)
-    forms = {text[::-1], data.hex(), data.hex().upper(), coded, coded.upper(), data.hex(":"), data.hex(" ")}
+    named = "".join(chr(byte) if chr(byte).isalnum() and byte < 128 else f"%{byte:02X}" for byte in data)
+    halves = {text[: len(text) // 2], text[len(text) // 2 :]} if len(text) >= LONG_SECRET else set[str]()
+    forms = halves | {named, _lower_codes(named)}
+    forms |= {text[::-1], data.hex(), data.hex().upper(), coded, coded.upper(), data.hex(":"), data.hex(" ")}
     for before in range(3):  # its offset within base64's groups of three bytes
         encoded = base64.b64encode(b"\0" * before + data).decode("ascii")
         inner = encoded[

@@ -377,7 +377,7 @@ def _optional_text(table: Mapping[str, Any], key: str, place: str) -> str | None
 def nearest(name: str, names: Iterable[str]) -> str:
     """Return a "did you mean" with the names closest to a misspelt one; empty if none is close."""
     matches = difflib.get_close_matches(name, list(names), n=2)
-    return f"; did you mean {' or '.join(matches)}?" if matches else ""
+    return f"; did you mean {' or '.join(map(repr, matches))}?" if matches else ""
 
 
 def _may_be_secret(value: str, is_key: bool) -> bool:

@@ -63,7 +63,7 @@ def test_the_document_shows_one_of_each() -> None:
     assert {"pyproject.toml", "run_it.py", "questions.csv"} < set(FILES)
     assert sum(name.startswith("acme_checks/") for name in FILES) == 5
     assert len(FILES["acme_checks/majority.py"].splitlines()) <= 120
-    verbs = {"plugins", "majority", "run", "evaluate", "fork", "data", "show", "report", "export"}
+    verbs = {"plugins", "majority", "graph", "evaluate", "fork", "data", "show", "report", "export"}
     assert {command[0] for command in COMMANDS} >= verbs
 
 
@@ -100,7 +100,7 @@ def test_every_command_of_the_document_works(acme: Path, capsys: pytest.CaptureF
         sample = run_samples(home, vote)[0].sample_id
     assert run(["show", vote, "--sample", sample]) == 0
     assert "votes" in capsys.readouterr().out
-    assert "agreement" in printed[" ".join(next(one for one in COMMANDS if one[0] == "run"))]
+    assert "agreement" in printed[" ".join(next(one for one in COMMANDS if one[0] == "graph"))]
 
 
 def test_the_graph_runs_from_python(acme: Path, capsys: pytest.CaptureFixture[str]) -> None:

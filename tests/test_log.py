@@ -188,3 +188,13 @@ def test_a_secret_is_known_by_its_name(name: str) -> None:
 def test_an_ordinary_name_is_no_secret(name: str) -> None:
     """Names of ordinary parameters are none, `max_tokens` among them."""
     assert not names_secret(name)
+
+
+@pytest.mark.parametrize("echo", ["sk%2Dproj%5Fabc123def456ghi789", "sk%2dproj%5fabc123def456ghi789", "{a} and {b}"])
+def test_signs_in_codes_and_halves_are_redacted(echo: str) -> None:
+    """A long key is not shown with its signs percent-encoded, nor in two halves."""
+    key = "sk-proj_abc123def456ghi789"
+    text = echo.format(a=key[:13], b=key[13:])
+    shown = Redactor([key], patterns=False)(f"wrong key {text}.")
+    assert "abc123" not in shown
+    assert "ghi789" not in shown

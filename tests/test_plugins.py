@@ -184,7 +184,7 @@ def test_a_broken_plugin_breaks_nothing_else(tmp_path: Path, capsys: pytest.Capt
     assert run(["sim", "make", str(data), "--samples", "2"]) == 0
     assert run(["evaluate", str(data), "--judge", "sim/judge", "--models", "sim/strong", *home]) == 0
     capsys.readouterr()
-    assert run(["run", "broken", str(data), "--judge", "sim/judge", *home]) == 2
+    assert run(["graph", "broken", str(data), "--judge", "sim/judge", *home]) == 2
     error = capsys.readouterr().err
     assert "acme-checks 1.0 cannot be loaded" in error
     assert len(error.strip().splitlines()) == 1

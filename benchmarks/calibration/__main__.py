@@ -15,6 +15,7 @@ if __package__ in (None, ""):
 from benchmarks.calibration import (
     arenas,
     audits,
+    boards,
     contrasts,
     corrections,
     diagnoses,
@@ -39,6 +40,7 @@ from benchmarks.calibration.trials import Seed
 from benchmarks.calibration.verdicts import FULL, Verdict, judge, table
 
 FAMILIES: dict[str, Callable[[int], Seed]] = {
+    "board": boards.boards,
     "evaluation": evaluations.evaluation,
     "comparison": evaluations.comparison,
     "clusters": evaluations.clusters,

@@ -48,7 +48,7 @@ def command(
 ) -> None:
     """Analyse the audit RUN: each analysis as numbers and one sentence, and with -o as a chart.
 
-    Told are the reliability gap, where gates fail, whether the two streams go together, the agreement with outside
+    Reports the reliability gap, where gates fail, whether the two streams go together, the agreement with outside
     ratings with and without the gate, length bias, what another judge says, and what fewer rubrics would say.
     """
     import asyncio

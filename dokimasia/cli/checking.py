@@ -87,7 +87,7 @@ def go_through(backend: "Backend", run: str, *, who: str, second: bool) -> int:
             out.print()
         except Unreachable as problem:
             out.print(f"{count} decided in this invocation")
-            command = f"dokimasia check {due.run} --who {who}{' --second' if second else ''}{backend.where}"
+            command = f"dokimasia decide {due.run} --who {who}{' --second' if second else ''}{backend.where}"
             raise Unreachable(f"{problem}; what was decided is kept. Go on with: {command}") from None
     out.print(f"{count} decided in this invocation")
     return count
@@ -158,7 +158,7 @@ def _ask(
                 )
                 return None if stopped else 1, _print_decision(outcome)
         except DecidedMeanwhile as problem:
-            out.print(f"[red]{escape(str(problem))}[/red]; s goes on, and check --second gives a second opinion")
+            out.print(f"[red]{escape(str(problem))}[/red]; s goes on, and decide --second gives a second opinion")
         except (InputError, ValueError) as problem:
             out.print(f"[red]{escape(str(problem))}[/red]")
         if key == "o":

@@ -75,7 +75,7 @@ def tree_step(
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import get_run
 
-    request = GrowthRequest(judge=judge, run=run, seed=seed)
+    request = GrowthRequest(judge=judge, run=run, seed=seed, name=f"Demo tree {len(pairs)}-{seed}")
     grown = run_to_end(partial(run_method, METHOD, request), settings, method=METHOD.name)
     tree = str(grown.summary["tree"])
     with Home.open(settings.home, write=False) as home:
@@ -302,11 +302,21 @@ def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> JsonObject:
     data = settings.home / f"gold-{SCENES}-{seed}.jsonl"
     write_gold(data, SCENES, seed)
     perturb_request = PerturbRequest(
-        data=data.absolute(), perturber=PERTURBER, dimensions=DIMENSIONS, checker=NOBODY, seed=seed
+        data=data.absolute(),
+        perturber=PERTURBER,
+        dimensions=DIMENSIONS,
+        checker=NOBODY,
+        seed=seed,
+        name=f"Demo perturbations {SCENES}-{seed}",
     )
     perturbed = run_to_end(partial(perturb, perturb_request), settings, method="perturb")
     request = ProbeRequest(
-        data=Path(str(perturbed.run)), judges=(PROBED_JUDGE,), evaluators=EVALUATORS, unchecked=True, seed=seed
+        data=Path(str(perturbed.run)),
+        judges=(PROBED_JUDGE,),
+        evaluators=EVALUATORS,
+        unchecked=True,
+        seed=seed,
+        name=f"Demo probe {SCENES}-{seed}",
     )
     result = run_to_end(partial(probe, request), settings, method="probe")
     task = ProbeFigures.model_validate(result.summary).tasks["image-to-text"]
@@ -397,7 +407,9 @@ def evaluation_step(
     from dokimasia.methods.evaluation import EvaluationRequest, evaluate
     from dokimasia.simulation.truths.evaluation import expected_mean
 
-    request = EvaluationRequest(data=data, judge=JUDGE, models=CANDIDATES, seed=seed)
+    request = EvaluationRequest(
+        data=data, judge=JUDGE, models=CANDIDATES, seed=seed, name=f"Demo evaluation {len(pairs)}-{seed}"
+    )
     result = run_to_end(partial(evaluate, request), settings, method="evaluate")
     planted = {name: expected_mean(name, JUDGE, pairs) for name in CANDIDATES}
     if not as_json:
@@ -426,7 +438,7 @@ def refinement_step(
     from dokimasia.simulation.profiles import as_candidate, as_judge, find_profile
     from dokimasia.simulation.truths.refinement import expected_rates
 
-    request = RefinementRequest(run=run, models=REFINED, seed=seed)
+    request = RefinementRequest(run=run, models=REFINED, seed=seed, name=f"Demo refinement {len(pairs)}-{seed}")
     result = run_to_end(partial(refine, request), settings, method="refine")
     judge = as_judge(find_profile(JUDGE))
     profiles = {name: as_candidate(find_profile(name)) for name in CANDIDATES}

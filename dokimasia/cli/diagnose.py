@@ -45,7 +45,9 @@ if TYPE_CHECKING:
     optional=("judge",),
     named=("run", "judge", "tree", "seed", "export", "by_hand"),
 )
-@click.option("--dry-run", is_flag=True, help="--write, --fingerprint: print the estimate; ask nothing.")
+@click.option(
+    "--dry-run", is_flag=True, help="--write, --fingerprint: print the cost estimate without sending anything."
+)
 @json_option
 @with_backend
 @detachable

@@ -116,35 +116,38 @@ class PreviewShown(BaseModel):
     steps: list[ForkStep] | None = None
 
 
-def print_preview(preview: JsonObject, *, as_json: bool) -> None:
-    """Print a run's prompts and then, where they remain visible, its calls and their cost."""
+def print_preview(preview: JsonObject, *, prompts: bool, as_json: bool) -> None:
+    """Print a run's cost and calls, and with `prompts` one prompt of each kind; JSON has the prompts in any case."""
     if as_json:
         print_json(preview)
-    else:
-        _print_preview(PreviewShown.model_validate(preview))
+        return
+    shown = PreviewShown.model_validate(preview)
+    print_cost(shown, style="bold")
+    if prompts:
+        print_prompts(shown)
+    elif shown.prompts:
+        console().print(f"[dim]{several(len(shown.prompts), 'prompt')}: add --show-prompts to read[/dim]")
 
 
-def _print_preview(preview: PreviewShown) -> None:
+def print_prompts(preview: PreviewShown) -> None:
+    """Print one prompt of each kind, as a model would be sent it."""
     out = console()
     for name, messages in preview.prompts.items():
         out.rule(f"prompt {name}")
         for message in messages:
             images = f" + {message.images} image(s)" if message.images else ""
             out.print(f"[{message.role}{images}]\n{redact(message.text)}\n", markup=False)
-    if preview.prompts:
-        out.rule("what it would ask and cost")
-    print_cost(preview, style="bold")
 
 
 def print_cost(preview: PreviewShown, *, style: str = "") -> None:
-    """Print the calls of a run to each model, and their estimated cost."""
+    """Print the estimated cost of a run, and its calls to each model."""
     from dokimasia.report.figures import cost_text
 
     out = console()
     known_cost = sum(model.cost or 0.0 for model in preview.models.values())
     out.print(
-        f"{several(preview.samples, 'sample')}, about {several(preview.calls, 'call')}, "
-        f"cost {cost_text(preview.cost, known_cost)}",
+        f"estimated cost {cost_text(preview.cost, known_cost)}: {several(preview.samples, 'sample')}, "
+        f"about {several(preview.calls, 'call')}",
         style=style,
     )
     if preview.status == "done":

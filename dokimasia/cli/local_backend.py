@@ -260,7 +260,7 @@ class LocalBackend:
         if item_standing.item.kind == "question":
             with (
                 suppress(HomeLocked),
-                Home.open(self.settings.home, write=True, create=False, command="dokimasia check") as home,
+                Home.open(self.settings.home, write=True, create=False, command="dokimasia decide") as home,
             ):
                 asyncio.run(show_question(home, item))  # in a locked home, the time is stored with the answer
         with Home.open(self.settings.home, write=False) as home:

@@ -114,40 +114,70 @@ def with_service(command: click.Command, parent: click.Context, name: str, argum
 BROKEN_PIPE = 128 + 13
 """The exit code if the reader of the output is gone, as after `| head`: that of a program ended by SIGPIPE."""
 
-VERBS: dict[str, tuple[str, str]] = {
-    "init": ("dokimasia.cli.setting_up:init", "Write a commented dokimasia.toml."),
-    "demo": ("dokimasia.cli.demo", "Run the main job offline, on simulated models."),
-    "data": ("dokimasia.cli.data", "Check a data set before anything is paid for."),
-    **{entry.verb: ("", entry.help) for entry in OWN.values() if " " not in entry.verb},
-    "rubrics": ("dokimasia.cli.rubrics", OWN["rubrics"].help),
-    "analyse": ("dokimasia.cli.analyse", "Say what an audit's figures mean, in numbers, charts and words."),
-    "tree": ("dokimasia.cli.tree", "Grow a tree of capabilities, look at it, edit it, prove it."),
-    "diagnose": ("dokimasia.cli.diagnose", "Say where a run's models are weak, and why, in tables."),
-    "resume": ("dokimasia.cli.resuming:resume", "Go on with a run that was interrupted."),
-    "fork": ("dokimasia.cli.resuming:fork", "Do a run again with another judge, model or prompt."),
-    "runs": ("dokimasia.cli.runs", "List the runs of a home, name or delete one."),
-    "show": ("dokimasia.cli.output:show", "Show a run's results, or one sample of it."),
-    "export": ("dokimasia.cli.output:export", "Write a run's results as JSON lines, CSV or Parquet."),
-    "schema": ("dokimasia.cli.setting_up:schema", "Print the JSON schema of a method's figures."),
-    "report": ("dokimasia.cli.output:report", "Write a report on a run: one page without network, or Markdown."),
-    "diff": ("dokimasia.cli.output:diff", "Compare two runs, or two models, sample by sample."),
-    "check": ("dokimasia.cli.check", "Check captions and rubrics yourself: accept, edit, reject."),
-    "annotate": ("dokimasia.cli.annotate", "Have people rate, blind; compare them and judges."),
-    "correct": ("dokimasia.cli.passports:correct_command", "Correct a run's rates for what its judge misses."),
-    "passport": (
-        "dokimasia.cli.passports:passport_command",
-        "Say what probes measured of a judge, as a file for --passport.",
-    ),
-    "verify": ("dokimasia.cli.verify", "Check that a home holds what was written to it."),
-    "serve": ("dokimasia.cli.serve", "Serve a home: runs over HTTP, pages, and people as models."),
-    "models": ("dokimasia.cli.models", "List the configured models, or check what they can do."),
-    "criteria": ("dokimasia.cli.criteria", "Export and import sets of atomic criteria."),
-    "prompts": ("dokimasia.cli.prompts", "List, show and copy the shipped prompts."),
-    "plugins": ("dokimasia.cli.setting_up:plugins", "List the plug-ins that are installed."),
-    "sim": ("dokimasia.cli.sim", "The planted world: make data, serve simulated models."),
+
+def _methods(group: str) -> dict[str, tuple[str, str]]:
+    return {entry.verb: ("", entry.help) for entry in OWN.values() if entry.group == group and " " not in entry.verb}
+
+
+VERB_GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+    "Everyday": {
+        "init": ("dokimasia.cli.setting_up:init", "Write a commented dokimasia.toml."),
+        "demo": ("dokimasia.cli.demo", "Try everything offline, on simulated models."),
+        "models": ("dokimasia.cli.models", "List the configured models, or check what they can do."),
+        "data": ("dokimasia.cli.data", "Check a data set before paying for a run."),
+        **_methods("everyday"),
+        "resume": ("dokimasia.cli.resuming:resume", "Resume an interrupted run."),
+        "fork": ("dokimasia.cli.resuming:fork", "Rerun from a step with a different judge, model or prompt."),
+        "runs": ("dokimasia.cli.runs", "List, rename and delete runs."),
+        "show": ("dokimasia.cli.output:show", "Show a run's results, or a single sample."),
+        "report": ("dokimasia.cli.output:report", "Write a report on a run, as a self-contained page or Markdown."),
+        "export": ("dokimasia.cli.output:export", "Write a run's results as JSON lines, CSV or Parquet."),
+        "diff": ("dokimasia.cli.output:diff", "Compare two runs, or two models, sample by sample."),
+        "board": ("dokimasia.cli.output:board", "Rank models over the data sets of several runs."),
+    },
+    "Comparing models and finding weaknesses": {
+        **_methods("comparing"),
+        "tree": ("dokimasia.cli.tree", "Grow, inspect, edit and validate a capability tree."),
+        "diagnose": ("dokimasia.cli.diagnose", "Find where and why a run's models are weak."),
+        "criteria": ("dokimasia.cli.criteria", "Export, import and rate sets of atomic criteria."),
+    },
+    "Judges": {
+        **_methods("judges"),
+        "passport": ("dokimasia.cli.passports:passport_command", "Write a judge's measured error rates to a file."),
+        "correct": ("dokimasia.cli.passports:correct_command", "Correct a run's rates for its judge's known errors."),
+    },
+    "People": {
+        "decide": ("dokimasia.cli.decide", "Accept, edit, reject or answer what waits for a person."),
+        "annotate": (
+            "dokimasia.cli.annotate",
+            "Collect blind human ratings, compare them with judges, overrule a verdict.",
+        ),
+    },
+    "Perception": {
+        **_methods("perception"),
+        "rubrics": ("dokimasia.cli.rubrics", OWN["rubrics"].help),
+        "analyse": ("dokimasia.cli.analyse", "Explain an audit's figures in tables, charts and words."),
+    },
+    "Service and home": {
+        "serve": ("dokimasia.cli.serve", "Serve a home over HTTP, with pages for browsers."),
+        "verify": ("dokimasia.cli.verify", "Verify that a home is as it was written."),
+    },
+    "Extending and testing": {
+        **_methods("extending"),
+        "plugins": ("dokimasia.cli.setting_up:plugins", "List the installed plug-ins."),
+        "prompts": ("dokimasia.cli.prompts", "List, show and copy the shipped prompts."),
+        "schema": ("dokimasia.cli.setting_up:schema", "Print the JSON schema of a method's figures."),
+        "sim": ("dokimasia.cli.sim", "Make simulated data and serve simulated models."),
+    },
 }
-"""The module of each verb (with its `command`, or `module:name`), empty for a method, whose verb is made from its request;
-and its line of help."""
+"""The verbs under the headings of the help. Each has its module (with its `command`, or `module:name`), empty for a method,
+whose verb is made from its request, and its line of help."""
+
+VERBS = {name: entry for verbs in VERB_GROUPS.values() for name, entry in verbs.items()}
+"""All verbs, in the order of the help."""
+
+RENAMED = {"check": "decide", "run": "graph"}
+"""Verbs of earlier versions, and their names now."""
 
 
 class LazyGroup(click.Group):
@@ -179,6 +209,8 @@ class LazyGroup(click.Group):
 
             similar = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
             hint = f"; did you mean {similar[0]!r}?" if similar else ""
+            if args[0] in RENAMED:
+                raise click.UsageError(f"`{args[0]}` is called `{RENAMED[args[0]]}` now", ctx)
             raise click.UsageError(f"no command {args[0]!r}{hint} `dokimasia --help` lists all")
         name, command, remaining = super().resolve_command(ctx, args)
         if name is not None and command is not None:
@@ -188,8 +220,10 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of verbs without importing any of them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in VERBS.items()])
+        width = max(map(len, VERBS))
+        for heading, verbs in VERB_GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), line) for name, (_, line) in verbs.items()])
         methods = plugin_methods()
         if methods:
             with formatter.section("Methods of plug-ins"):
@@ -242,7 +276,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         return problem.exit_code
     except click.ClickException as problem:
         context = problem.ctx if isinstance(problem, click.UsageError) else None
-        way_out = "" if context is None else f" (`{context.command_path} --help` says what there is)"
+        way_out = "" if context is None else f"; see `{context.command_path} --help`"
         say_error(f"{problem.format_message().rstrip('.')}{way_out}")
         return problem.exit_code
     except click.Abort:

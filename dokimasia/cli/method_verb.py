@@ -6,7 +6,7 @@ import click
 
 from dokimasia.cli.backend import Backend, detachable, with_backend
 from dokimasia.cli.requests import made, request_options
-from dokimasia.cli.shared import json_option, say
+from dokimasia.cli.shared import dry_run_options, json_option, say
 from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.requests import RunRequest
 
@@ -16,12 +16,13 @@ def verb_of(method: AnyMethod) -> click.Command:
 
     @click.command(help=method.request.__doc__)
     @request_options(method.request, leave_out=method.unmeasured)
-    @click.option("--dry-run", is_flag=True, help="Print the estimate and prompts; ask nothing.")
+    @dry_run_options
     @json_option
     @with_backend
     @detachable
-    def command(backend: Backend, asked: Mapping[str, object], dry_run: bool, as_json: bool) -> int:
-        return run_verb(method, backend, made(method.request, asked), dry_run=dry_run, as_json=as_json)
+    def command(backend: Backend, asked: Mapping[str, object], dry_run: bool, show_prompts: bool, as_json: bool) -> int:
+        request = made(method.request, asked)
+        return run_verb(method, backend, request, dry_run=dry_run, show_prompts=show_prompts, as_json=as_json)
 
     return command
 
@@ -32,19 +33,22 @@ def run_verb(
     request: RunRequest,
     *,
     dry_run: bool = False,
+    show_prompts: bool = False,
     as_json: bool,
 ) -> int:
-    """Run a request and print its results, or with `dry_run` its calls and cost; return the exit code.
+    """Run a request and print its results, or with `dry_run` its cost and calls; return the exit code.
+
+    `show_prompts` is a dry run that prints the prompts, too.
 
     Raises:
-        ConfigError: with `dry_run`, after printing: a key is not set.
+        ConfigError: in a dry run, after printing: a key is not set.
     """
     from dokimasia.cli.drawing import print_preview, print_run
     from dokimasia.cli.running import exit_code
 
-    if dry_run:
+    if dry_run or show_prompts:
         preview = backend.preview(method, request)
-        print_preview(preview, as_json=as_json)
+        print_preview(preview, prompts=show_prompts, as_json=as_json)
         backend.check_keys(preview)
         return 0
     result = backend.run(method, request)

@@ -112,7 +112,7 @@ def _print_checked(checks: "list[ModelCheck]", *, as_json: bool) -> None:
         if check.person:
             person = _plain(check.person)
             sentence = (
-                f"{person}, a person: no endpoint is asked; questions wait for `dokimasia check RUN --who {person}`"
+                f"{person}, a person: no endpoint is asked; questions wait for `dokimasia decide RUN --who {person}`"
             )
             out.print(f"{name}: {sentence}")
         if check.problem is not None:

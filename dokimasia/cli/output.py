@@ -43,14 +43,14 @@ def show(backend: Backend, run: str, sample: str | None, raw: bool, full: bool, 
 @click.option(
     "--format",
     "name",
-    type=click.Choice(["jsonl", "csv", "parquet"]),
-    help="Default: as the file's name ends, else jsonl.",
+    type=click.Choice(["jsonl", "csv", "excel", "parquet"]),
+    help="Default: by the ending of the file, else jsonl; excel is CSV that Excel opens.",
 )
 @click.option(
     "--as",
     "form",
     type=click.Choice(FORMS),
-    help="Write files of another form: vlmevalkit of duels, perturbations of a perturbing; -o names a folder.",
+    help="Write files of another form: vlmevalkit of duels, perturbations of a perturbation run; -o names a folder.",
 )
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Write here (default, and with -: standard output)."
@@ -242,3 +242,48 @@ def _pair(models: str | None) -> tuple[str, str] | None:
     if len(names) != 2 or not all(names):
         raise click.UsageError("--models takes two names: A,B")
     return names[0], names[1]
+
+
+@click.command()
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only runs that have this tag (each of several).")
+@click.option(
+    "--measure",
+    type=click.Choice(["accuracy", "score"]),
+    help="What ranks models (default: accuracy, if all runs have reference answers).",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of tests.")
+@click.option(
+    "--format", type=click.Choice(["text", "csv", "latex"]), default="text", show_default=True, help="Output format."
+)
+@json_option
+@with_backend
+def board(
+    backend: Backend,
+    runs: tuple[str, ...],
+    tags: tuple[str, ...],
+    measure: str | None,
+    seed: int,
+    format: str,
+    as_json: bool,
+) -> None:
+    """Rank the models of several RUNs over their data sets.
+
+    Runs that have samples in common are of one data set. Of a model that several of them have, the run with the most
+    samples counts, and of equals the newest; figures of the others follow. Without RUN, the board has all finished runs of
+    the newest run's method.
+    """
+    from dokimasia import operations
+    from dokimasia.report.board import as_csv, as_latex, board_blocks
+
+    if runs and tags:
+        raise click.UsageError("name runs, or take those with a --tag, but not both")
+    figures = backend.call(
+        operations.runs.board, runs=",".join(runs), tag=list(tags) or None, measure=measure, seed=seed
+    )
+    if as_json:
+        print_json(figures)
+    elif format == "text":
+        print_blocks(board_blocks(figures))
+    else:
+        click.echo(as_csv(figures) if format == "csv" else as_latex(figures), nl=False)

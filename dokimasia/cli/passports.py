@@ -98,7 +98,7 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     is_eager=True,
     expose_value=False,
     callback=_print_schema,
-    help="Print the JSON schema of --json, and end.",
+    help="Print the JSON schema of the --json output and exit.",
 )
 @json_option
 @common

@@ -7,7 +7,7 @@ import click
 
 from dokimasia.cli.backend import Backend, detachable, with_backend
 from dokimasia.cli.requests import made, request_options
-from dokimasia.cli.shared import console, grid, json_option, print_json, say
+from dokimasia.cli.shared import console, dry_run_options, grid, json_option, print_json, say
 from dokimasia.runs.requests import LIMITS, NOBODY, Invocation, RunRequest, prompt_folders
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def resume(
     kinds: str,
     as_json: bool,
 ) -> int:
-    """Go on with RUN: its name, the beginning of its id, or `last` for the newest that is unfinished.
+    """Resume RUN: its name, the beginning of its ID, or `last` for the newest unfinished run.
 
     No finished call is sent again, and the data file is not needed. Limits on spending stay as they are, count what was
     spent before, and are raised by the option, or lifted by the word none (--max-cost none).
@@ -70,7 +70,7 @@ def resume(
 @click.option("--judge", help="Another judge; of an evaluation, from that step on.")
 @click.option("--models", default="", metavar="X=Y,...", help="Have Y in the place of the model X.")
 @limits_and_prompts
-@click.option("--dry-run", is_flag=True, help="Print what would be taken over and what asked; ask nothing.")
+@dry_run_options
 @json_option
 @with_backend
 @detachable
@@ -83,16 +83,17 @@ def fork(
     asked: Mapping[str, object],
     prompts: tuple[str, ...],
     dry_run: bool,
+    show_prompts: bool,
     as_json: bool,
 ) -> int:
-    """Do RUN again with another judge, model or prompt, as a run of its own; what does not change is not asked again.
+    """Rerun RUN from a step with a different judge, model or prompt, as another run. Unchanged calls are not re-sent.
 
     An evaluation is forked at a step, and what comes before it is taken over. The steps, in order: write_chain,
     check_chain, judge_chain, extract_criteria, answer, score. `--from score --judge OTHER` keeps criteria and answers and
     has another judge score them; `dokimasia diff` then shows what that changed. Any other run is accepted anew with the
     change, and the ledger answers what it does not touch.
     """
-    from dokimasia.cli.drawing import PreviewShown, print_run
+    from dokimasia.cli.drawing import PreviewShown, print_prompts, print_run
     from dokimasia.cli.running import exit_code
     from dokimasia.runs.catalogue import method_of
     from dokimasia.runs.forking import ForkRequest
@@ -110,11 +111,14 @@ def fork(
 
     parent = backend.find(run, forked)
     preview = backend.fork_preview(parent, request)
-    if dry_run:
+    if dry_run or show_prompts:
         if as_json:
             print_json(preview)
         else:
-            _print_preview(PreviewShown.model_validate(preview), parent.id, request.node)
+            shown = PreviewShown.model_validate(preview)
+            _print_preview(shown, parent.id, request.node)
+            if show_prompts:
+                print_prompts(shown)
         backend.check_keys(preview)
         return 0
     result = backend.fork(parent, request)

@@ -8,7 +8,7 @@ import click
 from dokimasia.cli.backend import Backend, detachable, with_backend
 from dokimasia.cli.method_verb import run_verb
 from dokimasia.cli.requests import made, request_options
-from dokimasia.cli.shared import json_option, print_json, reading
+from dokimasia.cli.shared import dry_run_options, json_option, print_json, reading
 from dokimasia.methods.rubrics import METHOD, RubricRequest, schema, write_sets
 from dokimasia.storage.naming import of_method
 
@@ -32,9 +32,9 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     is_eager=True,
     expose_value=False,
     callback=_print_schema,
-    help="Print the JSON schema of a line of --export, and end.",
+    help="Print the JSON schema of a line of --export and exit.",
 )
-@click.option("--dry-run", is_flag=True, help="Print the estimate and prompts; ask nothing.")
+@dry_run_options
 @json_option
 @with_backend
 @detachable
@@ -45,11 +45,13 @@ def command(
     judge: str | None,
     export: Path | None,
     dry_run: bool,
+    show_prompts: bool,
     as_json: bool,
 ) -> int:
     """Make rubrics, continue that run, or with --export alone write the rubric sets of a finished one."""
     if judge is not None:
-        return run_verb(METHOD, backend, made(RubricRequest, asked), dry_run=dry_run, as_json=as_json)
+        request = made(RubricRequest, asked)
+        return run_verb(METHOD, backend, request, dry_run=dry_run, show_prompts=show_prompts, as_json=as_json)
     if export is None:
         raise click.UsageError("name who writes the rubrics with --judge, and --pool; or --export FILE alone")
     backend.only_here("rubrics --export without --judge")

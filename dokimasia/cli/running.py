@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import os
-import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable
@@ -15,7 +14,7 @@ from rich.progress import Progress as LiveProgress
 from rich.table import Column
 
 from dokimasia.cli.outcomes import RunOutcome
-from dokimasia.cli.shared import home_options, say, say_error
+from dokimasia.cli.shared import home_options, say, say_error, stopping_signals
 from dokimasia.errors import Interrupted
 from dokimasia.gateway.events import GatewayEvent, GatewayStats
 from dokimasia.log import unguarded
@@ -80,7 +79,7 @@ class ProgressLine:
             plan += f"; at least {estimate.answered:,} of them answered already, at most about {estimate.left:,} left"
         for name, count in estimate.people.items():
             plan += f"; at most {several(count, 'question')} to {name}"
-        say(f"run {run_id}: {several(estimate.samples, 'sample')}{plan}; what the ledger has is not asked again")
+        say(f"run {run_id}: {several(estimate.samples, 'sample')}{plan}; cached calls are not re-sent")
         for note in estimate.notes:
             say(f"note: {note}")
         if self._console.is_terminal:
@@ -153,7 +152,7 @@ class ProgressLine:
         calls = f"{several(stats.answered, 'call')} answered by models, {stats.cached} by the ledger"
         tries = f", {several(stats.failed_tries, 'try', 'tries')} failed" if stats.failed_tries else ""
         earlier = f" ({cost_text(self.before)} of it before the run went on)" if self.before else ""
-        return f"{calls}{tries}; paid now: {self._spent(stats)}{earlier} in {time.monotonic() - self._started:.1f} s"
+        return f"{calls}{tries}; cost {self._spent(stats)}{earlier}, took {time.monotonic() - self._started:.1f} s"
 
     def _note(self, progress: Progress) -> str:
         stats = progress.stats
@@ -233,7 +232,7 @@ def run_to_end(work: Work, settings: Settings, *, method: str = "run", worker_fl
             with asyncio.Runner() as runner:
                 loop = runner.get_loop()
                 task = asyncio.ensure_future(work(settings=settings, observer=line, stop=stop), loop=loop)
-                for signal_number in (signal.SIGINT, signal.SIGTERM):
+                for signal_number in stopping_signals():
                     with suppress(NotImplementedError, RuntimeError, ValueError):
                         loop.add_signal_handler(signal_number, interrupt)
                 result = loop.run_until_complete(task)
@@ -260,7 +259,7 @@ def exit_code(outcome: RunOutcome, where: str) -> int:
     if outcome.end == "spending":
         say(f"{outcome.why}. Go on with: dokimasia resume {outcome.run}{where} (with a larger limit, or none)")
     elif outcome.end == "waiting":
-        check_command = f"dokimasia check {outcome.run}"
+        check_command = f"dokimasia decide {outcome.run}"
         say(f"run {outcome.run}: {outcome.why.replace(check_command, check_command + where)}")
     elif outcome.why:
         resume_command = f"dokimasia resume {outcome.run}"

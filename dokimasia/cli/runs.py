@@ -27,7 +27,7 @@ COLOURS = {
 @with_backend
 @click.pass_context
 def command(context: click.Context, backend: Backend, tags: tuple[str, ...], method: str | None, as_json: bool) -> None:
-    """List the runs, the newest first; with name, call one otherwise; with cancel, stop one; with delete, remove one."""
+    """List the runs, the newest first; rename, cancel or delete a run with a subcommand."""
     if context.invoked_subcommand is not None:
         if any(context.params.values()):
             raise click.UsageError(f"write the options after {context.invoked_subcommand!r}", context)
@@ -62,7 +62,7 @@ def command(context: click.Context, backend: Backend, tags: tuple[str, ...], met
 @click.argument("name")
 @with_backend
 def rename(backend: Backend, run: str, name: str) -> None:
-    """Call RUN by NAME; another run that has the name loses it, and is named."""
+    """Rename RUN. If another run has this name, it loses it (and is reported)."""
     from dokimasia import operations
     from dokimasia.runs.requests import check_label
 
@@ -119,7 +119,7 @@ def delete(backend: Backend, run: str, yes: bool, as_json: bool) -> None:
         say(f"what these show of it goes with it, and comes back with the same command: {row.command}")
     if not yes:
         if not sys.stdin.isatty():
-            raise click.UsageError(f"nobody is there to ask: add --yes to delete run {row.id}")
+            raise click.UsageError(f"no terminal to ask for confirmation; add --yes to delete run {row.id}")
         counts = f"{several(size.results, 'result')} of {several(size.samples, 'sample')}"
         click.echo(f"run {row.id}: {row.command}\n{counts}", err=True)
         click.confirm("delete it?", abort=True, err=True)

@@ -2,7 +2,6 @@
 
 import asyncio
 import secrets
-import signal
 import socket
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -10,13 +9,16 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from dokimasia.cli.shared import FILE, configured, say
+from dokimasia.cli.shared import FILE, configured, say, stopping_signals
+from dokimasia.errors import ConfigError
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
     from dokimasia.runs.requests import Invocation
+    from dokimasia.service.allowances import Allowances
     from dokimasia.settings import Settings
 
+DOLLARS = click.FloatRange(0, 1e9)
 PORT = 8181
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 """Wildcard addresses, each with the loopback address by which this machine reaches a service there."""
@@ -34,14 +36,19 @@ EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 @click.option(
     "--allow-host", "hosts", multiple=True, metavar="NAME", help="A name by which it is reached; may be repeated."
 )
-@click.option("--width", type=click.IntRange(1), default=4, show_default=True, help="So many runs are at work at once.")
+@click.option(
+    "--width", type=click.IntRange(1), default=4, show_default=True, help="Maximum number of concurrent runs."
+)
 @click.option(
     "--workers", type=click.IntRange(1, 4096), default=1, help="Walk each run's graphs from so many processes."
 )
-@click.option("--engine", type=click.Choice(["process", "ray"]), help="Where graphs are walked (by Ray with several).")
+@click.option("--engine", type=click.Choice(["process", "ray"]), help="Where graphs run (by Ray with several).")
 @click.option(
     "--address", metavar="auto|ray://HOST:PORT", help="The Ray cluster of the workers (default: one started here)."
 )
+@click.option("--max-cost", type=DOLLARS, help="US dollars that all its runs may spend, over restarts.")
+@click.option("--max-cost-per-token", type=DOLLARS, help="US dollars that the runs of each token may spend.")
+@click.option("--models-only", is_flag=True, help="Runs may ask only the models of dokimasia.toml, and simulated ones.")
 @configured
 def command(
     settings: "Settings",
@@ -54,21 +61,28 @@ def command(
     workers: int,
     engine: Literal["process", "ray"] | None,
     address: str | None,
+    max_cost: float | None,
+    max_cost_per_token: float | None,
+    models_only: bool,
 ) -> None:
     """Serve the home: runs of every method over HTTP, pages to look at, and what waits for people.
 
-    It holds the home: writing commands of the same user on this machine go through it by themselves. Ctrl-C, or SIGTERM,
+    It holds the home: writing commands of the same user on this machine go through it by themselves. Ctrl-C, SIGTERM or SIGHUP
     answers and commits the calls in flight and leaves every run so that it goes on when the service is back; a second one
     stops at once.
     """
     from dokimasia.runs.requests import Invocation
+    from dokimasia.service.allowances import Allowances
     from dokimasia.service.app import check_address
     from dokimasia.service.guard import AccessTokens, read_tokens
 
     remote_workers = Invocation(workers=workers, engine=engine, address=address)
     tokens = AccessTokens() if token_file is None else read_tokens(token_file)
     check_address(host, tokens=tokens.needed)
-    asyncio.run(_serve(settings, host, port, tokens, data_root, hosts, width, remote_workers))
+    if max_cost_per_token is not None and token_file is None:
+        raise ConfigError("--max-cost-per-token limits the holders of tokens: name a file of tokens with --token-file")
+    allowances = Allowances(max_cost, max_cost_per_token, models_only)
+    asyncio.run(_serve(settings, host, port, tokens, data_root, hosts, width, remote_workers, allowances, token_file))
 
 
 async def _serve(
@@ -80,11 +94,13 @@ async def _serve(
     hosts: tuple[str, ...],
     width: int,
     remote_workers: "Invocation",
+    allowances: "Allowances",
+    token_file: Path | None,
 ) -> None:
     from dokimasia.log import Redactor
     from dokimasia.service.app import serve
     from dokimasia.service.engine import RunEngine
-    from dokimasia.service.guard import AccessTokens
+    from dokimasia.service.guard import AccessTokens, follow_tokens
     from dokimasia.service.run_events import Events
     from dokimasia.service.state import Service
     from dokimasia.storage.home import Home
@@ -96,7 +112,14 @@ async def _serve(
     with Home.open(settings.home, write=True) as home, ExitStack() as stack:
         redact = Redactor((*settings.secrets, own_token))
         events = Events(home, redact)
-        engine = RunEngine(settings, home, width=width, observers=events.observer_of, remote_workers=remote_workers)
+        engine = RunEngine(
+            settings,
+            home,
+            width=width,
+            observers=events.observer_of,
+            remote_workers=remote_workers,
+            allowances=allowances,
+        )
         service = Service(
             settings=settings,
             home=home,
@@ -117,9 +140,11 @@ async def _serve(
             say(_hint(local_url, host, hosts))
 
         await engine.start()
+        watching = asyncio.create_task(follow_tokens(token_file, service.tokens))
         try:
             await serve(service, host=host, port=port, ready=ready, stop=stopping)
         finally:
+            watching.cancel()
             remaining = len(engine.queue.at_work) + len(engine.queue.queued)
             await _drain(engine, hurrying)
     verb = "goes on" if remaining == 1 else "go on"
@@ -139,7 +164,7 @@ def _signals(workers: int) -> tuple[asyncio.Event, asyncio.Event]:
         say(f"\nanswering and committing the calls in flight; Ctrl-C again stops at once{exception}")
 
     loop = asyncio.get_running_loop()
-    for signal_number in (signal.SIGINT, signal.SIGTERM):
+    for signal_number in stopping_signals():
         with suppress(NotImplementedError, RuntimeError, ValueError):
             loop.add_signal_handler(signal_number, handle_signal)
     return stopping, hurrying

@@ -4,6 +4,7 @@ import functools
 import os
 import re
 import shlex
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -71,6 +72,15 @@ def redact(text: str) -> str:
 
         _redact = Redactor(())
     return _redact(text)
+
+
+def stopping_signals() -> list[int]:
+    """Return the signals that end a command in order: SIGINT, SIGTERM, and SIGHUP unless it is ignored (`nohup`)."""
+    signals: list[int] = [signal.SIGINT, signal.SIGTERM]
+    hangup: int | None = getattr(signal, "SIGHUP", None)
+    if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:
+        signals.append(hangup)
+    return signals
 
 
 def say(text: str, *, opening: str = "") -> None:
@@ -187,9 +197,19 @@ def shown_path(path: Path) -> str:
     return str(absolute.relative_to(Path.cwd())) if absolute.is_relative_to(Path.cwd()) else str(absolute)
 
 
+def dry_run_options(function: Callable[..., R]) -> Callable[..., R]:
+    """Add --dry-run and --show-prompts to a verb that makes a run, which receives them as `dry_run` and `show_prompts`."""
+    function = click.option(
+        "--show-prompts",
+        is_flag=True,
+        help="Print the cost estimate and one prompt of each kind without sending anything.",
+    )(function)
+    return click.option("--dry-run", is_flag=True, help="Print the cost estimate without sending anything.")(function)
+
+
 def json_option(function: Callable[..., R]) -> Callable[..., R]:
     """Add --json to a verb that reports, which receives it as `as_json`."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")(function)
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
 
 
 def print_json(value: object) -> None:

@@ -129,9 +129,9 @@ def _check_free(file: Path, write: Callable[[Path], object], *, rankings: bool) 
     help="Who fills it in: anna, ben, carla, dan, or eva, who hardly errs.",
 )
 def label(form: Path, output: Path, person: str) -> None:
-    """Have a simulated person label the perturbations of FORM, which `dokimasia check --export` wrote.
+    """Have a simulated person label the perturbations of FORM, which `dokimasia decide --export` wrote.
 
-    The person sees planted pictures as they are and errs at a planted rate. The filled form goes to `dokimasia check
+    The person sees planted pictures as they are and errs at a planted rate. The filled form goes to `dokimasia decide
     --import`.
     """
     from dokimasia.errors import DataError, InputError
@@ -144,7 +144,7 @@ def label(form: Path, output: Path, person: str) -> None:
         lines = list(fill_label_form(form, people[person]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(
-            f"{form} is no form that `dokimasia check RUN --export` wrote, or its images are not beside it: {error}"
+            f"{form} is no form that `dokimasia decide RUN --export` wrote, or its images are not beside it: {error}"
         ) from error
     if not lines:
         raise InputError(f"{form} holds no perturbation to label")

@@ -138,15 +138,15 @@ class ClientRun:
         """Return a sample with all its results, with `raw` also every call as it was sent."""
         return self._client.call(operations.results.one_sample, run=self.id, sample=id, raw=raw or None)
 
-    def correct(self, sample: str, **correction: object) -> JsonObject:
-        """Correct an answer to a sample by hand, or leave the sample out, and return the stored correction.
+    def overrule(self, sample: str, **correction: object) -> JsonObject:
+        """Overrule the judge on an answer to a sample, or leave the sample out, and return the stored correction.
 
         Args:
             sample: its name.
             correction: `model` and `repeat` of the answer, with `answer` ("right" or "wrong"), `criteria` (scores by number,
                 0 for not stated), or `undo`; or `leave_out`; and a `reason`.
         """
-        return self._client.call(operations.finished.correct, run=self.id, body={"sample": sample, **correction})
+        return self._client.call(operations.finished.overrule, run=self.id, body={"sample": sample, **correction})
 
     def corrections(self) -> Iterator[JsonObject]:
         """Yield all corrections that people made, including those that were undone, in chronological order."""

@@ -23,6 +23,12 @@ TRIES = 5
 PAGE = 500
 """Entries on a page of a list."""
 
+MOST_REPLY = 2_000_000_000
+"""Bytes of a reply, unpacked, at most."""
+
+ENCODED = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+"""Headers that say how the bytes of a reply were sent."""
+
 PATIENCE = 60.0
 """Seconds to wait for a service that has answered before."""
 
@@ -82,7 +88,7 @@ class Connection:
 
     def get(self, path: str, **query: object) -> JsonObject:
         """Return the JSON of a route."""
-        return self.request("GET", path, query=query).json()
+        return self._json(self.request("GET", path, query=query))
 
     def pages(self, path: str, **query: object) -> Iterator[JsonObject]:
         """Yield all pages of a route's list."""
@@ -97,7 +103,22 @@ class Connection:
     def send(self, method: str, path: str, body: object = None, **query: object) -> Any:
         """Send a request to a route, and return its JSON; None for an empty response."""
         reply = self.request(method, path, query=query, json=body)
-        return reply.json() if reply.content else None
+        return self._json(reply) if reply.content else None
+
+    def _json(self, reply: httpx.Response) -> JsonObject:
+        """Return the JSON of a reply.
+
+        Raises:
+            ConfigError: it is no JSON, such as the page of a proxy or of a network's login.
+        """
+        try:
+            return orjson.loads(reply.content)
+        except orjson.JSONDecodeError:
+            kind = reply.headers.get("content-type", "no stated type").partition(";")[0]
+            raise ConfigError(
+                f"{self.url} answers with {kind[:80]} where a service of Dokimasia answers with JSON: is the address right, "
+                "and does a proxy or the login page of a network stand in between?"
+            ) from None
 
     def request(
         self,
@@ -120,7 +141,8 @@ class Connection:
         while True:
             tries += 1
             try:
-                reply = self._http.request(method, path, params=parameters, json=json, data=data, files=files)
+                request = self._http.build_request(method, path, params=parameters, json=json, data=data, files=files)
+                reply = self._read(self._http.send(request, stream=True))
             except _LOST as problem:
                 if not self._may_repeat(method, tries, started):
                     raise self.gone(problem) from None
@@ -133,6 +155,25 @@ class Connection:
             if wait is None:
                 raise self.error(reply)
             time.sleep(wait)
+
+    def _read(self, reply: httpx.Response) -> httpx.Response:
+        """Read a reply whole, up to `MOST_REPLY` bytes.
+
+        Raises:
+            ConfigError: it is longer.
+        """
+        data = bytearray()
+        try:
+            for piece in reply.iter_bytes():
+                data += piece
+                if len(data) > MOST_REPLY:
+                    raise ConfigError(
+                        f"{self.url} answers with more than {MOST_REPLY:,} bytes: it is not read any further"
+                    )
+        finally:
+            reply.close()
+        headers = [pair for pair in reply.headers.multi_items() if pair[0] not in ENCODED]
+        return httpx.Response(reply.status_code, headers=headers, content=bytes(data), request=reply.request)
 
     @contextmanager
     def stream(self, path: str, *, headers: Mapping[str, str]) -> Iterator[httpx.Response]:

@@ -12,7 +12,14 @@ from typing import NamedTuple
 from dokimasia.datasets.creation import creative_fault
 from dokimasia.datasets.images import Earlier
 from dokimasia.datasets.lines import Problem, Row, RowFault, problem_at
-from dokimasia.datasets.tables import read_cells, repeated_column, wrong_width
+from dokimasia.datasets.tables import (
+    csv_delimiter,
+    read_cells,
+    repeated_column,
+    unguarded,
+    workbook_cells,
+    wrong_width,
+)
 from dokimasia.domain.identity import JsonObject
 
 LONGEST_INDEX = 64
@@ -131,6 +138,53 @@ def read_tsv(path: Path) -> Iterator[Row | Problem]:
             yield wrong_width(path, number, cells, header, "tab")
         else:
             yield _tsv_row(number, dict(zip(header, cells, strict=True)), columns)
+
+
+def read_spreadsheet(path: Path) -> Iterator[Row | Problem]:
+    """Yield the rows of a CSV file, with commas or semicolons between its cells, or of the first sheet of a workbook.
+
+    Columns are named as the fields of JSON lines are, or as in a VLMEvalKit TSV; others become `meta`. A row's number is that
+    of its first line, or of its row in the sheet.
+
+    Raises:
+        NotFound: there is no such file.
+        DataError: it is a folder or cannot be read.
+        ConfigError: it is a workbook, and openpyxl is not installed.
+    """
+    workbook = path.suffix.lower() != ".csv"
+    unit = "row" if workbook else "line"
+    records = workbook_cells(path) if workbook else read_cells(path, delimiter=csv_delimiter(path))
+    header: list[str] | None = None
+    columns: Columns | None = None
+    for record in records:
+        if isinstance(record, Problem):
+            yield record
+            if header is None:
+                return
+            continue
+        number, cells = record
+        if header is None or columns is None:
+            header = [cell.strip() for cell in cells]
+            while header and not header[-1]:
+                header.pop()
+            columns = columns_of(header, own_names=True)
+            wrong = repeated_column(header)
+            if wrong is None and columns.id is None:
+                fields = dict.fromkeys((name for name in header if name not in columns.used()), "")
+                wrong = f"the first {unit} names no column 'id'{suggestion(fields, ('prompt', 'category'))}"
+            if wrong is not None:
+                yield problem_at(path, number, wrong, "columns", unit=unit)
+                return
+            continue
+        while len(cells) > len(header) and not cells[-1].strip():
+            cells.pop()
+        cells += [""] * (len(header) - len(cells) if workbook else 0)
+        if len(cells) != len(header):
+            yield wrong_width(path, number, cells, header, "delimiter")
+            continue
+        values = {name: unguarded(cell) for name, cell in zip(header, cells, strict=True) if cell.strip()}
+        images = [text for name in columns.images for text in as_list(values.get(name, "").strip()) if text]
+        yield row_of(number, values, columns, unit=unit, images=images)
 
 
 def _header_fault(header: Sequence[str]) -> str | None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from dokimasia.datasets.columns import read_tsv
+from dokimasia.datasets.columns import read_spreadsheet, read_tsv
 from dokimasia.datasets.images import EXTENSIONS, OnDisk, image_format
 from dokimasia.datasets.lines import Problem, Row, location, read_rows
 from dokimasia.datasets.parquet import read_parquet
@@ -19,6 +19,8 @@ READERS: dict[str, Reader] = {
     ".ndjson": read_rows,
     ".tsv": read_tsv,
     ".parquet": read_parquet,
+    ".csv": read_spreadsheet,
+    ".xlsx": read_spreadsheet,
 }
 """Readers by extension, in lower case and with its dot."""
 
@@ -26,14 +28,21 @@ FOLDER = "folder"
 SYSTEM_FILES = frozenset({"thumbs.db", "desktop.ini"})
 """Files of file managers, which are skipped, like all files whose name begins with a dot."""
 
-_NAMES = {".jsonl": "JSON lines", ".ndjson": "JSON lines", ".tsv": "a VLMEvalKit TSV", ".parquet": "Parquet"}
+_NAMES = {
+    ".jsonl": "JSON lines",
+    ".ndjson": "JSON lines",
+    ".tsv": "a VLMEvalKit TSV",
+    ".parquet": "Parquet",
+    ".csv": "CSV",
+    ".xlsx": "a workbook",
+}
 _HEAD = 64 * 1024
 _OTHERS = (
     (b"\x1f\x8b", "is compressed; unpack it first"),
     (b"BZh", "is compressed; unpack it first"),
     (b"\xfd7zXZ\0", "is compressed; unpack it first"),
     (b"\x28\xb5\x2f\xfd", "is compressed; unpack it first"),
-    (b"PK\x03\x04", "is a ZIP archive or a workbook; unpack it, or save the sheet as TSV"),
+    (b"PK\x03\x04", "is a ZIP archive or a workbook; unpack it, or name the workbook .xlsx"),
     (b"SQLite format 3\0", "is a database"),
     (b"ARROW1", "is an Arrow file; save it as Parquet"),
 )
@@ -98,7 +107,8 @@ def formats_text() -> str:
     added = sorted(set(READERS) - set(_NAMES))
     plugin_formats = f", {', '.join(added)}" if added else ""
     return (
-        "A data set is JSON lines (.jsonl), a VLMEvalKit TSV (.tsv), Parquet (.parquet, with the extra `parquet`)"
+        "A data set is JSON lines (.jsonl), a VLMEvalKit TSV (.tsv), CSV (.csv), a workbook (.xlsx, with the extra "
+        "`excel`), Parquet (.parquet, with the extra `parquet`)"
         f"{plugin_formats}, or a folder of images with --prompt"
     )
 
@@ -135,7 +145,7 @@ def _what_it_is(head: bytes) -> str:
         return "is a JSON array; write one object a line"
     columns = head.partition(b"\n")[0].split(b",")
     if {b"index", b"id", b"question", b"prompt"} & {column.strip(b' "\r') for column in columns} and len(columns) > 1:
-        return "is a table separated by commas; save it with tabs as TSV"
+        return "is a table separated by commas; name it .csv"
     return "is in no format that can be read"
 
 

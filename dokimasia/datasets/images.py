@@ -4,8 +4,9 @@ import base64
 import binascii
 import hashlib
 import io
+import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePath
 from typing import NamedTuple, cast
 
@@ -189,6 +190,27 @@ def _what_else(data: bytes) -> str:
     return "no image: its content is of no known format"
 
 
+MOST_LISTED = 20_000
+"""Files below a folder that are looked through for an image by its base name, at most."""
+
+DEEPEST = 4
+"""Levels of folders below that of the data that are looked through for an image by its base name."""
+
+
+def _images_below(folder: Path) -> Iterator[Path]:
+    """Yield the image files in a folder and up to `DEEPEST` levels below it; hidden folders are left out."""
+    listed = 0
+    for inside, folders, files in os.walk(folder):
+        deep = len(Path(inside).relative_to(folder).parts)
+        folders[:] = sorted(name for name in folders if not name.startswith(".")) if deep < DEEPEST else []
+        for name in sorted(files):
+            listed += 1
+            if listed > MOST_LISTED:
+                return
+            if Path(name).suffix.lower() in EXTENSIONS:
+                yield Path(inside, name)
+
+
 class ImageSource:
     """Reads the images of one data file and stores their bytes; a file or URL of several samples is read once.
 
@@ -218,6 +240,7 @@ class ImageSource:
         self._max_pixels = max_pixels
         self._fetch = fetch
         self._known: dict[str, ImageRef] = {}
+        self._names: dict[str, Path | None] | None = None
 
     def read(self, value: ImageValue, where: str) -> ImageRef:
         """Return the image that a value contains or refers to.
@@ -264,9 +287,24 @@ class ImageSource:
             return None
         try:
             path = self._folder / value
-            return path if path.is_file() else None
+            return path if path.is_file() else self._by_base_name(value)
         except (OSError, ValueError):  # a name that no file can have
             return None
+
+    def _by_base_name(self, value: str) -> Path | None:
+        """Return the only image below the folder that has the file name of a path; None if there is none, or several.
+
+        So data and images that were uploaded from different folders still belong together.
+        """
+        name = value.replace("\\", "/").rpartition("/")[2].casefold()
+        if Path(name).suffix not in EXTENSIONS:
+            return None
+        if self._names is None:
+            self._names = {}
+            for path in _images_below(self._folder):
+                key = path.name.casefold()
+                self._names[key] = None if key in self._names else path
+        return self._names.get(name)
 
     def _from_file(self, path: Path, value: str, where: str) -> ImageRef:
         try:

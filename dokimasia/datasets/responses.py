@@ -1,14 +1,11 @@
 """Existing answers, to be judged without asking the candidate: exports of runs, and VLMEvalKit's predictions."""
 
-import importlib
 import json
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote, unquote
-from zipfile import BadZipFile, ZipFile
 
 from pydantic import Field, field_validator
 
@@ -26,18 +23,15 @@ from dokimasia.datasets.lines import (
     text_field,
 )
 from dokimasia.datasets.parquet import read_columns
-from dokimasia.datasets.tables import read_cells, read_csv, repeated_column, wrong_width
+from dokimasia.datasets.tables import read_cells, read_csv, repeated_column, workbook_rows, wrong_width
 from dokimasia.domain.identity import JsonObject
-from dokimasia.errors import ConfigError, DataError, NotFound
+from dokimasia.errors import DataError, NotFound
 
 FIELDS = ("id", "model", "response", "repeat", "arm", "outcome", "simulated")
 """The fields of a row that are read; all others are ignored."""
 
 CREATION = ("_LiveMMBench_Creation", "_Creation_MMBench")
 """Endings of prediction files, without extension, for data sets whose own names have underscores."""
-
-MAX_WORKBOOK = 2**30
-"""Bytes of an unpacked workbook, at most."""
 
 CUT_OFF = 32_767
 """The most characters in a workbook's cell; a text of that length has probably been truncated."""
@@ -191,29 +185,7 @@ def _model_of(path: Path) -> str:
 
 
 def _workbook(path: Path) -> Iterator[Row | Problem]:
-    try:
-        openpyxl = importlib.import_module("openpyxl")
-    except ImportError:
-        raise ConfigError(
-            f"{path} is a workbook, which needs openpyxl: pip install 'dokimasia[excel]', or save it as TSV or JSON"
-        ) from None
-    try:
-        with ZipFile(path) as packed:
-            if sum(part.file_size for part in packed.infolist()) > MAX_WORKBOOK:
-                raise DataError(
-                    f"{path}: unpacked it has more than {MAX_WORKBOOK:,} bytes, and is not read; save it as TSV"
-                )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of styles and of what workbooks hold beside cells
-            book = openpyxl.load_workbook(path, read_only=True)
-            try:
-                yield from _rows(path, enumerate(book.worksheets[0].iter_rows(values_only=True), start=1), unit="row")
-            finally:
-                book.close()
-    except FileNotFoundError as error:
-        raise NotFound(f"there is no data file {path}") from error
-    except (BadZipFile, OSError, KeyError, IndexError, ValueError, TypeError, SyntaxError) as error:
-        raise DataError(f"{path} is no workbook that can be read ({type(error).__name__}: {error})") from error
+    return _rows(path, workbook_rows(path, formulas=True), unit="row")
 
 
 def _table(path: Path) -> Iterator[Row | Problem]:

@@ -1,14 +1,18 @@
 """Delimited text as rows: cells of several lines, CSV from spreadsheets, and protection of cells against evaluation."""
 
 import csv
+import importlib
 import io
 import re
+import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import BadZipFile, ZipFile
 
 from dokimasia.datasets.lines import MAX_LINE_BYTES, Problem, Row, not_utf8, problem_at, raw_lines, read_rows
+from dokimasia.errors import ConfigError, DataError, NotFound
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -115,6 +119,67 @@ def read_csv(path: Path) -> Iterator[Row | Problem]:
             yield wrong_width(path, number, cells, header, "comma")
         else:
             yield Row(number, {name: unguarded(cell) or None for name, cell in zip(header, cells, strict=True)})
+
+
+def csv_delimiter(path: Path) -> str:
+    """Return the delimiter of a CSV file, a comma or a semicolon: the one that its first line has more of."""
+    first = next(iter(raw_lines(path, "the line is too long for a table")), b"")
+    text = b"" if isinstance(first, Problem) else first
+    return ";" if text.count(b";") > text.count(b",") else ","
+
+
+MAX_WORKBOOK = 2**30
+"""Bytes of an unpacked workbook, at most."""
+
+
+def workbook_cells(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield (row, cells as texts) for each row of the first sheet of a workbook that has a value; see `workbook_rows`."""
+    for number, values in workbook_rows(path):
+        cells = list(map(_cell_text, values))
+        if any(cells):
+            yield number, cells
+
+
+def workbook_rows(path: Path, *, formulas: bool = False) -> Iterator[tuple[int, Sequence[object]]]:
+    """Yield (row, values) for each row of the first sheet of a workbook.
+
+    With `formulas` a cell that begins with an equals sign gives its text, else the value that was computed for it.
+
+    Raises:
+        NotFound: there is no such file.
+        ConfigError: openpyxl is not installed.
+        DataError: it is no workbook, or is too large.
+    """
+    try:
+        openpyxl = importlib.import_module("openpyxl")
+    except ImportError:
+        raise ConfigError(
+            f"{path} is a workbook, which needs openpyxl: pip install 'dokimasia[excel]', or save it as CSV, TSV or JSON"
+        ) from None
+    try:
+        with ZipFile(path) as packed:
+            if sum(part.file_size for part in packed.infolist()) > MAX_WORKBOOK:
+                raise DataError(
+                    f"{path}: unpacked it has more than {MAX_WORKBOOK:,} bytes, and is not read; save it as TSV"
+                )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of styles and of what workbooks hold beside cells
+            book = openpyxl.load_workbook(path, read_only=True, data_only=not formulas)
+            try:
+                yield from enumerate(book.worksheets[0].iter_rows(values_only=True), start=1)
+            finally:
+                book.close()
+    except FileNotFoundError as error:
+        raise NotFound(f"there is no data file {path}") from error
+    except (BadZipFile, OSError, KeyError, IndexError, ValueError, TypeError, SyntaxError) as error:
+        raise DataError(f"{path} is no workbook that can be read ({type(error).__name__}: {error})") from error
+
+
+def _cell_text(value: object) -> str:
+    """Return the value of a workbook's cell as text; a whole number has no decimal point."""
+    if value is None:
+        return ""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def repeated_column(header: Sequence[str], inside: str = "header") -> str | None:

@@ -179,7 +179,7 @@ def _schema_probe(spec: ModelSpec, code: str) -> EndpointProbe:
     def read(reply: ChatReply) -> CapabilityFinding:
         if find_json(_text(reply), fits):
             return CapabilityFinding(verdict="yes", note="kept to a schema that only the request's schema field shows")
-        return _failed(reply, f"took no notice of the schema; it said {_quoted(reply)}")
+        return _failed(reply, f"ignored the schema; it said {_quoted(reply)}")
 
     call = _call(spec, f"Give back the number {number}.", code)
     return EndpointProbe("json_schema", call.model_copy(update={"output_schema": schema}), read)

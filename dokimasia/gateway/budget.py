@@ -3,6 +3,7 @@
 import asyncio
 import math
 from collections import deque
+from collections.abc import Sequence
 from contextlib import suppress
 
 from dokimasia.domain.ports import Spending, SpendingRecorder
@@ -10,10 +11,11 @@ from dokimasia.errors import CallFailed, StorageError
 
 
 class Reservation:
-    """The share of the budget reserved for one request until its actual price is known."""
+    """The share of a budget, and of those above it, reserved for one request until its actual price is known."""
 
     def __init__(self, budget: "Budget", *, tokens: int, cost: float) -> None:
         self._budget = budget
+        self.above: list[Reservation] = []
         self.tokens = tokens
         self.cost = cost
         self.is_sent = False
@@ -33,10 +35,19 @@ class Reservation:
         self.is_sent = True
         try:
             await self._budget.book(self)
+            for reservation in self.above:
+                await reservation.send()
         except BaseException:
+            self.take_back()
+            raise
+
+    def take_back(self) -> None:
+        """Take back that the request was sent."""
+        if self.is_sent:
             self.is_sent = False
             self._budget.unbook(self)
-            raise
+        for reservation in self.above:
+            reservation.take_back()
 
     def settle(self, *, tokens: int | None, cost: float | None) -> None:
         """Close with the request's actual tokens and cost; unknown amounts are charged at their estimate."""
@@ -44,6 +55,8 @@ class Reservation:
             self._open = False
             spent = self.tokens if tokens is None else tokens
             self._budget.charge(self, tokens=spent, cost=self.cost if cost is None else cost)
+            for reservation in self.above:
+                reservation.settle(tokens=tokens, cost=cost)
 
     def release(self) -> None:
         """Close without charging tokens; a request that was sent still counts as a call."""
@@ -59,6 +72,8 @@ class Budget:
     pass their limit by what the requests in flight at that moment exceed their estimates.
 
     Under a limit a request leaves only once `record` has stored it, so that those in flight at a kill count.
+
+    A budget may stand below others, which several runs share, such as that of a service: a request needs room in each.
 
     Attributes:
         calls: requests sent, including those of earlier invocations.
@@ -76,6 +91,8 @@ class Budget:
         tokens: int = 0,
         cost: float = 0.0,
         record: SpendingRecorder | None = None,
+        above: "Sequence[Budget]" = (),
+        whose: str = "",
     ) -> None:
         for name, value in (("max_cost", max_cost), ("max_calls", max_calls), ("max_tokens", max_tokens)):
             if value is not None and not (math.isfinite(value) and value >= 0):
@@ -88,7 +105,10 @@ class Budget:
         self.cost = cost
         self._record = record
         self._in_flight = Spending()
-        self.limited = not (max_cost is None and max_calls is None and max_tokens is None)
+        self._above = above
+        self._whose = whose
+        own_limits = not (max_cost is None and max_calls is None and max_tokens is None)
+        self.limited = own_limits or any(budget.limited for budget in above)
         self._held: set[Reservation] = set()
         self._waiting: deque[asyncio.Future[None]] = deque()
 
@@ -103,10 +123,12 @@ class Budget:
             CallFailed: kind `budget`: the request does not fit, or cost is limited and the price is unknown.
         """
         if cost is None and self.max_cost is not None:
-            raise CallFailed("budget", f"the price is unknown, so a limit of ${self.max_cost:g} cannot be kept")
+            raise CallFailed(
+                "budget", f"{self._whose}the price is unknown, so a limit of ${self.max_cost:g} cannot be kept"
+            )
         while self.limited:
             if refusal := self._refusal(tokens, cost or 0.0, reserved=False):
-                raise CallFailed("budget", refusal)
+                raise CallFailed("budget", f"{self._whose}{refusal}")
             if not self._refusal(tokens, cost or 0.0, reserved=True):
                 break
             waiter = asyncio.get_running_loop().create_future()
@@ -114,12 +136,18 @@ class Budget:
             await waiter
         reservation = Reservation(self, tokens=tokens, cost=cost or 0.0)
         self._held.add(reservation)
+        try:
+            for budget in self._above:
+                reservation.above.append(await budget.reserve(tokens=tokens, cost=cost))
+        except BaseException:
+            reservation.release()
+            raise
         return reservation
 
     @property
     def booked_ahead(self) -> bool:
         """Whether a request is stored as sent before it leaves."""
-        return self.limited and self._record is not None
+        return self.limited and (self._record is not None or any(budget.booked_ahead for budget in self._above))
 
     async def book(self, reservation: Reservation) -> None:
         """Count a request as sent; called by the reservation itself."""

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from dokimasia.gateway.limiter import Clock, Pace, Sleep
-from dokimasia.gateway.rate_limit_headers import read_allowance
+from dokimasia.gateway.rate_limit_headers import read_allowance, states_a_limit
 
 WINDOW = 60
 """Seconds over which successes are counted."""
@@ -109,6 +109,8 @@ class Pacing:
         for unit in ("requests", "tokens"):
             allowance = None if unit in self._disbelieved else read_allowance(headers, unit)
             if allowance is None:
+                if unit not in self._disbelieved and states_a_limit(headers, unit):
+                    self._disbelieve(unit, f"the endpoint's headers name a limit of {unit} that cannot be relied on")
                 continue
             limit, remaining, rate = allowance
             if unit not in self._stated:
@@ -120,14 +122,20 @@ class Pacing:
         """Count a request that was answered."""
         while self._overruled:
             unit = self._overruled.pop()
-            self._disbelieved.add(unit)
-            self._stated.pop(unit).lift()
-            self._tell(0, f"the endpoint answers though its headers leave no {unit}: they are believed no more")
+            self._disbelieve(unit, f"the endpoint answers though its headers leave no {unit}")
         now = self._clock()
         self._forward(now)
         self._counts[self._second % WINDOW] += 1
         if self._learnt is not None and now - max(self._refused_at, self._grown_at) >= WINDOW:
             self._grow(now)
+
+    def _disbelieve(self, unit: str, reason: str) -> None:
+        """Read what headers say of a unit no more, and hold nobody up by what they said."""
+        self._disbelieved.add(unit)
+        self._overruled.discard(unit)
+        if (pace := self._stated.pop(unit, None)) is not None:
+            pace.lift()
+        self._tell(0, f"{reason}: they are believed no more")
 
     def refused(self) -> None:
         """Take in that a request, sent after the last cut of the concurrency, was refused with 429."""

@@ -54,7 +54,7 @@ def read_allowance(headers: Mapping[str, str], unit: str, *, now: datetime | Non
     Read are the forms of OpenAI (`x-ratelimit-limit-requests`, `-remaining-`, `-reset-`; also vLLM's gateways, Groq,
     Mistral and others that took them over) and of Anthropic (`anthropic-ratelimit-requests-limit` ...). The rate comes
     from what is missing and the time until it is back, so that a limit a day is not taken for one a minute; where no
-    time is given the limit is one a minute.
+    time is given the limit is one a minute. A time of more than a month is none that could be relied on.
     """
 
     def said(part: str) -> str | None:
@@ -67,9 +67,16 @@ def read_allowance(headers: Mapping[str, str], unit: str, *, now: datetime | Non
     if maximum is None or left is None or maximum < 1 or not 0 <= left <= maximum:
         return None
     seconds = None if reset is None else _seconds(reset, now or datetime.now(UTC))
+    if seconds is not None and seconds > LONGEST_RESET:
+        return None
     used = maximum - left
     per_minute = used / seconds * 60 if seconds and used else maximum
     return Allowance(maximum, left, per_minute)
+
+
+def states_a_limit(headers: Mapping[str, str], unit: str) -> bool:
+    """Return whether the headers name a limit of `requests` or `tokens`, reliable or not."""
+    return f"x-ratelimit-limit-{unit}" in headers or f"anthropic-ratelimit-{unit}-limit" in headers
 
 
 def _number(text: str) -> float | None:
@@ -87,7 +94,7 @@ def _seconds(text: str, now: datetime) -> float | None:
     if read is None:
         match = _DURATION.fullmatch(text)
         read = _of_moment(text, now) if match is None or not any(match.groups()) else _of_duration(match)
-    return read if read is not None and 0 < read <= LONGEST_RESET else None
+    return read if read is not None and read > 0 else None
 
 
 def _of_duration(match: re.Match[str]) -> float:

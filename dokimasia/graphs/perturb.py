@@ -59,6 +59,7 @@ def _goes_on(field: str, node: str) -> Callable[[Mapping[str, Any]], Awaitable[s
     async def next_node(state: Mapping[str, Any]) -> str:
         return node if state.get(field) else END
 
+    next_node.__doc__ = f"Return `{node}` if the state has `{field}`, else the end."
     return next_node
 
 

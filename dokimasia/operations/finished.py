@@ -80,8 +80,8 @@ def corrections(context: OperationContext, run: str, limit: Limit = 50, after: A
 
 
 @operation("POST", "/runs/{run}/corrections", tag="results", right="review", status=201)
-def correct(context: OperationContext, run: str, body: CorrectionTarget) -> CorrectionShown:
-    """Correct an answer of a finished evaluation by hand, or leave a sample out; the judge's reply stays as it is."""
+def overrule(context: OperationContext, run: str, body: CorrectionTarget) -> CorrectionShown:
+    """Overrule the judge on an answer of a finished evaluation, or leave a sample out; the judge's reply stays as it is."""
     correction = correct_now(context.home, context.run(run), body, person=context.person)
     return CorrectionShown.model_validate(correction.shown())
 

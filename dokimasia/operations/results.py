@@ -20,7 +20,7 @@ from dokimasia.operations.operation import (
 )
 from dokimasia.people.checks import without_others
 from dokimasia.runs.catalogue import method_of
-from dokimasia.runs.reading.exporting import Format, encode, export_rows, form_of
+from dokimasia.runs.reading.exporting import SUFFIXES, Format, encode, export_rows, file_stem, form_of
 from dokimasia.runs.reading.inspection import items_of_run, sample_of_run
 from dokimasia.runs.reading.reporting import SAMPLES, render, report_data, run_data
 from dokimasia.storage.runs import Run
@@ -31,7 +31,12 @@ PAGE_POLICY = (
 )
 """The policy of a report, which runs its own scripts, by hashes in the page, without access to the service and its cookies."""
 
-MEDIA_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv", "parquet": "application/vnd.apache.parquet"}
+MEDIA_TYPES = {
+    "jsonl": "application/x-ndjson",
+    "csv": "text/csv",
+    "excel": "text/csv",
+    "parquet": "application/vnd.apache.parquet",
+}
 ZIP, ZIP_DATE = "application/zip", (1980, 1, 1, 0, 0, 0)
 HTML, MARKDOWN, PLAIN = "text/html", "text/markdown", "text/plain"
 
@@ -100,28 +105,34 @@ def report(
     "/runs/{run}/export",
     tag="results",
     slow=True,
-    files=(*MEDIA_TYPES.values(), ZIP),
+    files=(*dict.fromkeys(MEDIA_TYPES.values()), ZIP),
     file="the rows, or for another form a ZIP of its files",
 )
 def export(
     context: OperationContext,
     run: str,
     format: Annotated[
-        str, Parameter(max_length=100, description="jsonl, csv, parquet, or a form of the method, such as vlmevalkit.")
+        str,
+        Parameter(
+            max_length=100,
+            description="jsonl, csv, excel (CSV that Excel opens), parquet, or a form of the method, such as vlmevalkit.",
+        ),
     ] = "jsonl",
 ) -> FileReply:
     """Return one row an item, as `dokimasia export` writes them; or the files of another program's form."""
     row = context.run(run)
+    stem = file_stem(context.home, row)
     if format in get_args(Format):
         rows = asyncio.run(export_rows(context.home, row))
         counts = {"dokimasia-rows": str(len(rows.rows))}
-        data = encode(rows, cast("Format", format))
-        return FileReply(data, MEDIA_TYPES[format], f"{row.id}.{format}", headers=counts)
+        rows_format = cast("Format", format)
+        data = encode(rows, rows_format)
+        return FileReply(data, MEDIA_TYPES[format], f"{stem}.{SUFFIXES[rows_format]}", headers=counts)
     forms = method_of(row).forms
     if context.served and format not in forms:
         formats = ", ".join((*get_args(Format), *forms))
         raise RequestRefused(422, f"format: run {row.id} is exported as one of {formats}")
-    return FileReply(zipped(form_of(context.home, row, format)), ZIP, f"{row.id}-{format}.zip")
+    return FileReply(zipped(form_of(context.home, row, format)), ZIP, f"{stem}-{format}.zip")
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:

@@ -140,7 +140,7 @@ class DraftKept(BaseModel):
 
 
 class Lines(Body):
-    """The lines of a file that `dokimasia check --export` wrote and somebody filled in."""
+    """The lines of a file that `dokimasia decide --export` wrote and somebody filled in."""
 
     name: Annotated[str, Field(max_length=4000, description="what the file is called in messages")] = "the file"
     lines: tuple[SheetLine, ...] = Field(max_length=100_000)
@@ -226,7 +226,7 @@ def one_review(
 
 @operation("GET", "/reviews/{run}/agreement", tag=TAG, figures=True)
 def agreement(context: OperationContext, run: str) -> StandingFigures:
-    """Return how items stand and how far people agree; `dokimasia check RUN --json` prints the same."""
+    """Return how items stand and how far people agree; `dokimasia decide RUN --json` prints the same."""
     row = context.run(run)
     return standing_figures(context.home, row.id, all_standings(context.home, row.id))
 
@@ -268,7 +268,7 @@ def files(
         Parameter(description="With what others decided also where the one who asks has not: a file of all decisions."),
     ] = False,
 ) -> FileReply:
-    """Return all items as JSON lines to be filled in, with images and pages: what `dokimasia check --export` writes."""
+    """Return all items as JSON lines to be filled in, with images and pages: what `dokimasia decide --export` writes."""
     row = context.run(run)
     standings = all_standings(context.home, row.id)
     if not standings:

@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from dokimasia.domain.identity import JsonObject
+from dokimasia.errors import InputError
 from dokimasia.operations.operation import (
     After,
     Body,
@@ -17,6 +18,7 @@ from dokimasia.operations.operation import (
     operation,
     page_of,
 )
+from dokimasia.report.board import Board, Measure
 from dokimasia.report.comparison import RunComparison
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.estimate import Estimate
@@ -272,6 +274,40 @@ def diff(
     if announce is not None:
         announce(run, other)
     return compare_runs(context.home, run, other, models=pair, top=top, seed=seed)
+
+
+@operation("GET", "/board", tag="runs", slow=True, figures=True)
+def board(
+    context: OperationContext,
+    runs: Annotated[
+        str, Parameter(max_length=10_000, description="Runs with commas between them; by default all finished ones.")
+    ] = "",
+    tag: Annotated[list[str] | None, Parameter(description="Only runs with each of these tags.", max_length=50)] = None,
+    measure: Annotated[
+        Measure | None, Parameter(description="By default accuracy, if all runs have reference answers.")
+    ] = None,
+    seed: Annotated[int, Parameter(ge=0, lt=2**63, description="Of tests.")] = 0,
+) -> Board:
+    """Rank models over the data sets of several runs; `dokimasia board RUN... --json` prints the same.
+
+    Without runs, it has all finished runs of the method that the newest run with scores is of.
+    """
+    from dokimasia.runs.reading.board import board_of, has_board
+
+    names = [name.strip() for name in runs.split(",") if name.strip()]
+    if names:
+        chosen = [resolve_run(context.home, name, has_board) for name in names]
+    else:
+        finished = labelled_runs(
+            context.home, tags=tuple(tag or ()), wanted=lambda run: run.status == "done" and has_board(run)
+        )
+        chosen = [run for run, _ in finished if run.method == finished[0][0].method]
+        if not chosen:
+            raise InputError(
+                "there is no finished run with scores by sample, as of evaluate or audit, to make a board of"
+            )
+    context.cache(*chosen)
+    return board_of(context.home, chosen, measure=measure, seed=seed)
 
 
 @operation("POST", "/runs/{run}/cancel", tag="runs", right="run", replies=(503,))

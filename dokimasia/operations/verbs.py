@@ -14,8 +14,10 @@ from dokimasia.domain.ports import Transport
 from dokimasia.log import Redactor
 from dokimasia.operations.operation import OperationContext
 from dokimasia.operations.runs import RunDetail, RunShown, list_of_runs, one_run
+from dokimasia.operations.runs import board as rank
 from dokimasia.operations.runs import diff as compare
 from dokimasia.people.correction.shape import CorrectionFigures
+from dokimasia.report.board import Board, Measure
 from dokimasia.report.comparison import RunComparison
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.forking import fork as fork_run
@@ -139,6 +141,37 @@ async def diff(
     def read(opened: Home) -> RunComparison:
         context = OperationContext(settings=settled, home=opened)
         return compare(context, f"{first},{second}", models=pair, top=top, seed=seed)
+
+    return await _read(settled, home, read)
+
+
+async def board(
+    *runs: str,
+    tags: Sequence[str] = (),
+    measure: Measure | None = None,
+    seed: int = 0,
+    settings: Settings | None = None,
+    home: Home | None = None,
+) -> Board:
+    """Return the ranks of models over the data sets of several runs, which hold for all models at once.
+
+    Args:
+        runs: names, or beginnings of ids; by default all finished runs of the newest run's method.
+        tags: without `runs`, only runs with each of these tags.
+        measure: `accuracy` (0 to 1) or `score`; by default accuracy, if all runs have reference answers.
+        seed: seed of tests.
+        settings: home and configuration; read from the environment by default.
+        home: an open home.
+
+    Raises:
+        NotFound: there is no such run.
+        InputError: the runs have no board.
+    """
+    settled = settings or load_settings()
+
+    def read(opened: Home) -> Board:
+        context = OperationContext(settings=settled, home=opened)
+        return rank(context, ",".join(runs), list(tags) or None, measure, seed)
 
     return await _read(settled, home, read)
 

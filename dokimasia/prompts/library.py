@@ -11,7 +11,8 @@ import yaml
 from pydantic import Field, ValidationError
 
 from dokimasia.domain.identity import Value
-from dokimasia.errors import ConfigError
+from dokimasia.domain.user_yaml import read_user_yaml
+from dokimasia.errors import ConfigError, DataError
 from dokimasia.prompts.composing import LOADER, composed
 
 _FRONT = re.compile(r"\A---\n(.*?)\n---\n(.*)\Z", re.DOTALL)
@@ -22,6 +23,12 @@ _NUMBER = "{{n}}"
 
 SHIPPED = Path(__file__).parent
 """Below it lie the files of the prompts that ship with the package."""
+
+MOST_BYTES = 256 * 1024
+"""Bytes of a prompt's file, at most."""
+
+MOST_FILES = 500
+"""Prompts of a folder that replaces the package's, at most."""
 
 InputRule = Literal["required", "optional", "plain", "plain optional"]
 
@@ -36,7 +43,7 @@ class Prompt(Value):
     """
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
-    version: int = Field(ge=1)
+    version: int = Field(ge=1, le=1_000_000)
     output: str
     inputs: dict[str, InputRule]
     source: str
@@ -123,6 +130,8 @@ class PromptLibrary:
                 raise ConfigError(
                     f"{folder}: no prompt in it; a prompt is a file such as {sorted(self._prompts)[0]}.md"
                 )
+            if len(files) > MOST_FILES:
+                raise ConfigError(f"{folder}: {len(files):,} prompts are too many; a folder has {MOST_FILES} at most")
             for path in files:
                 prompt = load_prompt(path)
                 self._check_replacement(path, prompt, more=more)
@@ -186,6 +195,9 @@ def load_prompt(path: Path) -> Prompt:
     """
     if not path.is_file():
         raise ConfigError(f"{path}: this is no file (a pipe, a folder or a broken link): take it out of the folder")
+    size = path.stat().st_size
+    if size > MOST_BYTES:
+        raise ConfigError(f"{path}: {size:,} bytes are too many for a prompt, which has {MOST_BYTES:,} at most")
     return _read(path, path.read_bytes(), path.stem)
 
 
@@ -221,9 +233,11 @@ def _read(path: Path, data: bytes, name: str) -> Prompt:
     if matched is None:
         raise ConfigError(f"{path}: a prompt begins with a front matter between two lines of ---")
     try:
-        head = yaml.load(matched[1], LOADER)
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: the front matter is no YAML: {' '.join(str(error).split())}") from None
+        # The package's own files need no check, which takes as long again.
+        shipped = path.is_relative_to(SHIPPED)
+        head = yaml.load(matched[1], LOADER) if shipped else read_user_yaml(matched[1], "the front matter")
+    except DataError as error:
+        raise ConfigError(f"{path}: {error}") from None
     if not isinstance(head, dict):
         raise ConfigError(f"{path}: the front matter is not a mapping of name, version, output, inputs, source")
     pieces = _SECTION.split(matched[2])

@@ -13,7 +13,7 @@ NOT_STATED = "not stated"
 """Replaces the score of a criterion that an answer does not address; it counts 1."""
 
 DECIDED: Mapping[str, str] = {
-    "judge": "the judge says so",
+    "judge": "decided by the judge",
     "person": "corrected by hand",
     "none": "no rule decides it",
     "unreadable": "the judge gave no verdict that can be read",

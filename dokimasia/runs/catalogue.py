@@ -13,35 +13,46 @@ if TYPE_CHECKING:
 
 
 class CatalogueEntry(NamedTuple):
-    """A method's module, the command-line verb that runs it, and its line of help, which is shown before it is loaded."""
+    """A method's module, and of the command-line verb that runs it the group in `--help`, the name and the line of help."""
 
     module: str
+    group: str
     verb: str
     help: str
 
 
 OWN: dict[str, CatalogueEntry] = {
-    "evaluate": CatalogueEntry("evaluation", "evaluate", "Evaluate models on a data set by atomic criteria."),
-    "filter": CatalogueEntry("density", "filter", "Keep the images that hold enough to be perceived."),
-    "review": CatalogueEntry("review", "review", "Have a panel of models agree on descriptions of images."),
-    "rubrics": CatalogueEntry("rubrics", "rubrics", "Make gated rubrics from agreed descriptions."),
-    "audit": CatalogueEntry("audit", "audit", "Score models' descriptions of images by gated rubrics."),
-    "duel": CatalogueEntry("duel", "duel", "Compare models with a baseline, in both orders of places."),
-    "judging": CatalogueEntry("judging", "compare-judging", "Find which way of judging ranks responses as people do."),
-    "probe": CatalogueEntry("probe", "probe", "Measure which errors judges do not see."),
-    "arena": CatalogueEntry("arena", "arena", "Have many models meet each other, and rate them."),
-    "refine": CatalogueEntry("refinement", "refine", "Let the models of a run mend what they got wrong."),
-    "tree": CatalogueEntry("tree", "tree grow", "Grow a capability tree from criteria."),
-    "modes": CatalogueEntry("modes", "modes", "Find failure modes: what goes wrong, and how often."),
-    "quality": CatalogueEntry("quality", "criteria quality", "Have criteria rated: accuracy and necessity."),
-    "diagnosis": CatalogueEntry("diagnosis", "diagnose --write", "Write a diagnosis in words."),
+    "evaluate": CatalogueEntry(
+        "evaluation", "everyday", "evaluate", "Evaluate models on a data set by atomic criteria."
+    ),
+    "filter": CatalogueEntry(
+        "density", "perception", "filter", "Keep images that are complex enough to test perception."
+    ),
+    "review": CatalogueEntry(
+        "review", "perception", "review", "Have a panel of models agree on descriptions of images."
+    ),
+    "rubrics": CatalogueEntry("rubrics", "perception", "rubrics", "Write gated rubrics from agreed descriptions."),
+    "audit": CatalogueEntry("audit", "perception", "audit", "Score models' descriptions of images by gated rubrics."),
+    "duel": CatalogueEntry("duel", "comparing", "duel", "Compare models with a baseline, in both presentation orders."),
+    "judging": CatalogueEntry(
+        "judging", "judges", "compare-judging", "Find the way of judging that ranks responses as people do."
+    ),
+    "probe": CatalogueEntry("probe", "judges", "probe", "Measure which errors judges miss."),
+    "arena": CatalogueEntry("arena", "comparing", "arena", "Compare many models with each other and rate them."),
+    "refine": CatalogueEntry("refinement", "comparing", "refine", "Have models correct their own wrong answers."),
+    "tree": CatalogueEntry("tree", "comparing", "tree grow", "Grow a capability tree from criteria."),
+    "modes": CatalogueEntry("modes", "comparing", "modes", "Name the failure modes of a run's models and count them."),
+    "quality": CatalogueEntry(
+        "quality", "comparing", "criteria quality", "Have criteria rated: accuracy and necessity."
+    ),
+    "diagnosis": CatalogueEntry("diagnosis", "comparing", "diagnose --write", "Write a diagnosis in words."),
     "fingerprint": CatalogueEntry(
-        "fingerprints", "diagnose --fingerprint", "Match reports without names to responses."
+        "fingerprints", "comparing", "diagnose --fingerprint", "Match reports without names to responses."
     ),
     "perturb": CatalogueEntry(
-        "perturb", "perturb", "Make right answers worse in named ways, to probe judges with them."
+        "perturb", "judges", "perturb", "Insert known errors into correct answers, for testing judges."
     ),
-    "graph": CatalogueEntry("graph", "run", "Walk a data set through a graph that a plug-in brings."),
+    "graph": CatalogueEntry("graph", "extending", "graph", "Run a plug-in's graph over a data set."),
 }
 """By name, in the order of use."""
 

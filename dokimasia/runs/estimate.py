@@ -163,6 +163,19 @@ class ExpectedCalls(NamedTuple):
     if_undecided: bool = False
 
 
+def greedy_notes(specs: Iterable[ModelSpec], paper: str) -> tuple[str, ...]:
+    """Return a warning for models that are not asked greedily, by temperature 0, though the published protocol is."""
+    sampled = {
+        spec.ref.name: "the provider's own" if spec.sampling.temperature is None else f"{spec.sampling.temperature:g}"
+        for spec in specs
+        if spec.sampling.temperature != 0 and not spec.ref.person and not spec.edits_images
+    }
+    if not sampled:
+        return ()
+    listed = ", ".join(f"{name} ({temperature})" for name, temperature in sampled.items())
+    return (f"{paper} decodes greedily; these models are asked at another temperature: {listed}; see --temperature 0",)
+
+
 def total_estimate(asked: Iterable[ExpectedCalls], samples: int, *, items: int = 0) -> Estimate:
     """Return the estimate of calls of several kinds over a number of samples, with `items` result rows at most.
 

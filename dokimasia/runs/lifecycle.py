@@ -41,7 +41,7 @@ from dokimasia.runs.session import Session
 from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import name_run
-from dokimasia.storage.results import count_failed, reopen
+from dokimasia.storage.results import count_failed, reopen, result_failures
 from dokimasia.storage.retries import retry_failed
 from dokimasia.storage.runs import Run, RunStatus, get_run, set_status
 from dokimasia.storage.threads import live_threads
@@ -356,13 +356,24 @@ async def _finish(method: AnyMethod, job: "Job[Any]", left: FailureKind | None) 
     """Settle the status of a run whose stages are done, or stopped at a failure that leaves the rest open; return its result."""
     home, run = job.home, job.run
     held_open = left is None and job.held_open
+    unpaid = not held_open and (left == "budget" or "budget" in result_failures(home, run.id))
+    if unpaid:  # before the status, so that nobody reads of an interruption without its reason
+        why = _why_unpaid(job.session, run, job.request)
+        await record_end(home, run, "spending", why, job.session.settings)
     row = await settle_status(home, run, left="budget" if held_open else left, record=not job.held_open)
     if row.status in ("done", "waiting"):
         await job.services.people.withdraw_others()
     complete = held_open or row.status == "done"
     result = await asyncio.to_thread(_result_of, method, job.session, row, job.request, complete=complete)
-    await record_end(home, run, result.end, result.why, job.session.settings)
+    if not unpaid:
+        await record_end(home, run, result.end, result.why, job.session.settings)
     return result
+
+
+def _why_unpaid(session: Session, run: Run, request: RunRequest) -> str:
+    """Return why a run stopped at a limit on spending, and how to go on."""
+    why = describe_spending(session.opened, run, request)
+    return f"{why}; to continue, {python_way(run)}" if session.settings.chat_models else why
 
 
 @asynccontextmanager
@@ -429,12 +440,10 @@ def _result_of(method: AnyMethod, session: Session, run: Run, request: RunReques
     if complete:
         end, why = outcome_of(method, home, run, request, figures, by_object=by_object)
     else:
-        end, why = (
-            ("waiting", pending_people(home, run))
-            if run.status == "waiting"
-            else ("spending", describe_spending(home, run, request))
-        )
-        why = f"{why}; to continue, {python_way(run)}" if by_object else why
+        end, why = "spending", _why_unpaid(session, run, request)
+        if run.status == "waiting":
+            end, why = "waiting", pending_people(home, run)
+            why = f"{why}; to continue, {python_way(run)}" if by_object else why
     result = RunResult(run=run.id, complete=complete, summary=figures, end=end, why=why)
     return result.read_from(home.path)
 

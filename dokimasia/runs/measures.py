@@ -5,6 +5,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from math import exp, lgamma, log, sqrt
 from typing import Literal, NotRequired, TypedDict
 
+import numpy as np
+
 from dokimasia.algorithms.statistics import ConfidenceInterval, bootstrap_interval, jackknife_interval, rate_interval
 from dokimasia.algorithms.statistics.paired import PERMUTATIONS, sign_flip_test
 from dokimasia.algorithms.statistics.power import pilot_design, samples_needed
@@ -29,6 +31,9 @@ from dokimasia.runs.figures import costs
 from dokimasia.storage.ledger import CallFigures
 
 DIGITS = 6
+
+_UNCHANGED = 0.5 * 10**-DIGITS
+"""A difference of this size or less is written as 0."""
 
 MOST_FLIPS = 50_000_000
 """The most signs that the test of a lead draws; above, it draws fewer patterns of them."""
@@ -158,11 +163,11 @@ def paired_difference(
         widest: the largest difference that can occur.
         seed: of the bootstrap and of the permutations.
     """
-    steps = [rounded(difference) for difference in differences]
+    steps = np.asarray(differences, dtype=np.float64)
     changed = ChangeCounts(
-        higher=sum(step > 0 for step in steps),
-        equal=sum(step == 0 for step in steps),
-        lower=sum(step < 0 for step in steps),
+        higher=int(np.count_nonzero(steps > _UNCHANGED)),
+        equal=int(np.count_nonzero(np.abs(steps) <= _UNCHANGED)),
+        lower=int(np.count_nonzero(steps < -_UNCHANGED)),
     )
     if not differences:
         return PairedDifference(difference=None, p_value=None, permutations=None, changed=changed)

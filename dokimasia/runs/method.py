@@ -2,7 +2,7 @@
 
 import importlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import ValidationError
@@ -150,6 +150,8 @@ class Method(Generic[Q, P]):
         previews: returns one prompt of each kind, rendered for a sample.
         fork: accepts a fork of a run with steps. By default a fork is accepted like a new run, with other models or prompts;
             a sentence says what to do instead if the method has no forks.
+        fork_steps: returns the steps that a fork can begin at, in order, each with what it does; none for a method whose
+            forks begin at the beginning.
         diff: a sentence that says what to do instead if two runs are not compared row by row.
         retry: a sentence that says what to do instead if failed items cannot be asked anew.
     """
@@ -196,6 +198,7 @@ class Method(Generic[Q, P]):
     score_called: str = "score"
     previews: Callable[[P, Sample, PromptLibrary], Sequence[Rendered]] | None = None
     fork: "Callable[[Session, Run, Any], Awaitable[tuple[Q, Accepted[P], Mapping[str, object]]]] | str | None" = None
+    fork_steps: Callable[[], Mapping[str, str]] = field(default=dict)
     diff: str | None = None
     retry: str | None = None
 
@@ -246,7 +249,7 @@ class Method(Generic[Q, P]):
         Raises:
             InputError: the data, the configuration or the options cannot be used, or the run would have too many items.
         """
-        accepted = await self.accept(request, session)
+        accepted = await self.accept(request, replace(session, sampling=request.sampling_settings))
         check_items(self, request, accepted.estimate.most_items)
         return accepted
 

@@ -31,7 +31,7 @@ End = Literal["complete", "failures", "spending", "below", "waiting"]
 ENDED = "ended"
 """The kind of event that records how a run ended each time, and why."""
 
-SPENT = "the limit on spending is reached and some items are open"
+SPENT = "the spending limit was reached and some items are not done"
 BLIND = "#blind"
 
 
@@ -128,6 +128,8 @@ def describe_spending(home: Home, run: Run, request: Invocation) -> str:
     """Return a sentence with a run's limits, its spending, and the option that raises or lifts the nearest limit."""
     spent = spent_by(home, run.id)._asdict()
     limits = {name: most for name, most in request.spending_limits.items() if most is not None}
+    if not limits:
+        return f"{SPENT}: that is a limit of the service. Ask whoever runs it for more, then resume the run"
     nearest = max(
         limits, key=lambda name: spent[name.removeprefix("max_")] / (limits[name] or 1e-9), default="max_cost"
     )
@@ -143,7 +145,7 @@ def pending_people(home: Home, run: Run) -> str:
     questions = Counter(question.person for question in open_questions(home, run=run.id))
     parts = [
         f"{several(count, 'question')} {'waits' if count == 1 else 'wait'} for {PEOPLE}/{person}: "
-        f"`dokimasia check {run.id} --who {person}`"
+        f"`dokimasia decide {run.id} --who {person}`"
         for person, count in sorted(questions.items())
     ]
     return "; ".join(parts) or f"people have answered: `dokimasia resume {run.id}` goes on"

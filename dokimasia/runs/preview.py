@@ -1,7 +1,7 @@
 """`--dry-run`: a run's id, estimate and one prompt of each kind; nothing is sent or stored."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -72,10 +72,18 @@ def check_keys(settings: Settings, previewed: Mapping[str, Any]) -> None:
     Raises:
         ConfigError: naming all that are not set.
     """
-    specs: dict[str, ModelSpec] = {}
-    for name in previewed["models"]:
-        if (spec := as_configured(settings, name)) is not None:
-            specs[name] = spec
+    specs = {name: as_configured(settings, name) for name in previewed["models"]}
+    missing = lacking_keys(settings, {name: spec for name, spec in specs.items() if spec is not None})
+    if missing:
+        raise ConfigError("; ".join(missing))
+
+
+def lacking_keys(settings: Settings, specs: Mapping[str, ModelSpec], *, api_keys_only: bool = False) -> list[str]:
+    """Return a sentence for each model whose key is not set: the one that the configuration names, or its provider's own.
+
+    With `api_keys_only`, only variables whose name ends in `_API_KEY` count: some clouds take other credentials instead of
+    the variables that LiteLLM knows.
+    """
     missing: list[str] = []
     available = transports_for_models(specs)
     for name, spec in specs.items():
@@ -85,9 +93,20 @@ def check_keys(settings: Settings, previewed: Mapping[str, Any]) -> None:
             missing.append(str(problem))
         if spec.api_key_env is None and spec.api_base is None and chosen_transport_name(spec, available) == "litellm":
             names = missing_keys(spec.ref.model)
-            missing += [f"model {name}: {' and '.join(names)} is not set in the environment"] if names else []
-    if missing:
-        raise ConfigError("; ".join(missing))
+            if api_keys_only and not all(name.endswith("_API_KEY") for name in names):
+                names = []
+            missing += [f"model {name}: {_not_set(names)} in the environment"] if names else []
+    return missing
+
+
+def _not_set(names: Sequence[str]) -> str:
+    """Return which environment variables are not set.
+
+    Examples:
+        >>> _not_set(["A_KEY"]), _not_set(["A_KEY", "B_KEY"])
+        ('A_KEY is not set', 'neither A_KEY nor B_KEY is set')
+    """
+    return f"{names[0]} is not set" if len(names) == 1 else f"neither {' nor '.join(names)} is set"
 
 
 def _begun(settings: Settings, id: str) -> dict[str, object]:

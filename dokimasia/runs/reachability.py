@@ -111,8 +111,8 @@ class FailFastGateway(ModelGateway):
         waiters = self._held.setdefault(name, [])
         waiters.append(asyncio.get_running_loop().create_future())
         problem = Unreachable(
-            f"{name} cannot be reached: {reason.removeprefix(f'{name}: ').rstrip('.')}. Mend that, then give the same "
-            "command again: what is finished is kept (--max-failures 100% goes on without)"
+            f"{name} cannot be reached: {reason.removeprefix(f'{name}: ').rstrip('.')}. Fix this and rerun the same "
+            "command; finished work is kept (--max-failures 100% goes on without)"
         )
         if len(waiters) >= FAILURES_TO_STOP:
             self._stop.fail(problem)

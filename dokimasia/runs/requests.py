@@ -16,12 +16,14 @@ from dokimasia.errors import ConfigError, InputError
 from dokimasia.plugins import prompt_folder
 from dokimasia.storage.naming import LAST
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._ -]{0,78}[A-Za-z0-9._-])?")
 
 MOST_SEED = 2**63 - 1
 """The largest seed: what a column of SQLite holds."""
 MOST_SAMPLES = 1_000_000_000
 """The largest number that a limit on samples, or on what is drawn of them, takes."""
+MOST_REPLY_TOKENS = 10_000_000
+"""The most tokens that one reply can be limited to."""
 MOST_REPEATS = 10_000
 """The most answers, or judgements, of one thing that can be asked for."""
 MOST_MODELS = 1_000
@@ -80,7 +82,10 @@ def check_label(text: str) -> str:
         ValueError: it has other characters, or is the word `last`.
     """
     if text == LAST or not _NAME.fullmatch(text):
-        raise ValueError(f"{text!r} is no name: take letters, digits, dots, dashes and underscores, and not {LAST!r}")
+        raise ValueError(
+            f"{text[:100]!r} cannot be a name: names have at most 80 characters, which are letters, digits, dots, dashes, "
+            f"underscores and spaces, and are not {LAST!r}"
+        )
     return text
 
 
@@ -133,7 +138,7 @@ Models = Annotated[tuple[str, ...], Option(models=True), Field(max_length=MOST_M
 Judge = Annotated[str, Option(models=True), Field(description=JUDGE_HELP)]
 """The name of one model."""
 
-Repeats = Annotated[int, Field(ge=1, le=MOST_REPEATS, description="Answers and judgements a sample.")]
+Repeats = Annotated[int, Field(ge=1, le=MOST_REPEATS, description="Answers and judgements per sample.")]
 """How often every sample is answered and judged."""
 
 
@@ -158,13 +163,13 @@ class Invocation(Value):
     """
 
     max_cost: float | None = Field(
-        default=None, ge=0, le=1e9, description="Spend at most so many US dollars on the run in all."
+        default=None, ge=0, le=1e9, description="Stop before spending more than this many US dollars on the run in all."
     )
     max_calls: int | None = Field(
-        default=None, ge=0, le=10**12, description="Send at most so many requests for the run in all."
+        default=None, ge=0, le=10**12, description="Maximum number of requests to send for the run in all."
     )
     max_tokens: int | None = Field(
-        default=None, ge=0, le=10**15, description="Use at most so many tokens for the run in all."
+        default=None, ge=0, le=10**15, description="Maximum number of tokens to use for the run in all."
     )
     max_failures: Annotated[str | None, Option(metavar="N|N%")] = Field(
         default=None,
@@ -181,16 +186,16 @@ class Invocation(Value):
         description="Exit with 5 if a model's strict accuracy is below, or could be: what failed may be wrong.",
     )
     workers: int = Field(
-        default=1, ge=1, le=4096, description="Walk graphs and send calls from so many processes (more than 1: by Ray)."
+        default=1, ge=1, le=4096, description="Number of worker processes (more than one requires Ray)."
     )
     engine: Literal["process", "ray"] | None = Field(
-        default=None, description="Where graphs are walked (default: in this process; by Ray with several workers)."
+        default=None, description="Where graphs run (default: in this process; by Ray with several workers)."
     )
     address: Annotated[str | None, Option(metavar="auto|ray://HOST:PORT")] = Field(
         default=None, description="The Ray cluster that the workers run on (default: one of this machine)."
     )
     name: Annotated[RunLabel | None, Option(label=True)] = Field(
-        default=None, description="Call the run so: a name serves wherever its id does."
+        default=None, description="Name this run; the name works anywhere a run ID does."
     )
     tags: Annotated[tuple[RunLabel, ...], Option(flags=("--tag",), metavar="TAG", repeated=True, label=True)] = Field(
         default=(), description="Put this tag on the run; `runs --tag TAG` lists those that have it."
@@ -244,6 +249,21 @@ class RunRequest(Invocation):
     """What the command line calls it, such as `tree grow`."""
 
     seed: int = Field(default=0, ge=0, le=MOST_SEED, description="Seed of draws and intervals.")
+    temperature: float | None = Field(
+        default=None,
+        ge=0,
+        le=10,
+        description="Sampling temperature of every model of the run (default: as configured, else the provider's).",
+    )
+    top_p: float | None = Field(
+        default=None, gt=0, le=1, description="Nucleus sampling (top-p) of every model of the run."
+    )
+    max_reply_tokens: int | None = Field(
+        default=None,
+        ge=1,
+        le=MOST_REPLY_TOKENS,
+        description="Maximum number of tokens per reply of every model of the run.",
+    )
     prompts: PromptFolders = Field(
         default=(),
         description="A folder (or a plug-in's name) whose prompts replace those of the same name; its versions are "
@@ -252,8 +272,14 @@ class RunRequest(Invocation):
     keep_checkpoints: bool = Field(default=False, description="Keep every step of every graph for inspection (slower).")
     fresh: bool = Field(
         default=False,
-        description="Make a new run beside the one that is there; what the ledger has is taken from it and not asked again.",
+        description="Start a new run even if an identical one exists. Cached calls are reused.",
     )
+
+    @property
+    def sampling_settings(self) -> dict[str, float | int]:
+        """The sampling settings that the request sets for every model, by their names in `Sampling`."""
+        settings = {"temperature": self.temperature, "top_p": self.top_p, "max_tokens": self.max_reply_tokens}
+        return {name: value for name, value in settings.items() if value is not None}
 
     @property
     def makes_home(self) -> bool:
@@ -292,6 +318,12 @@ class DataRequest(RunRequest):
 
     data: Annotated[Path, Option(argument=True, exists=True)]
     limit: int | None = Field(default=None, ge=1, le=MOST_SAMPLES, description="Only the first N samples.")
+    subsample: int | None = Field(
+        default=None,
+        ge=1,
+        le=MOST_SAMPLES,
+        description="Only N samples, drawn with the seed and balanced over categories (with --limit: from its samples).",
+    )
     prompt: str | None = Field(
         default=None, description="The question of samples that have none of their own, such as the images of a folder."
     )
@@ -302,6 +334,11 @@ class DataRequest(RunRequest):
     allow_outside: bool = Field(
         default=False, description="Read images whose paths lead out of the folder of the data."
     )
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether the run takes a part of the data only."""
+        return self.limit is not None or self.subsample is not None
 
     @property
     def makes_home(self) -> bool:
@@ -356,7 +393,11 @@ def fields_in_order(request: type[RunRequest]) -> Iterator[tuple[str, FieldInfo]
 _SHARED_ORDER = (
     "data",
     "limit",
+    "subsample",
     "seed",
+    "temperature",
+    "top_p",
+    "max_reply_tokens",
     "prompt",
     "prompts",
     "on_bad_sample",

@@ -118,7 +118,7 @@ def candidates_of(
         DataError: a model lacks an answer, or one is to a sample that the data do not have.
     """
     given = responses.given
-    strangers = [] if request.limit is not None else _strangers(given.values(), {*samples, *others})
+    strangers = [] if request.takes_part else _strangers(given.values(), {*samples, *others})
     models_in_file = list(dict.fromkeys(model for _, model, _ in given))
     chosen = list(models) or models_in_file
     missing = {model: [id for id in samples if (id, model, 0) not in given] for model in chosen}

@@ -1,12 +1,13 @@
 """Samples read from a request's data file, by the package's readers or a plug-in's."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import cast
 
+from dokimasia.algorithms.trees.growth import balanced
 from dokimasia.datasets import READERS, Problem, Reader, open_dataset, problems_text, register_reader
 from dokimasia.domain.ports import BlobStore
-from dokimasia.domain.sample import Sample
+from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import DataError
 from dokimasia.plugins import entry_points_of, load
 from dokimasia.runs.requests import DataRequest
@@ -15,7 +16,10 @@ from dokimasia.runs.requests import DataRequest
 def read_data(
     request: DataRequest, blobs: BlobStore, take: Callable[[Sample], None], *, need_prompt: bool = True
 ) -> tuple[str, ...]:
-    """Read a request's whole data file once, hand on each sample, and return what had to be skipped: a text a line.
+    """Read a request's whole data file, hand on each sample, and return what had to be skipped: a text a line.
+
+    The file is read once; twice with a subsample, the first time for names and categories. Images of samples that are not
+    drawn are not stored.
 
     Raises:
         DataError: naming all that is wrong, by file and line.
@@ -23,21 +27,35 @@ def read_data(
     count = 0
     problems: list[Problem] = []
     bring_reader(request.data)
-    reading = open_dataset(
-        request.data,
-        blobs=blobs,
-        allow_fetch=request.allow_fetch,
-        allow_outside=request.allow_outside,
-        need_prompt=need_prompt,
-        prompt=request.prompt,
-        limit=request.limit,
-    )
-    for sample_or_problem in reading:
-        if isinstance(sample_or_problem, Sample):
+
+    def rows(blobs: BlobStore) -> Iterator[Sample | Problem]:
+        return open_dataset(
+            request.data,
+            blobs=blobs,
+            allow_fetch=request.allow_fetch,
+            allow_outside=request.allow_outside,
+            need_prompt=need_prompt,
+            prompt=request.prompt,
+            limit=request.limit,
+        )
+
+    drawn: set[str] | None = None
+    staged = StagedImages(blobs)
+    if request.subsample is not None:
+        categories: dict[str, str] = {}
+        for row in rows(staged):
+            staged.drop()
+            if isinstance(row, Sample):
+                categories[row.id] = row.category or ""
+        drawn = set(balanced(categories, request.subsample, seed=request.seed))
+    for row in rows(blobs if drawn is None else staged):
+        if isinstance(row, Problem):
+            problems.append(row)
+        elif drawn is None or row.id in drawn:
             count += 1
-            take(sample_or_problem)
-        else:
-            problems.append(sample_or_problem)
+            staged.keep()
+            take(row)
+        staged.drop()
     if problems and (request.on_bad_sample == "fail" or not count):
         hint = "" if not count else "\n(--on-bad-sample skip leaves such samples out; dokimasia data check names all)"
         raise DataError(problems_text(problems) + hint)
@@ -45,6 +63,44 @@ def read_data(
     for problem in problems:
         lines.setdefault(problem.line, []).append(problem.message)
     return tuple("; ".join(messages) for messages in lines.values())
+
+
+def part_of(samples: Sequence[Sample], request: DataRequest) -> set[str]:
+    """Return the names of the samples that a request takes of those that another run has: the first, or some drawn."""
+    first = samples[: request.limit]
+    if request.subsample is None:
+        return {sample.id for sample in first}
+    return set(balanced({sample.id: sample.category or "" for sample in first}, request.subsample, seed=request.seed))
+
+
+class StagedImages:
+    """A `BlobStore` that holds the images of the sample that is read, until they are kept in another store or dropped."""
+
+    def __init__(self, blobs: BlobStore) -> None:
+        """Create a stage before a store."""
+        self._blobs = blobs
+        self._staged: dict[str, tuple[bytes, ImageRef]] = {}
+
+    def put_image(self, data: bytes, ref: ImageRef) -> None:
+        """Hold the bytes of an image."""
+        self._staged[ref.sha256] = data, ref
+
+    def get(self, sha256: str) -> bytes:
+        """Return the bytes, of an image that is held or of the store.
+
+        Raises:
+            StorageError: the store lacks them.
+        """
+        return self._staged[sha256][0] if sha256 in self._staged else self._blobs.get(sha256)
+
+    def keep(self) -> None:
+        """Store the images that are held."""
+        for data, ref in self._staged.values():
+            self._blobs.put_image(data, ref)
+
+    def drop(self) -> None:
+        """Forget the images that are held."""
+        self._staged.clear()
 
 
 def bring_reader(path: Path) -> None:

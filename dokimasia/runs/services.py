@@ -1,7 +1,7 @@
 """The composition root: transports, gateway, ledger, store and checkpoints, put together for one run."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -216,12 +216,14 @@ class SharedServices:
         traffic: pending calls, and the limits of endpoints.
         at_work: the future result of each run at work, by its id.
         users: the number of runs that use it.
+        budgets_of: the budgets that a run shares with others, by its id, such as those of a service.
     """
 
     home: Home
     traffic: Traffic = field(default_factory=Traffic)
     at_work: "dict[str, asyncio.Future[Any]]" = field(default_factory=dict[str, Any])
     users: int = 0
+    budgets_of: Callable[[str], Sequence[Budget]] = lambda run: ()
     _saver: "Saver | None" = None
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
 
@@ -309,7 +311,12 @@ async def open_services(
 
             ledger = RemoteCallLedger(home)
         before = spent_by(home, run)
-        budget = Budget(**request.spending_limits, **before._asdict(), record=spending_recorder(home, run))
+        budget = Budget(
+            **request.spending_limits,
+            **before._asdict(),
+            record=spending_recorder(home, run),
+            above=shared.budgets_of(run),
+        )
         gateway = FailFastGateway(
             stop,
             goes_on=request.allows_every_failure,

@@ -147,6 +147,7 @@ class Session:
         given: what a program passes beside the request.
         dry: whether nothing is stored.
         transports: names of transports that replace the package's own.
+        sampling: sampling settings of the request, which replace those that are configured for its models.
     """
 
     settings: Settings
@@ -156,6 +157,7 @@ class Session:
     given: object = None
     dry: bool = False
     transports: Collection[str] = ()
+    sampling: Mapping[str, float | int] = field(default_factory=dict[str, float | int])
 
     @property
     def opened(self) -> Home:
@@ -171,7 +173,7 @@ class Session:
         return self.home
 
     def model(self, name: str) -> ModelSpec:
-        """Return a model by name, with the price of a simulated one.
+        """Return a model by name, with the price of a simulated one, and sampled as the request says.
 
         Raises:
             ConfigError: it is not known.
@@ -179,7 +181,9 @@ class Session:
         spec = with_known_price(resolve_model(self.settings, name))
         if "sim" not in self.transports:
             check_simulated(spec)
-        return spec
+        if not self.sampling or spec.ref.person or spec.edits_images:
+            return spec
+        return spec.model_copy(update={"sampling": spec.sampling.model_copy(update=dict(self.sampling))})
 
     def judge(self, name: str) -> ModelSpec:
         """Return a judge by name, with the capabilities that decide how it is asked.

@@ -2,11 +2,14 @@
 
 import asyncio
 import importlib
+import logging
 import pkgutil
 import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
 from importlib import resources
 
 import uvicorn
@@ -16,8 +19,17 @@ from fastapi.routing import APIRoute
 from starlette.middleware import Middleware
 from starlette.staticfiles import StaticFiles
 
+from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import ConfigError
 from dokimasia.service import pages
+from dokimasia.service.connections import (
+    BACKLOG,
+    BoundedConnection,
+    ConnectionLimit,
+    connections_for,
+    descriptors,
+    drop_repeated,
+)
 from dokimasia.service.drawing import error_page, refusal_page
 from dokimasia.service.guard import Guard, loopback
 from dokimasia.service.metrics import Metrics, RequestMeter
@@ -55,7 +67,7 @@ def create_app(service: Service) -> FastAPI:
         ],
     )
     app.state.service, app.state.metrics = service, metrics
-    handle_problems(app, service.redact, error_page=error_page)
+    handle_problems(app, partial(_for_callers, service), error_page=error_page)
     for router in api_routers():
         app.include_router(router, prefix="/api")
     for router in page_routers():
@@ -65,7 +77,36 @@ def create_app(service: Service) -> FastAPI:
         app.include_router(router, include_in_schema=False)
     static = str(resources.files("dokimasia.service").joinpath("static"))
     app.mount("/static", StaticFiles(directory=static), name="static")
+    app.openapi = partial(_description, app, app.openapi, tokens=service.tokens.needed)
     return app
+
+
+def _for_callers(service: Service, text: str) -> str:
+    """Return a message without secrets; for holders of tokens also without the folder of the home."""
+    text = service.redact(text)
+    if service.tokens.needed:
+        for folder in {str(service.home.path), str(service.home.path.resolve())}:
+            text = text.replace(folder, "the home")
+    return text
+
+
+SCHEME = "token"
+OPEN = ("/api/health", "/api/openapi.json")
+"""Paths of the API that need no token."""
+
+
+def _description(app: FastAPI, describe: Callable[[], JsonObject], *, tokens: bool) -> JsonObject:
+    """Return the OpenAPI description, with the token that routes need where the service has a file of tokens."""
+    if app.openapi_schema is None:
+        description = describe()
+        schemes = {
+            SCHEME: {"type": "http", "scheme": "bearer", "description": "A token of the service's --token-file."}
+        }
+        description.setdefault("components", {})["securitySchemes"] = schemes
+        for path, methods in description["paths"].items():
+            for operation in methods.values() if tokens and path not in OPEN else ():
+                operation["security"] = [{SCHEME: []}]
+    return app.openapi_schema or {}
 
 
 def page_routers() -> Iterator[APIRouter]:
@@ -133,10 +174,18 @@ async def serve(
     """
     check_address(host, tokens=service.tokens.needed)
     current_default_thread_limiter().total_tokens = READERS
+    limit = ConnectionLimit(connections_for(descriptors()))
+    streams = min(service.limits.streams, limit.most * 3 // 4)  # the rest is for other requests
+    service = replace(service, limits=replace(service.limits, streams=streams))
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(limit.handle_loop_problem)
+    logging.getLogger("uvicorn.error").addFilter(drop_repeated)
     config = uvicorn.Config(
         create_app(service),
         host=host,
         port=port,
+        http=partial(BoundedConnection, limit=limit),  # pyright: ignore[reportArgumentType]  # called like the class
+        backlog=BACKLOG,
         log_config=None,
         access_log=False,
         server_header=False,
@@ -154,7 +203,6 @@ async def serve(
     name = f"[{host}]" if ":" in host else host
     server = Server(config, lambda: ready(f"http://{name}:{listener.getsockname()[1]}"))
     stopping = stop or asyncio.Event()
-    loop = asyncio.get_running_loop()
     for signal_number in () if stop is not None else (signal.SIGINT, signal.SIGTERM):
         with suppress(NotImplementedError, RuntimeError, ValueError):
             loop.add_signal_handler(signal_number, stopping.set)

@@ -23,7 +23,9 @@ from dokimasia.version import __version__
 MENU = (
     ("/", "Runs"),
     ("/new", "New run"),
+    ("/data", "Data"),
     ("/compare", "Compare"),
+    ("/board", "Board"),
     ("/trees", "Trees"),
     ("/review", "Review"),
     ("/passports", "Passports"),
@@ -105,7 +107,7 @@ TITLES: Mapping[int, str] = {
     HTTPStatus.NOT_FOUND: "There is nothing here",
     HTTPStatus.METHOD_NOT_ALLOWED: "This cannot be asked here",
     HTTPStatus.CONFLICT: "Something else came first",
-    HTTPStatus.UNPROCESSABLE_ENTITY: "This cannot be used",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "Please correct the form",
     HTTPStatus.TOO_MANY_REQUESTS: "Too many requests",
     HTTPStatus.INTERNAL_SERVER_ERROR: "Something went wrong in the service",
 }

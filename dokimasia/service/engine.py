@@ -9,17 +9,18 @@ from pydantic import JsonValue
 
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.ports import Transport
-from dokimasia.errors import NotFound
+from dokimasia.errors import ConfigError, NotFound
 from dokimasia.runs.catalogue import method_named, method_of
 from dokimasia.runs.forking import ForkRequest, PreparedFork, keep_fork, prepare_fork
 from dokimasia.runs.lifecycle import models_to_reach, prepare_resume
 from dokimasia.runs.observer import Observer, SilentObserver
 from dokimasia.runs.outcome import check_measures, retryable
 from dokimasia.runs.persistence import delete_whole_run, keep_limits, persist_run, run_row
-from dokimasia.runs.preview import preview
+from dokimasia.runs.preview import lacking_keys, preview
 from dokimasia.runs.requests import Invocation, RunRequest
-from dokimasia.runs.services import keys_of
+from dokimasia.runs.services import check_prices, keys_of
 from dokimasia.runs.session import Session
+from dokimasia.service.allowances import Allowances
 from dokimasia.service.queue import Queue, checked_changes
 from dokimasia.service.request_parsing import check_models
 from dokimasia.settings import Settings
@@ -52,6 +53,7 @@ class RunEngine:
         observers: Callable[[Run], Observer] = lambda run: SilentObserver(),
         transports: Mapping[str, Transport] | None = None,
         remote_workers: Invocation | None = None,
+        allowances: Allowances | None = None,
     ) -> None:
         """Create an engine, which does nothing before `start`.
 
@@ -62,13 +64,21 @@ class RunEngine:
             observers: creates the observer of a run, each time that it enters the queue.
             transports: transports that replace the package's own; the caller closes them.
             remote_workers: its `workers`, `engine` and `address` name the processes that execute graphs; by default this one.
+            allowances: what all runs, and those of a token's holder, may spend and ask; by default anything.
         """
+        self._allowances = allowances or Allowances()
         self._settings = settings
         self._home = home
         self._transports = dict(transports or {})
         self._accepting = asyncio.Semaphore(ACCEPTED_AT_ONCE)
         self.queue = Queue(
-            settings, home, width=width, observers=observers, transports=self._transports, remote_workers=remote_workers
+            settings,
+            home,
+            width=width,
+            observers=observers,
+            transports=self._transports,
+            remote_workers=remote_workers,
+            allowances=self._allowances,
         )
 
     async def __aenter__(self) -> "RunEngine":
@@ -86,8 +96,10 @@ class RunEngine:
         """Finish and commit the calls in flight, for at most `patience` seconds. Runs continue after a restart."""
         await self.queue.close(patience=patience)
 
-    async def submit(self, method: str, request: RunRequest, *, given: object = None) -> Run:
+    async def submit(self, method: str, request: RunRequest, *, given: object = None, payer: str = "") -> Run:
         """Accept a run and put it into the queue; a run that is queued, at work or done is returned unchanged.
+
+        `payer` is the holder of the token that asks for it, against whose allowance it counts; empty for none.
 
         Raises:
             InputError: the data, the configuration or the options cannot be used; nothing is stored.
@@ -102,9 +114,9 @@ class RunEngine:
             # In a thread with its own loop: parts of it block, and a large data file takes seconds.
             accepted = await asyncio.to_thread(lambda: asyncio.run(work()))
             row = await asyncio.to_thread(run_row, definition, accepted.plan, request, accepted)
-            self._check_new(row, request)
+            await self._check_new(row, request, payer)
             row, new = await persist_run(definition, self._home, request, accepted)
-        return await self._enqueue(row, request, new=new, given=given)
+        return await self._enqueue(row, request, new=new, given=given, payer=payer)
 
     async def preview(self, method: str, request: RunRequest) -> dict[str, object]:
         """Return a run's id, its estimate and its prompts; nothing is stored or sent.
@@ -116,7 +128,12 @@ class RunEngine:
             return await asyncio.to_thread(preview, method_named(method), request, settings=self._settings)
 
     async def resume(
-        self, run: Run, *, changes: Mapping[str, JsonValue] | None = None, retry: Sequence[str] = ()
+        self,
+        run: Run,
+        *,
+        changes: Mapping[str, JsonValue] | None = None,
+        retry: Sequence[str] = (),
+        payer: str = "",
     ) -> Run:
         """Put an unfinished run into the queue, or with `retry` a finished run that has such failures.
 
@@ -124,6 +141,7 @@ class RunEngine:
             run: the run.
             changes: fields of its request to change this time; spending limits are stored, None for no limit.
             retry: kinds of failure whose items are asked again.
+            payer: see `submit`.
 
         Raises:
             InputError: it cannot continue, for example with other prompts, or not with these changes while it is queued.
@@ -140,12 +158,12 @@ class RunEngine:
         check_measures(method, request)
         if run.status == "done" and not count_failed(self._home, run.id, kinds):
             return run
-        self._check_keys(run, request, kinds)
+        await self._check_keys(run, request, kinds, payer)
         also = tuple(changes.keys() - request.invocation.keys())
-        return await self._enqueue(run, request, retry=kinds, also=also)
+        return await self._enqueue(run, request, retry=kinds, also=also, payer=payer)
 
-    async def fork(self, run: Run, request: ForkRequest) -> Run:
-        """Put a fork of a run, which repeats it with changes, into the queue.
+    async def fork(self, run: Run, request: ForkRequest, *, payer: str = "") -> Run:
+        """Put a fork of a run, which repeats it with changes, into the queue; `payer`: see `submit`.
 
         Raises:
             InputError: nothing changes, the run is unfinished, or its method cannot be forked.
@@ -156,11 +174,13 @@ class RunEngine:
         async with self._accepting:
             prepared = await self._prepare_fork(run, request, transports)
             changed_request = prepared.request
-            self._check_new(
-                run_row(prepared.method, prepared.accepted.plan, changed_request, prepared.accepted), changed_request
+            await self._check_new(
+                run_row(prepared.method, prepared.accepted.plan, changed_request, prepared.accepted),
+                changed_request,
+                payer,
             )
             row, new = await keep_fork(self._home, run, request, prepared)
-        return await self._enqueue(row, changed_request, new=new)
+        return await self._enqueue(row, changed_request, new=new, payer=payer)
 
     async def preview_fork(self, run: Run, request: ForkRequest) -> dict[str, object]:
         """Return what a fork would change, reuse, ask and cost; nothing is stored or sent.
@@ -210,6 +230,7 @@ class RunEngine:
         retry: Sequence[FailureKind] = (),
         also: Sequence[str] = (),
         given: object = None,
+        payer: str = "",
     ) -> Run:
         await self.queue.wait_until_settled(run.id)
         await name_run(self._home, run.id, request.name, request.tags)
@@ -217,15 +238,28 @@ class RunEngine:
             return run
         if run.id not in self.queue:
             run = await keep_limits(self._home, get_run(self._home, run.id), request)
-        return await self.queue.put(run, request, new=new, retry=retry, also=also, given=given)
+        return await self.queue.put(run, request, new=new, retry=retry, also=also, given=given, payer=payer)
 
-    def _check_new(self, row: Run, request: RunRequest) -> None:
+    async def _check_new(self, row: Run, request: RunRequest, payer: str) -> None:
         """Check the keys that a new run needs, unless it is already done or queued."""
         with suppress(NotFound):
             if not request.fresh and (get_run(self._home, row.id).status == "done" or row.id in self.queue):
                 return
-        self._check_keys(row, request)
+        await self._check_keys(row, request, (), payer)
 
-    def _check_keys(self, run: Run, request: RunRequest, retry: Sequence[FailureKind] = ()) -> None:
+    async def _check_keys(self, run: Run, request: RunRequest, retry: Sequence[FailureKind], payer: str) -> None:
+        """Refuse a run with a model that cannot be asked: its key, or that of its provider, is not in the environment.
+
+        Raises:
+            ConfigError: naming every model without a key.
+        """
         _, models = models_to_reach(method_of(run), self._home, run, request, settings=self._settings, retry=retry)
+        self._allowances.check_models(self._settings, models)
+        self._allowances.check(self._home, payer)
+        if self._allowances.limited:
+            check_prices(models, max_cost=0.0)
         keys_of(self._settings, models)
+        if "litellm" in self._transports or request.allows_every_failure:
+            return
+        if missing := await asyncio.to_thread(lacking_keys, self._settings, models, api_keys_only=True):
+            raise ConfigError(f"{'; '.join(missing)}: set it where the service runs, or choose other models")

@@ -27,11 +27,11 @@ from dokimasia.service.request_parsing import holds_path, settable_over_http
 Kind = Literal["text", "long", "number", "choice", "box", "several", "list", "object"]
 """`several` has an input for each value, `list` takes comma-separated values, `object` lines of NAME=VALUES."""
 
-LATER = ("prompts", "keep_checkpoints", "fresh", "seed")
+LATER = ("prompts", "keep_checkpoints", "fresh", "seed", "temperature", "top_p", "max_reply_tokens")
 """Fields of requests that few people change."""
 
 HINTS: Mapping[str, str] = {
-    "data": "A data set: JSON lines, a VLMEvalKit TSV, Parquet, or a folder of images.",
+    "data": "A data set: CSV, Excel, JSON lines, Parquet, a VLMEvalKit TSV, or images.",
     "run": "A run of this home, by its name, the beginning of its id, or `last`.",
     "graph": "A graph that an installed plug-in brings.",
     "prompts": "A folder whose prompts take the place of those of the same name.",
@@ -40,8 +40,8 @@ HINTS: Mapping[str, str] = {
 
 
 RULES: Mapping[str, str] = {
-    "models": " A person is human/NAME.",
-    "labels": " Letters, digits, dots, dashes and underscores, no blanks.",
+    "models": " Enter human/NAME to have a person answer.",
+    "labels": " Letters, digits, dots, dashes, underscores and spaces.",
 }
 """Additions to the hints of models and of labels."""
 

@@ -38,7 +38,8 @@ class Limits:
         body: bytes of a request body.
         upload: bytes of an uploaded file.
         streams: event streams that are open at the same time.
-        patience: seconds to wait for the next piece of a body.
+        patience: seconds to wait for the next piece of a body, and for a body beside the time that `slowest` allows it.
+        slowest: bytes a second of a body, on average.
     """
 
     rate: float = 200.0
@@ -47,6 +48,7 @@ class Limits:
     upload: int = 2_000_000_000
     streams: int = 2_000
     patience: float = 60.0
+    slowest: int = 1_000
 
 
 @dataclass(slots=True)
@@ -85,8 +87,13 @@ class Caller:
     scopes: frozenset[Right]
     self_named: bool = False
 
+    @property
+    def payer(self) -> str:
+        """The name against whose allowance runs count; empty for a caller without a token of their own."""
+        return "" if self.self_named else self.name
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(slots=True)
 class AccessTokens:
     """The tokens that a service accepts; without any, everyone who reaches it may do everything.
 
@@ -115,6 +122,10 @@ class AccessTokens:
     def is_own(self, token: str) -> bool:
         """Whether a token belongs to this user's own commands on this machine."""
         return hmac.compare_digest(self.own, _hash(token)) and bool(self.own)
+
+    def replace_known(self, others: "AccessTokens") -> None:
+        """Accept other tokens from now on; the token of this user's own commands stays."""
+        self.known = others.known
 
     def with_own(self, token: str) -> "AccessTokens":
         """Return these tokens with another for this user's own commands on this machine."""
@@ -169,11 +180,44 @@ def read_tokens(path: Path) -> AccessTokens:
     return AccessTokens(tuple(holders))
 
 
+TOKEN_INTERVAL = 2.0
+"""Seconds between two looks at the file of tokens."""
+
+
+async def follow_tokens(path: Path | None, tokens: AccessTokens, *, interval: float = TOKEN_INTERVAL) -> None:
+    """Accept the tokens of a file as it is changed; one that is broken or gone changes nothing, which the log says."""
+    last = None if path is None else _state_of(path)
+    while path is not None:
+        await asyncio.sleep(interval)
+        state = _state_of(path)
+        if state == last:
+            continue
+        last = state
+        try:
+            tokens.replace_known(read_tokens(path))
+        except ConfigError as problem:
+            logger(__name__).error("the tokens stay as they are", problem=str(problem))
+        else:
+            logger(__name__).warning("the file of tokens was read again", tokens=len(tokens.known))
+
+
+def _state_of(path: Path) -> tuple[int, ...] | None:
+    """Return what changes with a file: its identity, time, size and rights; None if it is not there."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size, status.st_mode
+
+
 def _hash(token: str) -> bytes:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
 UPLOADS = "/api/uploads"
+HEALTH = "/healthz"
+"""The path that is answered under every name, since a balancer asks by address; its answer says nothing of the home."""
+
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 POLICY = "; ".join(
     [
@@ -282,7 +326,7 @@ class Guard:
 
         try:
             self._check(scope, headers)
-            await self.app(scope, _BoundedBody(receive, self._most(scope), self.limits.patience), send_with_headers)
+            await self.app(scope, _BoundedBody(receive, self._most(scope), self.limits), send_with_headers)
         except RequestRefused as refused:
             if status:
                 raise
@@ -299,7 +343,7 @@ class Guard:
 
     def _check(self, scope: Scope, headers: Headers) -> None:
         host = host_of(headers.get("host", ""))
-        if not (loopback(host) or host in self.hosts):
+        if not (loopback(host) or host in self.hosts or scope["path"] == HEALTH):
             raise RequestRefused(
                 HTTPStatus.MISDIRECTED_REQUEST,
                 f"this service is not {host or 'a host without a name'}: reach it by its own address, or start it with "
@@ -338,21 +382,32 @@ def too_large(most: int) -> RequestRefused:
 
 @dataclass(slots=True)
 class _BoundedBody:
-    """Receives a body; refuses one that stalls, or grows longer than allowed, whatever its Content-Length."""
+    """Receives a body; refuses one that stalls or trickles, or grows longer than allowed, whatever its Content-Length."""
 
     receive: Receive
     most: int
-    patience: float
+    limits: Limits
     received: int = 0
     complete: bool = False
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def _wait(self) -> float | None:
+        """Seconds to wait for the next piece; None once the body is complete."""
+        if self.complete:
+            return None
+        limits = self.limits
+        left = self.began + limits.patience + self.received / limits.slowest - time.monotonic()
+        return max(0.0, min(limits.patience, left))
 
     async def __call__(self) -> Message:
         try:
-            message = await asyncio.wait_for(self.receive(), None if self.complete else self.patience)
+            message = await asyncio.wait_for(self.receive(), self._wait)
         except TimeoutError:
             raise RequestRefused(
                 HTTPStatus.REQUEST_TIMEOUT,
-                f"nothing more of the body came for {self.patience:g} seconds",
+                f"nothing more of the body came for {self.limits.patience:g} seconds, or less than "
+                f"{self.limits.slowest:,} bytes a second",
                 headers={"connection": "close"},
             ) from None
         self.complete = not message.get("more_body", False)

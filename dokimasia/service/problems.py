@@ -17,7 +17,7 @@ from starlette.routing import Match
 
 from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import DecidedMeanwhile, DokimasiaError, HomeLocked, InputError, NotFound, Unreachable
-from dokimasia.log import Redactor, logger
+from dokimasia.log import logger
 from dokimasia.operations.operation import RequestRefused
 from dokimasia.plugins import broken_plugin
 
@@ -88,7 +88,7 @@ def _for_programs(request: Request) -> bool:
     return request.url.path.startswith(("/api/", "/static/"))
 
 
-def handle_problems(app: FastAPI, redact: Redactor, *, error_page: ErrorPage) -> None:
+def handle_problems(app: FastAPI, redact: Callable[[str], str], *, error_page: ErrorPage) -> None:
     """Make an app answer every error as a problem, or as a page for a browser, without secrets.
 
     A browser without a token is redirected to the login page.
@@ -152,7 +152,7 @@ def _path(request: Request) -> str:
     return f"{request.url.path[:200]!r}"
 
 
-BEGINNINGS = ("runs", "new", "compare", "trees", "review", "passports", "settings", "login", "metrics")
+BEGINNINGS = ("runs", "new", "data", "compare", "trees", "review", "passports", "settings", "login", "metrics")
 """The first segments of the paths of pages."""
 
 

@@ -22,6 +22,7 @@ from dokimasia.runs.outcome import outcome_of_error, record_end, remove_from_que
 from dokimasia.runs.reachability import home_gone
 from dokimasia.runs.requests import Invocation, RunRequest, check_range
 from dokimasia.runs.services import Stop, share_services
+from dokimasia.service.allowances import Allowances
 from dokimasia.service.problems import fault_message
 from dokimasia.settings import Settings
 from dokimasia.storage.decisions import import_filed
@@ -137,7 +138,9 @@ class Queue:
         observers: Callable[[Run], Observer],
         transports: Mapping[str, Transport],
         remote_workers: Invocation | None = None,
+        allowances: Allowances | None = None,
     ) -> None:
+        self._allowances = allowances or Allowances()
         self._settings = settings
         self._remote_workers = remote_workers or Invocation()
         self._home = home
@@ -179,7 +182,8 @@ class Queue:
         if self._remote_workers.remote_workers:
             engine = importlib.import_module("dokimasia.distribution.engine")
             await self._stack.enter_async_context(engine.cluster(self._remote_workers.address))  # one for all runs
-        await self._stack.enter_async_context(share_services(self._home))
+        shared = await self._stack.enter_async_context(share_services(self._home))
+        shared.budgets_of = lambda run: self._allowances.budgets(self._home, self._entries[run].watch.queued.payer)
         runs = {run.id: run for run in list_runs(self._home)}
         await mark_at_rest(self._home, [entry.id for entry in queue(self._home) if entry.at_work], died=True)
         for queued in queue(self._home):
@@ -219,6 +223,7 @@ class Queue:
         retry: Sequence[FailureKind] = (),
         also: Sequence[str] = (),
         given: object = None,
+        payer: str = "",
     ) -> Run:
         """Append an accepted run durably, unless it is already queued; return its row.
 
@@ -229,6 +234,7 @@ class Queue:
             retry: kinds of failure that are asked again.
             also: further fields of the request that apply as long.
             given: the method's input besides its request.
+            payer: the holder of the token that asked for it.
 
         Raises:
             InputError: it is being stopped.
@@ -241,7 +247,9 @@ class Queue:
             if entry is None:
                 before = "" if new else get_run(self._home, run.id).status
                 await self._enqueue(
-                    Queued(id=run.id, before=before, changes=changes, retry=tuple(retry)), run, given=given
+                    Queued(id=run.id, before=before, changes=changes, retry=tuple(retry), payer=payer),
+                    run,
+                    given=given,
                 )
             elif entry.stop.asked:
                 raise InputError(f"run {run.id} is being stopped; ask again when it has ended")

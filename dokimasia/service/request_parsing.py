@@ -295,7 +295,7 @@ def check_models(asked: Invocation) -> None:
     for name, field in type(asked).model_fields.items():
         if option_of(field).models or name in ("judge", "models"):
             for text in leaves(getattr(asked, name)):
-                if isinstance(text, str) and "://" in text:
+                if isinstance(text, str) and ":/" in text:
                     raise InputError(
                         f"{name}: {text[:200]!r} is no name of a model: an address is configured in dokimasia.toml (api_base)"
                     )

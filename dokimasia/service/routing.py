@@ -65,6 +65,11 @@ class ServiceContext(OperationContext):
         with RequestFiles(self.home, self.data_root).named_as_sent() as places:
             yield lambda text, name: places.resolve(text, name, PLAIN)
 
+    @property
+    def payer(self) -> str:
+        """The holder of the token of the request, against whose allowance its runs count; empty if it has none."""
+        return "" if self.self_named else self.person
+
     def cache(self, *runs: Run) -> None:
         """Cache the response for the same person until the home changes."""
         keep(self.request, *runs)

@@ -11,11 +11,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from dokimasia.domain.identity import Value
+from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.domain.judgement import OPEN_KINDS
 from dokimasia.errors import NotFound, StorageError
 from dokimasia.log import Redactor
 from dokimasia.runs.estimate import Estimate
+from dokimasia.runs.figures import limits_of
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.outcome import why_ended
 from dokimasia.service.event_log import (
@@ -33,7 +34,6 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.results import events, keep_event, last_failures
 from dokimasia.storage.runs import Run, get_run
 from dokimasia.storage.spending import spent_by
-from dokimasia.storage.threads import queue
 
 MOST_LOGS = 200
 """How many logs of runs not at work are kept; the least recently read is dropped first."""
@@ -85,12 +85,7 @@ class Events:
                 self._home.writer.submit(lambda connection: keep_event(connection, run.id, WATCHED, record))
 
         def facts_at_start() -> dict[str, object]:
-            queued = next((entry for entry in queue(self._home) if entry.id == run.id), None)
-            budget = (
-                {name: value for name, value in queued.changes.items() if name.startswith("max_")} if queued else {}
-            )
-            spent = spent_by(self._home, run.id)._asdict()
-            return {"failures": self._failures(run.id), "budget": budget, "spent_before": spent}
+            return {"failures": self._failures(run.id), **self._spending(get_run(self._home, run.id))}
 
         return RunObserver(
             log, redact=self._redact, facts_at_start=facts_at_start, save_picture=save, totals=self.totals
@@ -156,11 +151,17 @@ class Events:
         if planned is None:
             estimate = Estimate.model_validate(run.options["estimate"])
             planned = {"samples": estimate.samples, "calls": estimate.calls, "cost": estimate.cost}
+            planned |= self._spending(run)
         if picture.run_status != run.status:
             picture = fold(picture, "status", self._status_of(run))
         ended = picture.status if run.status in STOPPED else None
         changes = {"planned": planned, "failures": self._failures(run.id), "ended": ended}
         return stored.model_copy(update={"picture": picture.model_copy(update=changes)})
+
+    def _spending(self, run: Run) -> dict[str, JsonObject]:
+        """Return the limits that hold for a run, and what all its invocations have spent so far."""
+        limits = {name: limit for name, limit in limits_of(run).items() if limit is not None}
+        return {"budget": limits, "spent_before": spent_by(self._home, run.id)._asdict()}
 
     def _status_of(self, run: Run) -> StatusEvent:
         return StatusEvent(status=run.status, why=self._redact(why_ended(self._home, run)), at=run.updated_at)

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from dokimasia.endpoints.models import chosen_models
+from dokimasia.endpoints.models import chosen_models, list_models
 from dokimasia.plugins import entry_points_of
 from dokimasia.service.state import Service
 from dokimasia.service.uploads import RequestFiles
@@ -41,9 +41,20 @@ def suggestions_of(service: Service) -> Mapping[str, list[tuple[str, str]]]:
 
 def models_of(service: Service) -> Iterator[tuple[str, str]]:
     """Yield the models that can be named: the configured ones, then the simulated."""
-    for spec in chosen_models(service.settings, simulated=True):
-        name = spec.ref.name
-        yield name, "" if name == spec.ref.model else spec.ref.model
+    settings = service.settings
+    for listed in list_models(settings, chosen_models(settings)):
+        parts = [] if listed.name == listed.model else [listed.model]
+        price = listed.price
+        if price.source is not None and price.input is not None and price.output is not None:
+            parts.append(f"${price.input:g} / ${price.output:g} per million tokens")
+        if isinstance(listed.key, str):
+            parts.append(f"key {listed.key}")
+        elif listed.key is not None:
+            parts.append("key set" if listed.key.present else f"{listed.key.variable} is not set")
+        yield listed.name, " · ".join(filter(None, (*parts, listed.problem)))
+    for spec in chosen_models(settings, simulated=True):
+        if spec.ref.name not in settings.models:
+            yield spec.ref.name, "simulated"
 
 
 def _runs(service: Service) -> Iterator[tuple[str, str]]:

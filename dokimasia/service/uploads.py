@@ -132,6 +132,17 @@ class Incoming:
         """The files that were received, in order."""
         return [self.part / FILES / name for name in self._names.values()]
 
+    def check_room(self, files: int, size: int) -> None:
+        """Check, before any is written, that so many more files of so many bytes have room.
+
+        Raises:
+            RequestRefused: they have not.
+        """
+        if len(self._names) + files > self.caps.files:
+            raise too_much(f"more than {self.caps.files:,} files")
+        if self._total + size > self.caps.total:
+            raise too_much(f"more than {self.caps.total:,} bytes in all")
+
     def begin(self, name: str) -> None:
         """Start a new file.
 
@@ -261,6 +272,15 @@ def _folder(name: str) -> str:
     return FILES if plain.lower() in ("", ABOUT, "taken") else plain
 
 
+LONGEST_NAME = 200
+"""Maximum number of characters of an upload's name."""
+
+
+def refused_name(why: str) -> RequestRefused:
+    """Return the refusal of a new name of an upload."""
+    return RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, f"name: {why}")
+
+
 def refused(why: str) -> RequestRefused:
     """Return the refusal of an invalid upload."""
     return RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, f"the upload cannot be taken: {why}. Nothing of it was kept")
@@ -308,9 +328,12 @@ def unpack(incoming: Incoming, archive: Path) -> None:
         _check_list(file, incoming.caps.files, incoming.caps.name * incoming.caps.depth)
         try:
             with zipfile.ZipFile(file) as zip_file:
-                for entry in zip_file.infolist():
-                    if not (entry.is_dir() or _is_ignored(entry.filename)):
-                        most -= _unpack_one(incoming, zip_file, entry, most)
+                entries = [
+                    entry for entry in zip_file.infolist() if not (entry.is_dir() or _is_ignored(entry.filename))
+                ]
+                incoming.check_room(len(entries), sum(entry.file_size for entry in entries))
+                for entry in entries:
+                    most -= _unpack_one(incoming, zip_file, entry, most)
         except (
             zipfile.BadZipFile,
             zlib.error,
@@ -490,6 +513,24 @@ class Uploads:
             return f"the upload {self.get(id).name}"
         except NotFound:
             return "the upload"
+
+    def rename(self, upload: Upload, name: str) -> Upload:
+        """Store an upload under another name, and return it; requests that name it by its id are unaffected.
+
+        Raises:
+            RequestRefused: the name is empty, too long or cannot be printed, or another upload has it.
+        """
+        name = name.strip()
+        if not name or len(name) > LONGEST_NAME or not name.isprintable() or "/" in name:
+            raise refused_name(f"a name has 1 to {LONGEST_NAME} printable characters and no slash")
+        if any(other.name == name and other.id != upload.id for other in self.all()):
+            raise refused_name(f"another data set is called {name!r}")
+        renamed = upload.model_copy(update={"name": name})
+        target = self.folder / upload.id / ABOUT
+        part = target.with_name(f"{PART}{secrets.token_hex(4)}")
+        part.write_bytes(renamed.model_dump_json().encode())
+        part.replace(target)
+        return renamed
 
     def delete(self, upload: Upload) -> None:
         """Delete an upload."""

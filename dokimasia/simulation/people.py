@@ -114,7 +114,7 @@ def true_label(dimension: str, gold: Collection[str], changed: Collection[str]) 
 
 
 class CheckRow(BaseModel):
-    """A line from `dokimasia check --export`: a perturbation that people are to label."""
+    """A line from `dokimasia decide --export`: a perturbation that people are to label."""
 
     item: str
     task: Task
@@ -125,7 +125,7 @@ class CheckRow(BaseModel):
 
 
 def true_label_of_row(row: CheckRow, folder: Path) -> Label:
-    """Return the true label of the perturbation in a line from `dokimasia check --export`.
+    """Return the true label of the perturbation in a line from `dokimasia decide --export`.
 
     Args:
         row: the line.

@@ -4,7 +4,7 @@ import errno
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -250,7 +250,8 @@ def _open_writing(folder: Path, *, create: bool, command: str | None) -> Home:
         raise NotFound(_absent(folder))
     try:
         with wrap_sqlite_errors(folder, "making the home"):
-            folder.mkdir(parents=True, exist_ok=True)
+            if not folder.exists():
+                folder.mkdir(parents=True, mode=0o700, exist_ok=True)
         lock = WriterLock.acquire(folder / "lock", command=command)
     except StorageError as error:
         if exists or not isinstance(error.__cause__, OSError) or error.__cause__.errno in _DISK:
@@ -265,10 +266,22 @@ def _open_writing(folder: Path, *, create: bool, command: str | None) -> Home:
         with wrap_sqlite_errors(database, "opening the database"):
             connection = connect_writer(database)
             undo.callback(connection.close)
+            _keep_from_others(database, folder / "checkpoints.db", new=not exists)
             migrate(connection, database)
         FileBlobs(folder / "blobs").sweep()
         undo.pop_all()
     return Home(folder, lock=lock, writer=Writer(connection, path=database))
+
+
+def _keep_from_others(*files: Path, new: bool) -> None:
+    """Take away the rights of other users to the databases of a home; of a new home also those of the group."""
+    for path in files:
+        for file in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+            with suppress(OSError):
+                mode = file.stat().st_mode & 0o777
+                kept = mode & (0o700 if new else 0o770)
+                if kept != mode:
+                    file.chmod(kept)
 
 
 def _open_reading(folder: Path) -> Home:

@@ -1,4 +1,4 @@
-"""Spending of a run over all its invocations, to whose total its limits apply."""
+"""Spending of a run over all its invocations, and of a service's runs by who pays, to whose totals limits apply."""
 
 import sqlite3
 from concurrent.futures import Future
@@ -10,8 +10,7 @@ from dokimasia.storage.schema.rows import change_row, insert_row
 
 def spent_by(home: Home, run_id: str) -> Spending:
     """Return a run's spending; zero if it has sent nothing yet, or was accepted by an older version."""
-    row = home.one("SELECT calls, tokens, cost FROM spending WHERE id = ?", (run_id,))
-    return Spending() if row is None else Spending(*row)
+    return _spent(home, "spending", run_id)
 
 
 def spending_recorder(home: Home, run_id: str) -> SpendingRecorder:
@@ -23,6 +22,25 @@ def spending_recorder(home: Home, run_id: str) -> SpendingRecorder:
         home: open for writing.
         run_id: the run.
     """
+    return _recorder(home, "spending", run_id)
+
+
+def paid_by(home: Home, payer: str) -> Spending:
+    """Return what the runs of the service have spent that a token's holder began; of all runs where it is empty."""
+    return _spent(home, "payers", payer)
+
+
+def payment_recorder(home: Home, payer: str) -> SpendingRecorder:
+    """Return a function that queues what a payer's runs have spent, as `spending_recorder` does for a run."""
+    return _recorder(home, "payers", payer)
+
+
+def _spent(home: Home, table: str, id: str) -> Spending:
+    row = home.one(f"SELECT calls, tokens, cost FROM {table} WHERE id = ?", (id,))
+    return Spending() if row is None else Spending(*row)
+
+
+def _recorder(home: Home, table: str, id: str) -> SpendingRecorder:
     latest = Spending()
     waiting = False
     written: Future[None] = Future()
@@ -31,8 +49,8 @@ def spending_recorder(home: Home, run_id: str) -> SpendingRecorder:
         nonlocal waiting
         waiting = False
         row = latest._asdict()
-        if not insert_row(connection, "spending", {"id": run_id, **row}):
-            change_row(connection, "spending", run_id, row)
+        if not insert_row(connection, table, {"id": id, **row}):
+            change_row(connection, table, id, row)
 
     def keep(spending: Spending) -> "Future[None]":
         nonlocal latest, waiting, written

@@ -69,6 +69,7 @@ class Queued(Value):
         queued_at: the time at which it was queued, in ISO form.
         at_work: whether work has begun; if a new process finds it set, the previous one died during that work.
         deaths: number of processes that died while the run was at work.
+        payer: the holder of the token that put it into the queue; empty if it was put in without one.
     """
 
     id: str
@@ -82,6 +83,7 @@ class Queued(Value):
     queued_at: str = ""
     at_work: bool = False
     deaths: int = 0
+    payer: str = ""
 
 
 async def enqueue(home: Home, queued: Queued) -> None:

@@ -9,7 +9,7 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
-from dokimasia.cli.check import command
+from dokimasia.cli.decide import command
 from dokimasia.cli.main import run as dokimasia
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.world import write_described
@@ -106,7 +106,7 @@ def test_a_panel_with_a_person_reaches_its_captions_by_terminal_and_by_files(
     """The run says whom it waits for and with which command, code 6; both ways end in the same figures to the byte."""
     assert _review(world, settings) == 6
     said = " ".join(capsys.readouterr().err.split())
-    assert "2 questions wait for human/ana: `dokimasia check" in said
+    assert "2 questions wait for human/ana: `dokimasia decide" in said
     assert "--who ana`" in said
     assert "at most 10 questions to human/ana" in said
     assert dokimasia(["runs", "--home", str(settings.home)]) == 0

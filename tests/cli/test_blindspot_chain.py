@@ -50,14 +50,14 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Chain:
     ok("sim", "make", data, "--gold", "texts", "--samples", 8)
     ok("perturb", data, "--perturber", "sim/judge", "--dimensions", "VG,numerical_errors,score_neutral", *home)
     perturbed = last(folder / "home")
-    ok("check", perturbed, "--export", form, *home)
+    ok("decide", perturbed, "--export", form, *home)
     rows = [row for row in map(json.loads, form.read_text().splitlines()) if row.get("kind") == "perturbation"]
     said = [
         {"item": row["item"], "label": true_label_of_row(CheckRow.model_validate(row), folder), "who": "anna"}
         for row in rows
     ]
     anna.write_text("".join(json.dumps(one) + "\n" for one in said))
-    ok("check", perturbed, "--import", anna, *home)
+    ok("decide", perturbed, "--import", anna, *home)
     made = Chain(folder, {}, {})
     for judge in JUDGES:
         probe = ["probe", perturbed, "--judges", judge, "--evaluators", EVALUATORS, "--reader", "sim/judge-misreading"]

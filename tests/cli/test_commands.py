@@ -159,7 +159,7 @@ def test_a_dry_run_shows_one_prompt_of_each_kind(
         "a chain, criteria, a look at them; an answer and its scores of each model"
     )
     assert shown["undecided"]["calls"] == 21 * (1 + 2), "where no rule decides what is right"
-    assert run(["evaluate", str(world), *SIM, "--home", str(home), "--dry-run"]) == 0
+    assert run(["evaluate", str(world), *SIM, "--home", str(home), "--show-prompts"]) == 0
     assert "prompt solver" in capsys.readouterr().out
     assert not home.exists()
 

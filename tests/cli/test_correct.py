@@ -236,7 +236,9 @@ def test_labels_drawn_by_annotate_come_back_as_a_correction(
     assert run(["correct", place.judged, "--human", str(other), *place.home]) == 2
     assert f"1 of {len(lines)} labels are of other responses than those of run" in capsys.readouterr().err
     other.write_text("".join(json.dumps(line | {"response_sha256": None}) + "\n" for line in lines))
-    assert any("is taken on trust" in line for line in printed(place, "--human", other)["warnings"])
+    assert any(
+        "cannot be verified to belong to this run" in line for line in printed(place, "--human", other)["warnings"]
+    )
     for name, one in figures["measures"]["right"]["models"].items():
         assert one["by_labels"]["labels"] == one["by_judge"]
         assert one["by_labels"]["missing"] == 0

@@ -186,7 +186,7 @@ def test_commands_that_are_told_find_the_same_place(
     code, _, said = verb("modes", "last", "--judge", "sim/judge", "--config", config)
     assert (code, said.endswith(f"{again} {place}")) == (2, True), said
     _, shown, _ = verb("review", scenes, "--panel", "sim/panel-a,sim/panel-b,sim/panel-c", "--config", config)
-    [check] = re.findall(r"dokimasia check \w+", shown)
+    [check] = re.findall(r"dokimasia decide \w+", shown)
     assert f"{check} {place}\n" in shown
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DOKIMASIA_HOME", str(tmp_path / "home"))
@@ -273,7 +273,7 @@ def test_runs_have_names_and_tags(verb: Verb, world: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("evaluate",), "error: Missing argument 'DATA' (`dokimasia evaluate --help` says what there is)"),
+        (("evaluate",), "error: Missing argument 'DATA'; see `dokimasia evaluate --help`"),
         (("evaluate", "--nonsense"), "error: No such option '--nonsense'"),
         (("tree", "nonsense"), "error: No such command 'nonsense'"),
         (("nonsense",), "error: no command 'nonsense'"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dokimasia.cli.main import run
+from dokimasia.cli.main import VERB_GROUPS, VERBS, run
 from dokimasia.simulation.world import write_world
 
 pytestmark = pytest.mark.quick
@@ -127,10 +127,37 @@ def test_runs_that_rest_on_one_are_named_before_it_goes(verb: Verb) -> None:
     assert verb("show", refined)[0] == 0
 
 
-def test_a_dry_run_ends_with_its_cost(verb: Verb) -> None:
-    """Prompts are long: what a run would ask and cost stands below them."""
-    _, out, _ = verb(*JUDGED, "--dry-run")
-    assert 0 < out.rindex("prompt ") < out.index("8 samples, about") < out.index("sim/weak: 8 calls")
+def test_a_dry_run_begins_with_its_cost(verb: Verb) -> None:
+    """The first words are the cost; prompts, which are long, are printed below and only where they are asked for."""
+    _, brief, _ = verb(*JUDGED, "--dry-run")
+    assert brief.startswith("estimated cost $0.00: 8 samples, about ")
+    assert "── prompt" not in brief
+    assert "add --show-prompts" in brief
+    for words in (["--show-prompts"], ["--dry-run", "--show-prompts"]):
+        _, full, _ = verb(*JUDGED, *words)
+        assert full.startswith("estimated cost $0.00: 8 samples, about ")
+        assert full.index("sim/weak: 8 calls") < full.index("─ prompt solver")
+
+
+def test_the_help_groups_the_verbs_and_an_old_name_leads_to_the_new(
+    verb: Verb, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Every verb is under one heading; names of earlier versions end with an error that has the name of today."""
+    assert run(["--help"]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    headings = [line for line in lines if line.endswith(":") and not line.startswith((" ", "Options"))]
+    assert headings == [f"{heading}:" for heading in VERB_GROUPS]
+    assert {line.split()[0] for line in lines if line.startswith("  ")} >= set(VERBS)
+    assert len(VERBS) == sum(map(len, VERB_GROUPS.values()))
+    assert "no command" in verb("correctly")[2]
+    for words, name in (
+        (["check", "last"], "decide"),
+        (["run", "G", "D"], "graph"),
+        (["annotate", "correct"], "annotate overrule"),
+    ):
+        code, out, said = verb(*words)
+        assert (code, out) == (2, "")
+        assert f"`{' '.join(words[: len(name.split())])}` is called `{name}` now" in said
 
 
 def test_a_growth_counts_criteria(verb: Verb) -> None:

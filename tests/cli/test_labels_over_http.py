@@ -34,11 +34,11 @@ def test_from_perturbing_to_what_enters_a_probe(program: Program, tmp_path: Path
         witness.check()
     assert json.loads(ended.stdout) == json.loads(whole.stdout)
     form = tmp_path / "form.jsonl"
-    assert program("check", "last", "--home", home, "--export", form).returncode == 0
+    assert program("decide", "last", "--home", home, "--export", form).returncode == 0
     for who in PEOPLE:
         filled = tmp_path / f"{who}.jsonl"
         assert program("sim", "label", form, "--person", who, "-o", filled).returncode == 0
-        assert program("check", "last", "--home", home, "--import", filled).returncode == 0
+        assert program("decide", "last", "--home", home, "--import", filled).returncode == 0
     shown = json.loads(program("show", "last", "--home", home, "--json").stdout)["labels"]
     assert shown["labelled"] == shown["made"] == len(form.read_bytes().splitlines())
     assert shown["people"] == dict.fromkeys(PEOPLE, shown["made"])

@@ -136,7 +136,7 @@ def test_a_misspelt_simulated_model_is_refused_before_anything_is_kept(
     for words in ([], ["--dry-run"]):
         assert run([*asked, "sim/jugde", *words]) == 2
         said = capsys.readouterr()
-        assert "error: there is no simulated model 'sim/jugde'; did you mean sim/judge" in said.err
+        assert "error: there is no simulated model 'sim/jugde'; did you mean 'sim/judge'" in said.err
         assert said.err.count("\n") == 1
         assert not said.out
     assert run(["runs", "--json"]) == 0
@@ -148,9 +148,9 @@ def test_a_misspelt_simulated_model_is_refused_before_anything_is_kept(
     ):
         capsys.readouterr()
         assert run(["fork", "last", *words]) == 2
-        assert "did you mean sim/" in capsys.readouterr().err
+        assert "did you mean 'sim/" in capsys.readouterr().err
     assert run(["models", "sim/wek"]) == 2
-    assert "did you mean sim/weak" in capsys.readouterr().err
+    assert "did you mean 'sim/weak'" in capsys.readouterr().err
 
 
 def test_an_unknown_name_is_the_users_mistake(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

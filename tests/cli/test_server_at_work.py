@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from dokimasia.cli import remote_backend
-from dokimasia.cli.check import command as check
+from dokimasia.cli.decide import command as check
 from dokimasia.cli.running import ProgressLine
 from dokimasia.client import Client, Event
 from dokimasia.report.figures import cost_text
@@ -103,7 +103,7 @@ def test_a_service_that_goes_away_and_comes_back(data: Path, whole: str, tmp_pat
             assert "the service is back" in ended.stderr
             with closing(sqlite3.connect(service.home / "dokimasia.db")) as home:
                 [(paid,)] = home.execute("SELECT sum(cost) FROM calls")
-            said = re.search(r"paid now: (\S+) \((\S+) of it before the run went on\)", ended.stderr)
+            said = re.search(r"cost (\S+) \((\S+) of it before the run went on\)", ended.stderr)
             assert said is not None, ended.stderr
             assert said[1] == cost_text(paid)
 
@@ -119,7 +119,7 @@ def test_what_a_service_says_of_workers_and_money_is_shown(capsys: pytest.Captur
     shown(Event("starting", "2", {"workers": 0}))
     shown(Event("progress", "3", {"items": 3, "done": 1, "answered": 1, "cost": 1.0}))
     assert not capsys.readouterr().err
-    assert "paid now: $3.00 ($2.00 of it before the run went on) in" in line.paid()
+    assert "cost $3.00 ($2.00 of it before the run went on), took" in line.paid()
 
 
 def test_a_killed_service_is_replaced(data: Path, whole: str, tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_verbs_of_this_machine_go_through_the_service_that_holds_the_home(
 
 
 def test_captions_are_checked_through_the_service(tmp_path: Path) -> None:
-    """`check` in the terminal decides through the service that holds the home, at once and under the name that is given."""
+    """`decide` in the terminal decides through the service that holds the home, at once and under the name that is given."""
     write_described(tmp_path / "data.jsonl", 6, 0, disputed=0.0)
     made = run_program(["review", "data.jsonl", "--panel", "sim/panel-a,sim/panel-c", "--home", "home"], tmp_path)
     assert made.returncode == 0, made.stderr
@@ -187,11 +187,11 @@ def test_captions_are_checked_through_the_service(tmp_path: Path) -> None:
         assert "2 decided in this invocation" in result.output
         assert "another process" not in result.output
         assert not (home / "decisions").exists() or not list((home / "decisions").iterdir())
-        here = run_program(["check", "last", "--home", "home", "--json"], tmp_path)
+        here = run_program(["decide", "last", "--home", "home", "--json"], tmp_path)
         assert json.loads(here.stdout)["people"] == {"Zoë": 2}
-        there = service.run("check", "last", "--json")
+        there = service.run("decide", "last", "--json")
         assert (there.returncode, there.stdout) == (0, here.stdout), there.stderr
-        asked = service.run("check", "last")
+        asked = service.run("decide", "last")
         assert (asked.returncode, asked.stderr) == (0, "")
         assert "0 decided in this invocation" in asked.stdout
 

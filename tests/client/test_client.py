@@ -129,14 +129,14 @@ def test_what_there_is_to_ask_with(client: Client) -> None:
         (
             lambda client, folder: client.run("evaluate", jugde="sim/judge"),
             ConfigError,
-            r"data: is needed.*jugde: there is no such field; did you mean judge\?",
+            r"data: is needed.*jugde: there is no such field; did you mean 'judge'\?",
         ),
         (
             lambda client, folder: client.run("evaluate", data=folder, judge="J", models="sim/strong"),
             ConfigError,
             r"models: a list is wanted, such as \['sim/strong'\]",
         ),
-        (lambda client, folder: client.run("evaluat"), ConfigError, "no method 'evaluat'; did you mean evaluate"),
+        (lambda client, folder: client.run("evaluat"), ConfigError, "no method 'evaluat'; did you mean 'evaluate'"),
         (
             lambda client, folder: client.run("filter", data=folder / "bad.jsonl", output=folder / "x"),
             ConfigError,

@@ -54,11 +54,15 @@ def test_formats(tmp_path: Path, name: str, text: str, format: str) -> None:
         ("data.jsonl", TABLE.encode(), r"named as JSON lines but its content is a VLMEvalKit TSV"),
         ("data.jsonl", b"PAR1....", r"its content is Parquet"),
         ("data.json", b"[{}]", "is a JSON array; write one object a line"),
-        ("data.csv", b"index,question\n1,?", "separated by commas"),
+        ("data.txt", b"index,question\n1,?", r"separated by commas; name it \.csv"),
         ("data.gz", gzip.compress(b"x", mtime=0), "is compressed"),
-        ("data.xlsx", b"PK\x03\x04", "workbook"),
+        ("data.sheet", b"PK\x03\x04", "workbook"),
         ("a.png", encoded(), "is an image.*give the folder"),
-        ("data.bin", b"\0\1\2", r"no format that can be read.*\(\.jsonl\).*\(\.tsv\).*\(\.parquet.*folder of images"),
+        (
+            "data.bin",
+            b"\0\1\2",
+            r"no format that can be read.*\(\.jsonl\).*\(\.tsv\).*\(\.csv\).*\(\.xlsx.*\(\.parquet.*folder of images",
+        ),
         ("data", b"", "no format that can be read"),
     ],
 )

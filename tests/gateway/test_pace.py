@@ -149,3 +149,20 @@ async def test_every_transport_hands_on_the_headers(server: Any, send: Any) -> N
         with pytest.raises(TransportError, match="slow down"):
             await send()
     assert heard == [Allowance(60, 7, 60)] * 2
+
+
+def test_a_reset_in_the_far_future_paces_nobody() -> None:
+    """A limit whose reset lies beyond a month is not believed, and is said once."""
+    heard: list[str] = []
+    pacing = Pacing(rpm=None, tpm=None, on_change=lambda limit, reason: heard.append(reason))
+    headers = {
+        "x-ratelimit-limit-requests": "1",
+        "x-ratelimit-remaining-requests": "0",
+        "x-ratelimit-reset-requests": "9999-01-01T00:00:00Z",
+    }
+    for _ in range(3):
+        pacing.read_headers(headers)
+    assert not pacing.limited
+    assert heard == [
+        "the endpoint's headers name a limit of requests that cannot be relied on: they are believed no more"
+    ]

@@ -398,7 +398,7 @@ async def test_transports_of_the_caller_stay_open(world: World) -> None:
 async def test_what_cannot_be_used_is_named(world: World) -> None:
     """An unknown graph, option, field or model, and a call inside an event loop, are errors that say the way out."""
     with pytest.raises(
-        ConfigError, match=r"no graph 'per_review'; did you mean peer_review.* There are: batch_ranking, "
+        ConfigError, match=r"no graph 'per_review'; did you mean 'peer_review'.* There are: batch_ranking, "
     ):
         as_runnable("per_review")
     with pytest.raises(ConfigError, match=r"no graph 'nonsense'\. There are: batch_ranking, "):

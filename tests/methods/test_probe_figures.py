@@ -169,7 +169,7 @@ def test_the_headline_names_ties_and_covers_every_way_of_asking(ways: dict[str, 
     assert of(a=kind) == f"{TASK}: errors missed by a under single Ax (score-invariant 90.0 %), 40.0 %."
     text = of(a=harsh, b=kind, c=harsh)
     assert "a under single Ax (score-invariant 0.0 %), c under single Ax (score-invariant 0.0 %), 0.0 % each" in text
-    assert text.endswith("Who marks harmless changes down as well finds errors by that alone.")
+    assert text.endswith("A judge that also penalises harmless changes catches errors trivially.")
     assert "by all alike" in of(a=kind, b=kind)
 
 

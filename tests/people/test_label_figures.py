@@ -108,7 +108,7 @@ def test_figures_have_the_published_shape_and_are_drawn() -> None:
     assert LabelFigures.model_validate(as_json(figures)) == figures
     blocks = label_blocks(figures, "r1")
     texts = " ".join(plain(block.text) for block in blocks if isinstance(block, Paragraph))
-    assert "1 of 6 perturbations wait for a person to label them: dokimasia check r1" in texts
+    assert "1 of 6 perturbations wait for a person to label them: dokimasia decide r1" in texts
     assert "Krippendorff's alpha (nominal)" in texts
     assert "Labelled by anna 5, ben 5" in texts
     assert sum(isinstance(block, Table) for block in blocks) == 3

@@ -108,7 +108,7 @@ def test_a_source_without_anything_to_probe_with_says_why(
     settings: Settings, items: list[CheckItem], home: Home
 ) -> None:
     """Nothing labelled, nothing of the task, and no such run are three mistakes with three ways out."""
-    with pytest.raises(DataError, match=rf"\({len(items)} undecided\).*dokimasia check"):
+    with pytest.raises(DataError, match=rf"\({len(items)} undecided\).*dokimasia decide"):
         probes_of(RUN, home, task="image-to-text")
     with pytest.raises(DataError, match="no perturbation of text-to-image in it"):
         probes_of(RUN, home, task="text-to-image", unchecked=True)

@@ -8,6 +8,7 @@ import pytest
 import dokimasia.prompts
 from dokimasia.errors import ConfigError
 from dokimasia.prompts import default_library, recognise, render
+from dokimasia.prompts.library import MOST_FILES
 
 SHIPPED = Path(dokimasia.prompts.__file__).parent
 
@@ -70,6 +71,12 @@ def test_a_file_that_replaces_nothing_is_refused(tmp_path: Path) -> None:
     [
         (b"\xff\xfe", r"solver\.md: not UTF-8"),
         (b"---\nname: [\n---\n", r"solver\.md: the front matter is no YAML"),
+        (b"---\nname: solver\nname: solver\n---\n", r"solver\.md: line 2: the name 'name' stands twice"),
+        (b"---\ninputs: &a [*a]\n---\n", r"solver\.md: line 1: the YAML of the front matter may not refer to itself"),
+        (b"---\nversion: " + b"1:" * 200 + b"1\n---\n", r"solver\.md: line 1: a number of 401 signs"),
+        (b"---\nversion: " + b"7" * 5_000 + b"\n---\n", r"solver\.md: line 1: a number of 5,000 signs"),
+        (b"---\ninputs: " + b"[" * 5_000 + b"\n---\n", r"solver\.md: line 1: .* nested more deeply than 20"),
+        (b"---\nversion: " + b"1:" * 200_000 + b"1\n---\n", r"solver\.md: 400,.* bytes are too many for a prompt"),
         (b"no head", r"solver\.md: a prompt begins with a front matter"),
     ],
 )
@@ -92,4 +99,12 @@ def test_a_pipe_in_a_folder_of_prompts_is_refused(tmp_path: Path) -> None:
     """What is no file is an error that names it, and is never waited for."""
     os.mkfifo(tmp_path / "checkpoints.md")
     with pytest.raises(ConfigError, match=r"checkpoints\.md: this is no file"):
+        default_library().overridden(tmp_path)
+
+
+def test_a_folder_of_too_many_prompts_is_refused(tmp_path: Path) -> None:
+    """A folder has a limit, before any of its files is read."""
+    for number in range(MOST_FILES + 1):
+        (tmp_path / f"{number}.md").touch()
+    with pytest.raises(ConfigError, match="501 prompts are too many"):
         default_library().overridden(tmp_path)

@@ -40,7 +40,7 @@ def test_what_is_spent_is_at_least_what_is_known(capsys: pytest.CaptureFixture[s
     with ProgressLine() as line:
         line.progressed(Progress(items=9, done=7, stats=GatewayStats(answered=3, cost=0.1474, cost_unknown=1)))
         assert "spent at least $0.1474" in capsys.readouterr().err
-        assert "paid now: at least $0.1474 in" in line.paid()
+        assert "cost at least $0.1474, took" in line.paid()
 
 
 def test_nothing_is_said_of_money_before_an_answer(
@@ -53,7 +53,7 @@ def test_nothing_is_said_of_money_before_an_answer(
         assert "spent" not in capsys.readouterr().err
         line.progressed(Progress(items=9, done=7, stats=GatewayStats(answered=3, cost_unknown=3)))
         assert "spent an unknown amount (3 calls of unknown cost)" in capsys.readouterr().err
-        assert "paid now: an unknown amount (3 calls of unknown cost) in" in line.paid()
+        assert "cost an unknown amount (3 calls of unknown cost), took" in line.paid()
 
 
 def test_a_run_says_what_it_cost_as_a_whole(
@@ -68,7 +68,7 @@ def test_a_run_says_what_it_cost_as_a_whole(
     assert command_line([*asked, "--dry-run"]) == 0
     assert "cost at least $" in capsys.readouterr().out
     assert command_line(asked) == 0
-    assert "paid now: at least $" in capsys.readouterr().err
+    assert "cost at least $" in capsys.readouterr().err
     assert command_line(["show", "last", "--home", "home", "--json"]) == 0
     summary = orjson.loads(capsys.readouterr().out)
     made, a, b = summary["preparation"], summary["models"]["A"], summary["models"]["B"]

@@ -103,7 +103,7 @@ async def test_it_waits_and_comes_to_its_end(case: str, small: Path, prepared: P
     count = len(asked(settings, first.run))
     assert first.why == (
         f"{count} question{'' if count == 1 else 's'} wait{'s' if count == 1 else ''} for {ANA}: "
-        f"`dokimasia check {first.run} --who ana`"
+        f"`dokimasia decide {first.run} --who ana`"
     )
     assert all(number == 0 for number in _scored(first.summary)), "what waits is no score, and no failure of a model"
     sent = len(transport.sent)

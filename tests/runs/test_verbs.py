@@ -59,7 +59,7 @@ async def test_fields_and_requests_are_one(settings: Settings) -> None:
     by_request = await evaluate(request, settings=settings)
     by_fields = await evaluate(data=str(data), judge="sim/judge", models=["sim/weak"], settings=settings)
     assert by_request == by_fields
-    with pytest.raises(InputError, match=r"evaluate takes no model; did you mean models\?$"):
+    with pytest.raises(InputError, match=r"evaluate takes no model; did you mean 'models'\?$"):
         await evaluate(data=data, judge="sim/judge", model="sim/weak")
     with pytest.raises(InputError, match=r"evaluate takes no zzz; it takes: .*data, "):
         await evaluate(data=data, judge="sim/judge", zzz=1)

@@ -231,7 +231,7 @@ async def test_nobody_is_given_an_answer_to_another(small: Finished, tmp_path: P
                 hers, his = [
                     await client.get(path, headers={"authorization": f"Bearer {token}"}) for token in (TOKEN, second)
                 ]
-                assert ("New run like this" in hers.text, "New run like this" in his.text) == (False, True)
+                assert ("Duplicate run" in hers.text, "Duplicate run" in his.text) == (False, True)
             assert (await client.get(path)).status_code == 401
 
 

@@ -106,7 +106,7 @@ async def test_a_form_without_scripts_corrects_and_leaves_out(desk: tuple[httpx.
     page = (await client.get(f"/runs/{run}/samples/{first}", headers=HTML)).text
     assert '<span class="chip hand">corrected</span>' in page
     assert "the judge: wrong" in page
-    assert "Undo: what the judge said counts" in page
+    assert "Undo and restore the judge" in page
     late = await client.post(path, data={**said, "action": "correct", "answer": "wrong"}, headers=FORM)
     assert late.status_code == 409
     assert re.search(r"meanwhile it was corrected otherwise by \w+ \(\d{4}-\d\d-\d\d \d\d:\d\d UTC\)", late.text)

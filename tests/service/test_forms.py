@@ -58,7 +58,7 @@ async def test_a_misspelt_model_is_told_beside_its_field(at_work: Working) -> No
     page = await at_work.client.post("/new/evaluate", data=sent, headers=BROWSER)
     assert page.status_code == 422
     field = page.text.split('<input id="judge"')[1].split('id="models"')[0]
-    assert "there is no simulated model &#39;sim/jugde&#39;; did you mean sim/judge" in field
+    assert "there is no simulated model &#39;sim/jugde&#39;; did you mean &#39;sim/judge&#39;" in field
     assert page.text.count("there is no simulated model") == 1
 
 
@@ -82,7 +82,7 @@ async def test_all_that_is_wrong_is_said_in_one_round(at_work: Working) -> None:
         "repeats": "many",
         "limit": "0",
         "min_score": "9",
-        "name": "large world",
+        "name": "large/world",
         "criteria_count": "abc",
         "do": "start",
     }
@@ -91,7 +91,7 @@ async def test_all_that_is_wrong_is_said_in_one_round(at_work: Working) -> None:
     assert set(beside) == {"repeats", "limit", "min_score", "name", "criteria_count"}
     assert beside["limit"] == "it must be 1 or more"
     assert beside["min_score"] == "it must be 5 or less"
-    assert "letters, digits, dots, dashes and underscores" in beside["name"]
+    assert "letters, digits, dots, dashes, underscores and spaces" in beside["name"]
     assert "Input should" not in page
 
 
@@ -99,7 +99,7 @@ async def test_rules_of_fields_stand_beside_them(client: httpx.AsyncClient) -> N
     """What a name may consist of, what a score lies between, and how a person is named is said before anything is sent."""
     page = (await client.get("/new/evaluate")).text
     about = dict(re.findall(r'id="about-([a-z_]+)">(.*?)</p>', page))
-    assert "Letters, digits, dots, dashes and underscores" in about["name"]
+    assert "Letters, digits, dots, dashes, underscores and spaces" in about["name"]
     assert "From 1 to 5." in about["min_score"]
     assert "human/NAME" in about["models"]
     review = (await client.get("/new/review")).text
@@ -180,7 +180,7 @@ async def forked(at: Working, run: str, **fields: str | list[str]) -> httpx.Resp
 
 async def test_a_fork_takes_prompts_limits_and_a_name(at_work: Working, small: Finished, tmp_path: Path) -> None:
     """The form of a fork has what the command line has, by the same schema, and begins a run with it."""
-    text = (await at_work.client.get(f"/runs/{small.run}?wait=true")).text
+    text = (await at_work.client.get(f"/runs/{small.run}/fork")).text
     for field in ("prompts", "max_cost", "max_calls", "max_tokens", "max_failures", "min_score", "name", "tags"):
         assert f'id="fork-{field}"' in text
     assert '"judge:' in text

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import httpx
 
+from dokimasia.service.allowances import Allowances
 from dokimasia.service.engine import RunEngine
 from dokimasia.service.state import Service
 from dokimasia.settings import load_settings
@@ -35,11 +36,13 @@ class Working(NamedTuple):
 
 
 @asynccontextmanager
-async def working(home: Path, *, client: dict[str, Any] | None = None, **more: Any) -> AsyncIterator[Working]:
+async def working(
+    home: Path, *, client: dict[str, Any] | None = None, allowances: Allowances | None = None, **more: Any
+) -> AsyncIterator[Working]:
     """A service over a home, made where there is none, whose queue works."""
     settings = load_settings(home=home, cwd=home.parent, env={})
     with Home.open(home, write=True) as opened:
-        async with RunEngine(settings, opened) as engine:
+        async with RunEngine(settings, opened, allowances=allowances) as engine:
             service = Service(settings=settings, home=opened, runner=engine, **more)
             async with asking(service, **(client or {})) as asked:
                 yield Working(service, asked)

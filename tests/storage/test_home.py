@@ -93,7 +93,8 @@ def test_a_home_that_may_not_be_written_can_be_read() -> None:
         path = Path(folder)
         Home.open(path, write=True).close()
         path.chmod(0o555)
-        (path / "lock").chmod(0o444)
+        for name in ("lock", "dokimasia.db"):
+            (path / name).chmod(0o444)
         try:
             done = subprocess.run(
                 [sys.executable, "-c", UNPRIVILEGED, folder],

@@ -35,6 +35,9 @@ _DRAWS_AT_ONCE = 2_000_000
 _MOST_CACHED_CLUSTERS = 250
 """The most clusters whose draws are cached for the next interval: at most 4 MB each."""
 
+_MOST_CACHED_DRAWS = 6_000_000
+"""The most draws of more clusters than that of which the last are cached: 48 MB."""
+
 _CACHED_INTERVALS = 4096
 """The number of cached intervals of up to `_MOST_CACHED_CLUSTERS` clusters: at most 4 KB each."""
 
@@ -349,7 +352,12 @@ def _resampled_means(grouped: Clusters, seed: int) -> Floats:
     equal = bool(np.ptp(sizes) == 0)
     means = np.empty(RESAMPLES)
     step = max(1, _DRAWS_AT_ONCE // count)
-    blocks = [_drawn(seed, count)] if count <= _MOST_CACHED_CLUSTERS else _draws(generator, count, step)
+    if count <= _MOST_CACHED_CLUSTERS:
+        blocks = [_drawn(seed, count)]
+    elif RESAMPLES * count <= _MOST_CACHED_DRAWS:
+        blocks = [_many_drawn(seed, count)]
+    else:
+        blocks = _draws(generator, count, step)
     start = 0
     for block in blocks:
         weight = count * sizes[0] if equal else sizes.take(block).sum(axis=1)
@@ -364,6 +372,12 @@ def _drawn(seed: int, count: int) -> NDArray[np.intp]:
     (drawn,) = _draws(np.random.default_rng(seed), count, RESAMPLES)
     drawn.flags.writeable = False
     return drawn
+
+
+@lru_cache(maxsize=1)
+def _many_drawn(seed: int, count: int) -> NDArray[np.intp]:
+    """Return the clusters of each resample of many; the last ones are cached, for the pairs of models of one report."""
+    return np.concatenate(list(_draws(np.random.default_rng(seed), count, _DRAWS_AT_ONCE // count)))
 
 
 def _draws(generator: np.random.Generator, count: int, step: int) -> Iterator[NDArray[np.intp]]:

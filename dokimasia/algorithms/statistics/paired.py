@@ -1,6 +1,7 @@
 """Paired comparisons: whether differences between two measurements of the same items may be chance."""
 
 from collections.abc import Hashable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -81,20 +82,23 @@ def sign_flip_test(
     sizes = np.sort(np.abs(sums[np.abs(sums) > tolerance]))
     limit = abs(float(sums.sum())) - tolerance
     if len(sizes) <= EXACT_CLUSTERS:
-        totals = _signs(len(sizes)) @ sizes
+        totals = sign_patterns(len(sizes)) @ sizes
         return SignFlips(_as_large(totals, limit) / len(totals), len(totals), exact=True)
     generator, totals = np.random.default_rng(seed), np.zeros(permutations)
     for start in range(0, len(sizes), _FLIPPED_AT_ONCE):
         batch = sizes[start : start + _FLIPPED_AT_ONCE]
-        batch_totals = _signs(len(batch)) @ batch
+        batch_totals = sign_patterns(len(batch)) @ batch
         totals += batch_totals[generator.integers(0, len(batch_totals), size=permutations, dtype=np.uint8)]
     return SignFlips((1 + _as_large(totals, limit)) / (1 + permutations), 1 + permutations, exact=False)
 
 
-def _signs(count: int) -> Floats:
+@lru_cache(maxsize=EXACT_CLUSTERS + 1)
+def sign_patterns(count: int) -> Floats:
     """Return all patterns of so many signs, 1 and -1, one per row."""
     flipped = (np.arange(1 << count)[:, None] >> np.arange(count)) & 1
-    return 1.0 - 2.0 * flipped.astype(np.float64)
+    patterns = 1.0 - 2.0 * flipped.astype(np.float64)
+    patterns.flags.writeable = False
+    return patterns
 
 
 def _as_large(totals: Floats, limit: float) -> int:

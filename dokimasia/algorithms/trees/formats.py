@@ -8,7 +8,6 @@ Equal trees give equal text. All formats are read into stored nodes (`StoredNode
 import csv
 import io
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -27,11 +26,10 @@ from dokimasia.domain.capability import (
     TreeVersion,
     plain_name,
 )
+from dokimasia.domain.user_yaml import read_user_yaml
 from dokimasia.errors import DataError
 
 if TYPE_CHECKING:
-    import yaml
-
     from dokimasia.algorithms.taxonomy import Tree
 
 FORMAT = "dokimasia-tree/1"
@@ -41,10 +39,7 @@ COLUMNS = ("id", "layer", "parent", "name", "support", "members", "absorbed")
 _BELOW = ("categories", "parents", "capabilities")
 """The field that holds a node's children, by the node's layer."""
 
-_DEEPEST_NESTING = 20
 _ONE_LINE = 1_000_000
-_LONG_NUMBER = re.compile(r"[-+0-9_:.]{40,}")
-"""A text that YAML may parse as a number (base 60, with colons) in time quadratic in its length."""
 
 _FIELDS = ("support", "criteria", "absorbed")
 _HEADING = """\
@@ -350,14 +345,7 @@ def from_yaml(text: str) -> "Tree":
         If the text is not such YAML, a name occurs twice in one place, or a node is deeper than a capability. The message
         names the place.
     """
-    import yaml
-
-    reader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        _check_events(yaml.parse(text, Loader=reader))
-        document = yaml.load(text, Loader=reader)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise DataError(f"the tree is no YAML: {' '.join(str(error).split())}") from error
+    document = read_user_yaml(text, "the tree")
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise DataError(f"the YAML is no capability tree: its field 'format' is not '{FORMAT}'")
     categories = document.get(_BELOW[0])
@@ -373,40 +361,6 @@ def from_yaml(text: str) -> "Tree":
     tree = from_nodes(nodes, [_name(category, ()) for category in categories])
     tree.graph |= {"name": name, "version": version, "texts": texts}
     return tree
-
-
-def _check_events(events: "Iterable[yaml.Event]") -> None:
-    """Raise DataError for duplicate names, which parsing would silently overwrite, aliases, and excessive nesting or numbers."""
-    import yaml
-
-    open_names: list[set[str] | None] = []
-    expects_name: list[bool] = []
-    for event in events:
-        line = f"line {event.start_mark.line + 1}"
-        if isinstance(event, yaml.AliasEvent):
-            raise DataError(f"{line}: the tree's YAML may not refer to itself (&, *)")
-        if isinstance(event, yaml.CollectionEndEvent):
-            open_names.pop()
-            expects_name.pop()
-            continue
-        if not isinstance(event, yaml.NodeEvent):
-            continue
-        if isinstance(event, yaml.ScalarEvent) and event.implicit[0] and _LONG_NUMBER.fullmatch(event.value):
-            raise DataError(f"{line}: a number of {len(event.value):,} signs; a text needs quotation marks")
-        names = open_names[-1] if open_names else None
-        if names is not None:
-            if expects_name[-1]:
-                if not isinstance(event, yaml.ScalarEvent):
-                    raise DataError(f"{line}: a list or mapping stands where a name belongs")
-                if event.value in names:
-                    raise DataError(f"{line}: the name '{event.value}' stands twice in one place")
-                names.add(event.value)
-            expects_name[-1] = not expects_name[-1]
-        if isinstance(event, yaml.CollectionStartEvent):
-            open_names.append(set() if isinstance(event, yaml.MappingStartEvent) else None)
-            expects_name.append(True)
-        if len(open_names) > _DEEPEST_NESTING:
-            raise DataError(f"{line}: the YAML is nested more deeply than a tree can be")
 
 
 def _fields_of(tree: "Tree", node: str, layer: int, texts: Mapping[str, str]) -> dict[str, object]:

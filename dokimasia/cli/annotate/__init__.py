@@ -27,7 +27,7 @@ def _scores(context: click.Context, option: click.Parameter, values: tuple[str, 
     return scores
 
 
-@click.command("correct")
+@click.command("overrule")
 @click.argument("run")
 @click.argument("sample")
 @click.option("--model", default="", help="Whose answer is corrected; NAME#blind for the arm without images.")
@@ -47,10 +47,10 @@ def _scores(context: click.Context, option: click.Parameter, values: tuple[str, 
 @click.option("--who", help="Who corrects (default: the name of the user of this machine).")
 @json_option
 @with_backend
-def correct(
+def overrule(
     backend: Backend, run: str, sample: str, model: str, who: str | None, as_json: bool, **correction: object
 ) -> None:
-    """Correct by hand what the judge of RUN, an evaluation, said of an answer to SAMPLE; or leave SAMPLE out.
+    """Overrule what the judge of RUN, an evaluation, said of an answer to SAMPLE; or leave SAMPLE out.
 
     The figures count what people said, and say how much that is. The judge's reply and its own verdict stay as they are.
     """
@@ -59,7 +59,7 @@ def correct(
 
     person = (who or user_name()).strip()
     correction_kept = backend.call(
-        operations.finished.correct, who=person, run=run, body={"sample": sample, "model": model, **correction}
+        operations.finished.overrule, who=person, run=run, body={"sample": sample, "model": model, **correction}
     )
     if as_json:
         print_json(correction_kept)
@@ -90,12 +90,28 @@ def _scale(context: click.Context, option: click.Parameter, value: str | None) -
     return ends
 
 
-@click.group()
+class AnnotateGroup(click.Group):
+    """The subcommands of `annotate`; the earlier name of one gives an error that has the name of today."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the subcommand.
+
+        Raises:
+            click.UsageError: there is none of that name.
+        """
+        if args and args[0] == "correct":
+            raise click.UsageError("`annotate correct` is called `annotate overrule` now", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=AnnotateGroup)
 def command() -> None:
-    """Have people rate responses, pairs or criteria, as files, compare them with judges; or correct a judge by hand."""
+    """Collect blind ratings of responses, pairs or criteria as files, compare them with judges, or overrule a judge."""
 
 
-command.add_command(correct)
+command.add_command(overrule)
 
 
 class DrawOptions(NamedTuple):

@@ -355,7 +355,7 @@ def delete(backend: Backend, tree: str, yes: bool, as_json: bool) -> None:
         history = backend.call(operations.trees.versions, tree=tree)
         name, count = history.tree, len(history.versions)
         if not sys.stdin.isatty():
-            raise click.UsageError(f"nobody is there to ask: add --yes to delete the tree {name!r}")
+            raise click.UsageError(f"no terminal to ask for confirmation; add --yes to delete the tree {name!r}")
         click.echo(f"tree {name}: {several(count, 'version')}", err=True)
         click.confirm("delete it?", abort=True, err=True)
     deleted = backend.call(operations.trees.delete, tree=tree)

@@ -189,7 +189,7 @@ def top_ties(material: DiagnosisMaterial) -> Asset:
     remainder = f", of which the {MOST_PATTERNS} most frequent are shown." if len(order) > MOST_PATTERNS else "."
     return Asset(
         id="top-ties",
-        title="At the top",
+        title="Best model per sample",
         sentence=(
             f"Which models share the highest score of a sample: on {tied} of the {len(shared)} samples that all have a "
             f"score for it is more than one. {len(order)} different groups{remainder}"

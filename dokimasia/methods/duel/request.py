@@ -50,7 +50,15 @@ from dokimasia.people.passports import (
     held,
 )
 from dokimasia.prompts import PromptLibrary, Rendered, render
-from dokimasia.runs.estimate import CHARACTERS_PER_TOKEN, Estimate, ExpectedCalls, frame_tokens, size_of, total_estimate
+from dokimasia.runs.estimate import (
+    CHARACTERS_PER_TOKEN,
+    Estimate,
+    ExpectedCalls,
+    frame_tokens,
+    greedy_notes,
+    size_of,
+    total_estimate,
+)
 from dokimasia.runs.plans import (
     AnswerItem,
     AnswersPlan,
@@ -292,7 +300,7 @@ async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
     plan = plan.model_copy(update={"prompts": prompts_used(session.library, _prompt_names(plan, samples))})
     accepted = Accepted(
         plan=plan,
-        estimate=expected_calls(plan, samples, criteria, session.library),
+        estimate=with_greedy_notes(expected_calls(plan, samples, criteria, session.library), plan),
         samples=samples,
         values=existing.values,
         skipped=[*skipped, *existing.left_out, *unanswered.values()],
@@ -357,6 +365,14 @@ def _plan(
         given=ids,
         prompts={},
     )
+
+
+def with_greedy_notes(estimate: Estimate, plan: DuelPlan) -> Estimate:
+    """Return an estimate that warns of models which the published protocol asks greedily and this plan does not."""
+    if plan.protocol != "published":
+        return estimate
+    notes = greedy_notes(plan.models.values(), "Creation-MMBench")
+    return estimate.model_copy(update={"notes": (*estimate.notes, *notes)})
 
 
 def _sampled(request: DuelRequest, spec: ModelSpec) -> ModelSpec:

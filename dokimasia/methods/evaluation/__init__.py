@@ -2,7 +2,7 @@
 
 from dokimasia.methods.evaluation.figures import COLUMNS, EvaluationFigures, cells, figures_of_run
 from dokimasia.methods.evaluation.forking import reached
-from dokimasia.methods.evaluation.plan import EvaluationPlan, graphs_of
+from dokimasia.methods.evaluation.plan import STEPS, EvaluationPlan, graphs_of
 from dokimasia.methods.evaluation.request import (
     ANSWER_TOKENS,
     VERDICT_TOKENS,
@@ -40,6 +40,7 @@ METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
     scale=ATOMS,
     measures={"score": ("score", "mean"), "accuracy": ("strict_accuracy", "bounds", "low")},
     fork=lazy_function("dokimasia.methods.evaluation.forking", "fork"),
+    fork_steps=lambda: {step.name: step.does for step in STEPS},
 )
 
 evaluate = verb(METHOD, "evaluate")

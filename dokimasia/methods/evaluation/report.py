@@ -777,7 +777,9 @@ def coverage(data: ReportData) -> Section:
     judged = data.judged
     figure = "mean" if judged else "strict accuracy"
     blocks = _coverage_of_scores(data) if judged else [_coverage_of_verdicts(data)]
-    text = f"Nothing failed, so the bounds are the {figure} itself."
+    text = "No failures, so the best and worst case are the same."
+    if data.facts.status != "done":
+        text = "No item has failed so far."
     if data.reasons:
         rows: list[list[Cell]] = []
         for kind, reason in sorted(data.reasons.items()):

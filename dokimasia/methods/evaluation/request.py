@@ -93,7 +93,7 @@ class EvaluationRequest(DataRequest):
         default=(),
         description="Tools for the judge to look closer with: crop,zoom,... or all. Shows it the image.",
     )
-    looks: int = Field(default=LOOKS, ge=1, le=MAX_LOOKS, description="With --tools: looks an ask at most.")
+    looks: int = Field(default=LOOKS, ge=1, le=MAX_LOOKS, description="With --tools: maximum looks per request.")
     criteria: str | None = Field(
         default=None, description="Score by an imported collection of criteria (see: dokimasia criteria)."
     )

@@ -26,7 +26,7 @@ class GraphRequest(DataRequest):
     The same command continues an interrupted run, or prints what came of it.
     """
 
-    VERB: ClassVar[str] = "run"
+    VERB: ClassVar[str] = "graph"
 
     graph: Annotated[str, Option(argument=True)]
     judge: Judge

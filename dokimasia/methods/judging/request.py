@@ -356,12 +356,12 @@ def response_texts(paths: Sequence[Path]) -> ResponseTexts:
 
 
 def _rankings(request: JudgingRequest, stored: StoredSamples, responses: ResponseTexts) -> HumanRankings:
-    """Return people's rankings of the judged samples; with --limit, those of later samples are ignored."""
+    """Return people's rankings of the judged samples; those of samples that the run leaves out are ignored."""
     samples = {place.sample_id: responses.get(place.sample_id, {}) for place in stored.places}
     models = {model for texts in samples.values() for model in texts}
 
     def problems(ranking: GivenRanking) -> Iterator[str]:
-        if request.limit is None or ranking.sample_id in samples:
+        if not request.takes_part or ranking.sample_id in samples:
             yield from unknown_in(ranking, samples, models, responses=files_text(request.responses))
 
     rankings: list[HumanRanking] = []

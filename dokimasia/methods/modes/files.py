@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import orjson
 from pydantic import JsonValue, ValidationError
 
 from dokimasia.domain.failure_modes import MOST_MODES, Mode, ModeList
+from dokimasia.domain.user_yaml import read_user_yaml
 from dokimasia.errors import DataError, InputError
 from dokimasia.report.figures import several
 from dokimasia.runs.reading.exporting import write_whole
@@ -109,12 +111,10 @@ def _load(path: Path) -> JsonValue:
             return orjson.loads(text)
         except orjson.JSONDecodeError as error:
             raise DataError(f"{path}: no JSON: {error}") from None
-    import yaml
-
     try:
-        return yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise DataError(f"{path}: no YAML: {' '.join(str(error).split())}") from None
+        return cast("JsonValue", read_user_yaml(text, "the file"))
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None
 
 
 def _ending(path: Path) -> str:

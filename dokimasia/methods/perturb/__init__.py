@@ -18,7 +18,7 @@ from dokimasia.runs.verbs import verb
 
 METHOD: Method[PerturbRequest, PerturbPlan] = Method(
     name="perturb",
-    title="a perturbing",
+    title="a perturbation run",
     request=PerturbRequest,
     plan=PerturbPlan,
     accept=accept,

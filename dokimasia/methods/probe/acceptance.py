@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,6 +61,7 @@ from dokimasia.runs.estimate import (
     Estimate,
     ExpectedCalls,
     SampleSize,
+    greedy_notes,
     size_of,
     total_estimate,
 )
@@ -199,7 +201,9 @@ def _writer(session: Session, name: str | None) -> ModelSpec | None:
     """Return the writer of new references, whose temperature differs from the judges'."""
     if name is None:
         return None
-    spec = session.model(name)
+    spec = replace(session, sampling={}).model(
+        name
+    )  # its references have to differ, whatever the judges are asked with
     if spec.sampling.temperature is not None:
         return spec
     return spec.model_copy(update={"sampling": spec.sampling.model_copy(update={"temperature": REFERENCE_TEMPERATURE})})
@@ -251,6 +255,8 @@ def _notes(plan: ProbePlan, probes: Mapping[str, Sequence[Probe]]) -> Iterator[s
             f"{len(short)} of the gold answers {'has' if len(short) == 1 else 'have'} too few words for their dimension, "
             f"which cannot work on them: {names}"
         )
+    if set(plan.evaluators) - set(IN_USE):
+        yield from greedy_notes(plan.judges, "FOCUS")
     if plan.tools:
         yield "with tools every look that --looks allows is counted, so most of these calls may never be sent"
     with_criteria = [name for name in plan.evaluators if name in IN_USE and name != "right-or-wrong"]

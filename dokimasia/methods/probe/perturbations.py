@@ -137,5 +137,5 @@ def _nothing_usable(left_out: Mapping[str, int], task: Task | None) -> str:
         return f"there is no perturbation{of_task} in it"
     counts = ", ".join(f"{count} {reason}" for reason, count in sorted(left_out.items()))
     message = f"no perturbation{of_task} enters ({counts}): only those do that people labelled {' or '.join(ENTERING)}"
-    advice = "; label them with `dokimasia check`, or take those that nobody has decided on as they were meant, with --unchecked"
+    advice = "; label them with `dokimasia decide`, or take those that nobody has decided on as they were meant, with --unchecked"
     return message + (advice if UNDECIDED in left_out else "")

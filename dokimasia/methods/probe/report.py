@@ -369,7 +369,7 @@ def headline(task: str, measured: Sequence[MeasuredJudge]) -> str:
     else:
         text = f"{task}: fewest errors are missed by {_named(fewest)}; most by {_named(worst)}."
     if any(row.equal is not None and row.equal < 0.5 for row in fewest):
-        text += " Who marks harmless changes down as well finds errors by that alone."
+        text += " A judge that also penalises harmless changes catches errors trivially."
     return text
 
 

@@ -80,14 +80,11 @@ class ProbeRequest(RunRequest):
         default=(),
         description="Ask each judge also with tools to look closer with, crop,zoom,... or all; shown as J+tools.",
     )
-    looks: int = Field(default=LOOKS, ge=1, le=100, description="With --tools: looks an ask at most.")
+    looks: int = Field(default=LOOKS, ge=1, le=100, description="With --tools: maximum looks per request.")
     sampling: SamplingBy = Field(
         default="published",
         description="published: temperature 0 and reasoning effort high for the nine, where the configuration says "
         "neither; own: as configured.",
-    )
-    temperature: float | None = Field(
-        default=None, ge=0, le=10, description="Ask the judges at this temperature, whatever else says otherwise."
     )
     unchecked: bool = Field(
         default=False, description="Take perturbations on which nobody has decided as what they were meant to be."

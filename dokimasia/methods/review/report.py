@@ -203,7 +203,7 @@ def _golden_captions(review: ReviewFigures) -> Iterator[Block]:
     waiting = golden.checked.get("unverified", 0)
     if waiting:
         text = f"{waiting} of {golden.n} captions are unverified: no person has checked them. Check them with: "
-        yield Paragraph((text, Span(f"dokimasia check {review.run}", "code")), "warning")
+        yield Paragraph((text, Span(f"dokimasia decide {review.run}", "code")), "warning")
     if golden.reasons is not None:
         yield from reason_blocks(golden.reasons, "/golden/reasons")
 

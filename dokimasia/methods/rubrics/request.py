@@ -21,6 +21,7 @@ from dokimasia.prompts.dimensions import dimensions_id
 from dokimasia.runs.estimate import Estimate, ExpectedCalls, size_of, total_estimate
 from dokimasia.runs.plans import JudgedPlan, prompts_used
 from dokimasia.runs.requests import DataRequest, Judge, Models, Option, run_or_file
+from dokimasia.runs.samples import part_of
 from dokimasia.runs.session import Accepted, Session, hash_of
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.naming import of_method, resolve_run
@@ -228,7 +229,9 @@ def _captions_of_review(request: RubricRequest, session: Session) -> Captions:
         captions.sources.append(_source(sample, text, caption_id=row.id, verified=state != "waiting"))
     if not captions.samples:
         raise InputError(f"review {run.id} has no golden caption to make rubrics from")
-    return captions._replace(samples=captions.samples[: request.limit], sources=captions.sources[: request.limit])
+    drawn = part_of(captions.samples, request)
+    chosen = [pair for pair in zip(captions.samples, captions.sources, strict=True) if pair[0].id in drawn]
+    return captions._replace(samples=[sample for sample, _ in chosen], sources=[source for _, source in chosen])
 
 
 def _captions_of_file(request: RubricRequest, session: Session) -> Captions:

@@ -60,7 +60,7 @@ class GrowthRequest(RunRequest):
     )
     judge: Judge
     onto: Annotated[str | None, Option(metavar="TREE")] = Field(
-        default=None, description="Grow this tree on: propose only where nothing fits."
+        default=None, description="Extend this tree; propose new nodes only where nothing fits."
     )
     name: str | None = Field(
         default=None,
@@ -77,7 +77,9 @@ class GrowthRequest(RunRequest):
     subsample: int = Field(default=SUBSAMPLE, ge=0, le=MOST_SAMPLES, description="Samples to grow from; 0 takes all.")
     by: Literal["category", "source"] = Field(default="category", description="What the sub-sample is balanced over.")
     rounds: int = Field(default=2, ge=1, le=15, description="Rounds of propose, merge and prune.")
-    min_support: int = Field(default=MIN_SUPPORT, ge=1, le=MOST_SAMPLES, description="The fewest criteria of a leaf.")
+    min_support: int = Field(
+        default=MIN_SUPPORT, ge=1, le=MOST_SAMPLES, description="Minimum number of criteria per leaf."
+    )
     batch: int = Field(default=25, ge=1, le=200, description="Criteria that one call maps.")
     shown: Annotated[int, Option(hidden=True)] = Field(
         default=200, ge=10, le=10_000, description="Leaves that one call shows."

@@ -29,7 +29,7 @@ def label_blocks(labels: LabelFigures, run: str, place: str = "/labels") -> list
     blocks: list[Block] = []
     waiting = labels.made - labels.labelled
     if waiting:
-        command = Span(f"dokimasia check {run}", "code")
+        command = Span(f"dokimasia decide {run}", "code")
         said = f"{waiting} of {labels.made} perturbations wait for a person to label them: "
         blocks.append(Paragraph((said, command), "warning"))
     if labels.labelled:
@@ -111,7 +111,7 @@ def _coefficient(coefficient: Coefficient, place: str) -> tuple[str | Span, ...]
 
 
 def _confusion(rows: Sequence[Met], place: str) -> Table:
-    columns = [Column("where one said", numeric=False), Column("n"), *(Column(title) for title in TITLES.values())]
+    columns = [Column("first label", numeric=False), Column("n"), *(Column(title) for title in TITLES.values())]
     cells: list[Sequence[Cell]] = [
         [
             TITLES[row.label],
@@ -121,7 +121,9 @@ def _confusion(rows: Sequence[Met], place: str) -> Table:
         for at, row in enumerate(rows)
         if row.n
     ]
-    return Table(columns, cells, "What another person said of the same perturbation, each two labels counted both ways")
+    return Table(
+        columns, cells, "What another person said of the same perturbation, each pair counted in both directions"
+    )
 
 
 def check_blocks(checks: CheckFigures) -> list[Block]:

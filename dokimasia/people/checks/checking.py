@@ -109,7 +109,7 @@ def decide(
         )
     item, who = left.item, left.who
     try:
-        home = Home.open(settings.home, write=True, create=False, command="dokimasia check")
+        home = Home.open(settings.home, write=True, create=False, command="dokimasia decide")
     except HomeLocked:
         file_decision(settings.home, left.model_copy(update={"seen": None}))
         clear_draft(settings.home, item.id, who)
@@ -192,7 +192,7 @@ def open_for_people(settings: Settings, run: str) -> list[Standing]:
         NotFound: there is no such run, or it has nothing to check.
     """
     try:
-        home = Home.open(settings.home, write=True, create=False, command="dokimasia check")
+        home = Home.open(settings.home, write=True, create=False, command="dokimasia decide")
     except HomeLocked:
         home = Home.open(settings.home, write=False)
     with home:

@@ -1,4 +1,4 @@
-"""The figures of a run's items for people: the output of `dokimasia check RUN --json`."""
+"""The figures of a run's items for people: the output of `dokimasia decide RUN --json`."""
 
 from collections.abc import Sequence
 

@@ -277,7 +277,7 @@ def check_responses(where: str, labels: Labels, home: Home, run: Run) -> str:
         return ""
     return (
         f"{missing} of {len(labels.right)} labels do not say which response they are of (response_sha256, as annotate read "
-        "writes it): that these are this run's is taken on trust"
+        "writes it), so they cannot be verified to belong to this run"
     )
 
 

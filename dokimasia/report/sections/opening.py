@@ -27,10 +27,10 @@ def opening(data: ReportData, name: str) -> Iterator[Block]:
             f"{several(questions, 'question')} to people {'is' if questions == 1 else 'are'} open.", "warning"
         )
     if status != "done" and waiting:
-        text = " items have no result yet, and every figure here speaks of a part of the data only."
+        text = " items have no result yet. The figures cover only the finished part."
         yield Paragraph((f"{this}: ", figures.count(waiting, "/open_items"), text), "warning")
     elif status != "done":
-        yield Paragraph(f"{this}: the figures speak of a part of it.", "warning")
+        yield Paragraph(f"{this}. The figures cover only the finished part.", "warning")
     yield from _passports(data)
 
 

@@ -2,11 +2,16 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
+from math import isnan
 from typing import Literal, NamedTuple, TypedDict
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from dokimasia.algorithms.statistics import bootstrap_interval, false_discovery_rate
+from dokimasia.algorithms.statistics.clusters import Floats
 from dokimasia.domain.identity import JsonObject, digest
 from dokimasia.domain.judgement import Correctness, correctness_of
 from dokimasia.errors import InputError
@@ -110,19 +115,37 @@ class ComparedAnswer:
         return self.response is not None and self.response == other.response
 
 
+AnswerMeasure = Literal["score", "right", "strict", "upper", "stated"]
+"""What is measured of an answer: an attribute of `ComparedAnswer`."""
+
+
 @dataclass(slots=True)
 class ComparisonSide:
-    """One model in one run: the run's samples in order, and the model's answers; `scored` is false without a judge."""
+    """One model in one run: the run's samples in order, and the model's answers; `scored` is false without a judge.
+
+    A side is compared with many others, so that what it brings to each comparison is computed once.
+    """
 
     places: Sequence[SampleRef]
     answers: dict[str, list[ComparedAnswer]] = field(default_factory=dict[str, list[ComparedAnswer]])
     scored: bool = True
+    _means: dict[AnswerMeasure, dict[str, float]] = field(
+        default_factory=dict[AnswerMeasure, dict[str, float]], init=False, repr=False, compare=False
+    )
+    _columns: dict[AnswerMeasure, Floats] = field(
+        default_factory=dict[AnswerMeasure, Floats], init=False, repr=False, compare=False
+    )
+    _positions: dict[str, int] | None = field(default=None, init=False, repr=False, compare=False)
+    _by_repeat: "dict[str, dict[int, ComparedAnswer]] | None" = field(
+        default=None, init=False, repr=False, compare=False
+    )
+    _criteria: "_CriteriaColumns | None" = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
     def of(
         cls, places: Sequence[SampleRef], answers: Iterable[ComparedAnswer], *, scored: bool = True
     ) -> "ComparisonSide":
-        """Return the side with the answers grouped by sample."""
+        """Return the side with the answers grouped by sample; what they are does not change from then on."""
         side = cls(places, scored=scored)
         for answer in answers:
             side.answers.setdefault(answer.sample_id, []).append(answer)
@@ -130,18 +153,99 @@ class ComparisonSide:
 
     def score(self, place: SampleRef) -> float | None:
         """Return the mean score over the sample's scored repeats; None if there are none."""
-        return self.mean(place, lambda answer: answer.score)
+        return self.mean(place, "score")
 
-    def mean(self, place: SampleRef, measure: Callable[[ComparedAnswer], float | None]) -> float | None:
+    def mean(self, place: SampleRef, measure: AnswerMeasure) -> float | None:
         """Return the mean of a measure over the sample's answers that have it; None if none has."""
-        values = [value for answer in self.answers.get(place.sample_id, ()) if (value := measure(answer)) is not None]
-        return sum(values) / len(values) if values else None
+        means = self._means.get(measure)
+        if means is None:
+            means = self._means[measure] = {}
+            for sample, answers in self.answers.items():
+                values: list[float] = [value for answer in answers if (value := getattr(answer, measure)) is not None]
+                if values:
+                    means[sample] = sum(values) / len(values)
+        return means.get(place.sample_id)
+
+    def column(self, measure: AnswerMeasure, places: Iterable[SampleRef]) -> Floats:
+        """Return the mean of a measure over the answers to each of these samples of the side; not a number if none has it."""
+        column = self._columns.get(measure)
+        if column is None:
+            means = [self.mean(place, measure) for place in self.places]
+            column = self._columns[measure] = np.array(means, dtype=np.float64)
+        if self._positions is None:
+            self._positions = {place.sample_id: position for position, place in enumerate(self.places)}
+        positions = self._positions
+        return column[[positions[place.sample_id] for place in places]]
+
+    @property
+    def scored_answers(self) -> dict[str, dict[int, ComparedAnswer]]:
+        """The answers with a score, by sample and repeat."""
+        if self._by_repeat is None:
+            self._by_repeat = {
+                sample: {answer.repeat: answer for answer in answers if answer.score is not None}
+                for sample, answers in self.answers.items()
+            }
+        return self._by_repeat
+
+    @property
+    def criteria(self) -> "_CriteriaColumns":
+        """The scores of all answers by criterion."""
+        if self._criteria is None:
+            self._criteria = _CriteriaColumns.of(self.answers)
+        return self._criteria
 
     def loss(self, place: SampleRef) -> str:
         """Return why a measure of the sample is missing: the kind of its first failure, `no result` or `not known`."""
         answers = self.answers.get(place.sample_id, ())
         failures = [answer.failure for answer in answers if answer.failure is not None]
         return failures[0] if failures else "not known" if answers else "no result"
+
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class _CriteriaColumns:
+    """The criteria of a side's answers in one row of numbers: whether an answer addresses each, its score and its weight.
+
+    Answer number i has `lengths[i]` criteria from `starts[i]` on, of the set `sets[i]`; `numbers` has its i by sample, with
+    its repeat. `named` says whether any answer names criteria, `worded` whether any has a text.
+    """
+
+    numbers: Mapping[str, Mapping[int, int]]
+    sets: Sequence[str | None]
+    starts: Integers
+    lengths: Integers
+    stated: NDArray[np.bool_]
+    scores: Integers
+    weights: Integers
+    named: bool
+    worded: bool
+
+    @classmethod
+    def of(cls, answers: Mapping[str, Sequence[ComparedAnswer]]) -> "_CriteriaColumns":
+        """Return the columns of answers by sample."""
+        listed = [answer for of_sample in answers.values() for answer in of_sample]
+        numbers: dict[str, dict[int, int]] = {}
+        for number, answer in enumerate(listed):
+            numbers.setdefault(answer.sample_id, {})[answer.repeat] = number
+        lengths = np.array([len(answer.criteria_stated) for answer in listed], dtype=np.int64)
+
+        def flat(values: Iterable[Sequence[int]]) -> Integers:
+            return np.array(list(chain.from_iterable(values)), dtype=np.int64)
+
+        sizes = [len(answer.criteria_stated) for answer in listed]
+        return cls(
+            numbers,
+            [answer.criteria for answer in listed],
+            np.cumsum(lengths) - lengths,
+            lengths,
+            flat(answer.criteria_stated for answer in listed).astype(np.bool_),
+            flat(answer.criteria_scores[:size] for answer, size in zip(listed, sizes, strict=True)),
+            flat(answer.weights[:size] for answer, size in zip(listed, sizes, strict=True)),
+            any(answer.criteria is not None for answer in listed),
+            any(answer.response is not None for answer in listed),
+        )
 
 
 def loss_reason(
@@ -156,6 +260,8 @@ def match_places(
     first: Sequence[SampleRef], second: Sequence[SampleRef]
 ) -> tuple[list[tuple[SampleRef, SampleRef]], Mapping[str, int]]:
     """Return pairs of samples with the same digest (the same id first, then in order), and the counts of the others."""
+    if first == second:
+        return [(place, place) for place in first], {"only in the first run": 0, "only in the second run": 0}
     waiting: dict[str, list[SampleRef]] = {}
     for place in second:
         waiting.setdefault(place.digest, []).append(place)
@@ -202,13 +308,13 @@ def compare_addressed(
 ) -> _Addressed:
     """Return the comparisons `strict_accuracy`, `stated` and `both_stated` of two sides, as far as they were measured."""
     accuracy = both_stated = None
-    strict, compared = _compare_share(first, second, shared, lambda answer: answer.strict, seed=seed)
+    strict, compared = _compare_share(first, second, shared, "strict", seed=seed)
     if strict is not None:
         accuracy = AccuracyComparison(**dict(strict), **_undecided(first, second, compared, seed=seed))
-    stated, _ = _compare_share(first, second, shared, lambda answer: answer.stated, seed=seed)
+    stated, _ = _compare_share(first, second, shared, "stated", seed=seed)
     if stated is not None:
         means, criteria = _on_both_stated(first, second, shared)
-        compared_means = _compared(means, widest=widest, seed=seed)
+        compared_means = _compared_means(means, widest=widest, seed=seed)
         both_stated = SharedCriteriaComparison(criteria=criteria, n=len(means), **dict(compared_means))
     return _Addressed(accuracy, stated, both_stated)
 
@@ -217,26 +323,25 @@ def _compare_share(
     first: ComparisonSide,
     second: ComparisonSide,
     shared: Sequence[tuple[SampleRef, SampleRef]],
-    measure: Callable[[ComparedAnswer], float | None],
+    measure: AnswerMeasure,
     *,
     seed: int,
 ) -> tuple[ShareComparison | None, list[tuple[SampleRef, SampleRef]]]:
     """Return the comparison of a share over the samples that have it on both sides (None: no sample), and these samples."""
-    means: list[_Means] = []
-    compared: list[tuple[SampleRef, SampleRef]] = []
+    firsts = first.column(measure, (place for place, _ in shared))
+    seconds = second.column(measure, (other for _, other in shared))
+    usable = np.isfinite(firsts) & np.isfinite(seconds)
     lost: dict[str, int] = {}
-    for place, other in shared:
-        first_mean, second_mean = first.mean(place, measure), second.mean(other, measure)
-        if first_mean is not None and second_mean is not None:
-            means.append(_Means(first_mean, second_mean, place.cluster))
-            compared.append((place, other))
-        else:
-            reason = loss_reason(first, second, (place, other), (first_mean, second_mean))
-            lost[reason] = lost.get(reason, 0) + 1
-    if not means:
+    for number in np.flatnonzero(~usable).tolist():
+        values = [None if np.isnan(column[number]) else column[number] for column in (firsts, seconds)]
+        reason = loss_reason(first, second, shared[number], (values[0], values[1]))
+        lost[reason] = lost.get(reason, 0) + 1
+    compared = [pair for pair, used in zip(shared, usable.tolist(), strict=True) if used]
+    if not compared:
         return None, compared
-    compared_means = _compared(means, widest=1.0, seed=seed)
-    return ShareComparison(lost=dict(sorted(lost.items())), n=len(means), **dict(compared_means)), compared
+    clusters = [place.cluster for place, _ in compared]
+    means = _compared(firsts[usable], seconds[usable], clusters, widest=1.0, seed=seed)
+    return ShareComparison(lost=dict(sorted(lost.items())), n=len(compared), **dict(means)), compared
 
 
 class _Undecided(TypedDict):
@@ -253,13 +358,11 @@ def _undecided(
     for side, places in zip((first, second), zip(*compared, strict=True), strict=True):
         answers = [answer for position in places for answer in side.answers[position.sample_id]]
         counts.append(sum(answer.correctness == "undecided" for answer in answers))
-    least: list[float] = []
-    most: list[float] = []
-    for place, other in compared:
-        lows = [side.mean(at, lambda answer: answer.strict) or 0.0 for side, at in ((first, place), (second, other))]
-        highs = [side.mean(at, lambda answer: answer.upper) or 0.0 for side, at in ((first, place), (second, other))]
-        least.append(lows[1] - highs[0])
-        most.append(highs[1] - lows[0])
+    lows, highs = (
+        [side.column(measure, (pair[number] for pair in compared)) for number, side in enumerate((first, second))]
+        for measure in ("strict", "upper")
+    )
+    least, most = (lows[1] - highs[0]).tolist(), (highs[1] - lows[0]).tolist()
     bounds = Bounds(low=rounded(sum(least) / len(compared)), high=rounded(sum(most) / len(compared)))
     outer = None
     if any(counts):
@@ -278,40 +381,58 @@ def _on_both_stated(
     A criterion that one of the two answers does not address is left out for both, so that the comparison depends neither on
     how much a model says nor on which criteria it addresses.
     """
-    means: list[_Means] = []
-    criteria = 0
+    ours, theirs = first.criteria, second.criteria
+    places: list[SampleRef] = []
+    pairs: list[tuple[int, int]] = []
     for place, other in shared:
-        scores: list[tuple[float, float]] = []
-        theirs = {counterpart.repeat: counterpart for counterpart in second.answers.get(other.sample_id, ())}
-        for answer in first.answers.get(place.sample_id, ()):
-            counterpart = theirs.get(answer.repeat)
-            if counterpart is None or not answer.same_criteria(counterpart):
+        counterparts = theirs.numbers.get(other.sample_id, {})
+        for repeat, number in ours.numbers.get(place.sample_id, {}).items():
+            counterpart = counterparts.get(repeat)
+            if counterpart is None or ours.sets[number] is None:
                 continue
-            both = [
-                index
-                for index, stated in enumerate(zip(answer.criteria_stated, counterpart.criteria_stated, strict=False))
-                if all(stated)
-            ]
-            if weight := sum(answer.weights[index] for index in both):
-                criteria += len(both)
-                scores.append((_weighted_scores(answer, both) / weight, _weighted_scores(counterpart, both) / weight))
-        if scores:
-            ours, others = zip(*scores, strict=True)
-            means.append(_Means(sum(ours) / len(ours), sum(others) / len(others), place.cluster))
-    return means, criteria
+            if ours.sets[number] == theirs.sets[counterpart]:
+                places.append(place)
+                pairs.append((number, counterpart))
+    if not pairs:
+        return [], 0
+    own, other_numbers = np.array(pairs, dtype=np.int64).T
+    lengths = np.minimum(ours.lengths[own], theirs.lengths[other_numbers])
+    starts = np.cumsum(lengths) - lengths
+    within = np.arange(lengths.sum()) - np.repeat(starts, lengths)
+    at, other_at = (np.repeat(start, lengths) + within for start in (ours.starts[own], theirs.starts[other_numbers]))
+    both = ours.stated[at] & theirs.stated[other_at]
+
+    def by_answer(values: Integers) -> Integers:
+        sums = np.concatenate([[0], np.cumsum(np.where(both, values, 0))])
+        return sums[starts + lengths] - sums[starts]
+
+    weights, counts = by_answer(ours.weights[at]), by_answer(np.ones_like(at))
+    our_sums = by_answer(ours.scores[at] * ours.weights[at])
+    their_sums = by_answer(theirs.scores[other_at] * theirs.weights[other_at])
+    scores: dict[SampleRef, list[tuple[float, float]]] = {}
+    for place, weight, our_sum, their_sum in zip(
+        places, weights.tolist(), our_sums.tolist(), their_sums.tolist(), strict=True
+    ):
+        if weight:
+            scores.setdefault(place, []).append((our_sum / weight, their_sum / weight))
+    means = [
+        _Means(
+            sum(our for our, _ in listed) / len(listed), sum(their for _, their in listed) / len(listed), place.cluster
+        )
+        for place, listed in scores.items()
+    ]
+    return means, int(counts[weights > 0].sum())
 
 
-def _weighted_scores(answer: ComparedAnswer, criteria: Sequence[int]) -> int:
-    return sum(answer.criteria_scores[index] * answer.weights[index] for index in criteria)
+def _compared(firsts: Floats, seconds: Floats, clusters: Sequence[str], *, widest: float, seed: int) -> ComparedMeans:
+    """Return both sides' means over samples, and their paired difference, second minus first."""
+    paired = paired_difference((seconds - firsts).tolist(), clusters, widest=widest, seed=seed)
+    return ComparedMeans(first=mean(firsts.tolist()), second=mean(seconds.tolist()), **dict(paired))
 
 
-def _compared(means: Sequence[_Means], *, widest: float, seed: int) -> ComparedMeans:
-    """Return both sides' means and their paired difference, second minus first."""
-    differences = [pair.second - pair.first for pair in means]
-    paired = paired_difference(differences, [pair.cluster for pair in means], widest=widest, seed=seed)
-    return ComparedMeans(
-        first=mean([pair.first for pair in means]), second=mean([pair.second for pair in means]), **dict(paired)
-    )
+def _compared_means(means: Sequence[_Means], *, widest: float, seed: int) -> ComparedMeans:
+    firsts, seconds = (np.array([pair[side] for pair in means], dtype=np.float64) for side in (0, 1))
+    return _compared(firsts, seconds, [pair.cluster for pair in means], widest=widest, seed=seed)
 
 
 class ScorePair(NamedTuple):
@@ -360,16 +481,20 @@ def compare(
         without.append("first")
     if not second.scored:
         without.append("second")
-    for one, other in () if without else shared:
-        scores = first.score(one), second.score(other)
-        if scores[0] is not None and scores[1] is not None:
-            pairs.append(ScorePair(one, other, (scores[0], scores[1])))
-            low, high = low + scores[1] - scores[0], high + scores[1] - scores[0]
-            continue
-        low += (lowest if scores[1] is None else scores[1]) - (highest if scores[0] is None else scores[0])
-        high += (highest if scores[1] is None else scores[1]) - (lowest if scores[0] is None else scores[0])
-        reason = loss_reason(first, second, (one, other), scores)
-        lost[reason] = lost.get(reason, 0) + 1
+    if not without:
+        columns = (
+            first.column("score", (one for one, _ in shared)),
+            second.column("score", (two for _, two in shared)),
+        )
+        for (one, other), *scores in zip(shared, *(column.tolist() for column in columns), strict=True):
+            ours, theirs = (None if isnan(score) else score for score in scores)
+            low += (lowest if theirs is None else theirs) - (highest if ours is None else ours)
+            high += (highest if theirs is None else theirs) - (lowest if ours is None else ours)
+            if ours is not None and theirs is not None:
+                pairs.append(ScorePair(one, other, (ours, theirs)))
+                continue
+            reason = loss_reason(first, second, (one, other), (ours, theirs))
+            lost[reason] = lost.get(reason, 0) + 1
     n = len(shared)
     means = [_Means(*pair.scores, pair.first.cluster) for pair in pairs]
     addressed = compare_addressed(first, second, shared, seed=seed, widest=highest - lowest)
@@ -382,7 +507,7 @@ def compare(
         coverage=rounded(len(pairs) / n) if n and not without else None,
         lost={reason: count for reason, count in sorted(lost.items()) if count},
         without_scores=tuple(without),
-        **dict(_compared(means, widest=highest - lowest, seed=seed)),
+        **dict(_compared_means(means, widest=highest - lowest, seed=seed)),
         bounds=None if without else mean_bounds(low, high, n),
         most_changed=_most_changed(pairs, top),
         same_criteria=same_criteria,
@@ -393,6 +518,8 @@ def compare(
 
 
 def _most_changed(pairs: Sequence[ScorePair], top: int) -> tuple[ChangedSample, ...]:
+    if not top:
+        return ()
     changed = [pair for pair in pairs if rounded(pair.difference) != 0]
     ranked = sorted(changed, key=lambda pair: (-rounded(abs(pair.difference)), pair.first.sample_id))
     return tuple(
@@ -419,10 +546,7 @@ def _agreement(
     clusters: list[str] = []
     answers = 0
     for pair in pairs:
-        ours, theirs = (
-            {answer.repeat: answer for answer in side.answers[place.sample_id] if answer.score is not None}
-            for side, place in ((first, pair.first), (second, pair.second))
-        )
+        ours, theirs = first.scored_answers[pair.first.sample_id], second.scored_answers[pair.second.sample_id]
         both = [(ours[repeat], theirs[repeat]) for repeat in sorted(ours.keys() & theirs.keys())]
         alike = bool(both) and len(both) == len(ours) == len(theirs)
         same_criteria += alike and all(one.same_criteria(other) for one, other in both)
@@ -432,9 +556,8 @@ def _agreement(
                 answers += 1
                 gaps += [abs(a - b) for a, b in zip(one.criteria_scores, other.criteria_scores, strict=True)]
                 clusters += [pair.first.cluster] * len(one.criteria_scores)
-    compared = [answer for side in (first, second) for each in side.answers.values() for answer in each]
-    criteria_shared = same_criteria if any(answer.criteria is not None for answer in compared) else None
-    answers_shared = same_answers if any(answer.response is not None for answer in compared) else None
+    criteria_shared = same_criteria if first.criteria.named or second.criteria.named else None
+    answers_shared = same_answers if first.criteria.worded or second.criteria.worded else None
     if not gaps:
         return criteria_shared, answers_shared, None
     exact = [float(gap == 0) for gap in gaps]
@@ -489,7 +612,7 @@ def match_samples(first: ComparisonSide, second: ComparisonSide) -> list[Matched
             one.sample_id,
             other.sample_id,
             (first.score(one), second.score(other)),
-            (first.mean(one, lambda answer: answer.right), second.mean(other, lambda answer: answer.right)),
+            (first.mean(one, "right"), second.mean(other, "right")),
             (_failure(first, one), _failure(second, other)),
         )
         for one, other in match_places(first.places, second.places)[0]
@@ -529,7 +652,9 @@ def compare_parts(
                 n=len(means),
                 n_shared=len(own),
             )
-            compared.append((counts, _compared(means, widest=scale[1] - scale[0] if by_score else 1.0, seed=seed)))
+            compared.append(
+                (counts, _compared_means(means, widest=scale[1] - scale[0] if by_score else 1.0, seed=seed))
+            )
     adjusted = false_discovery_rate([means.p_value for _, means in compared if means.p_value is not None])
     return [
         PartComparison(**dict(counts), **dict(means), adjusted=rounded(value))
@@ -587,9 +712,10 @@ def _failure(side: ComparisonSide, place: SampleRef) -> str:
 
 
 def _mean_on_part(side: ComparisonSide, place: SampleRef, part: SamplePart, by_score: bool) -> float | None:
-    if not by_score:
-        return side.mean(place, lambda answer: answer.strict)
-    return side.mean(place, lambda answer: _within(answer, part)) if part.criteria else side.score(place)
+    if not by_score or not part.criteria:
+        return side.mean(place, "score" if by_score else "strict")
+    values = [value for answer in side.answers.get(place.sample_id, ()) if (value := _within(answer, part)) is not None]
+    return sum(values) / len(values) if values else None
 
 
 def _within(answer: ComparedAnswer, part: SamplePart) -> float | None:

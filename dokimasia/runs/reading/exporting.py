@@ -1,17 +1,20 @@
 """Export of a run's results for other tools: one row for each item, as JSON lines, CSV or Parquet."""
 
+import codecs
 import csv
 import io
 import os
+import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import orjson
 
 from dokimasia.datasets.tables import guarded
 from dokimasia.domain.judgement import Provenance, Response
+from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import simulated_names
@@ -19,6 +22,7 @@ from dokimasia.runs.method import AnyMethod, ColumnType, Export
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import CallFigures, SqliteLedger
 from dokimasia.storage.lookup import find_value
+from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.people.corrections import Corrections, corrections_of
 from dokimasia.storage.results import ResultRow, corrected, results
 from dokimasia.storage.retries import retries
@@ -29,6 +33,8 @@ FIRST: dict[str, ColumnType] = {
     "id": "text",
     "sample_digest": "text",
     "category": "text",
+    "question": "text",
+    "reference_answer": "text",
     "model": "text",
     "arm": "text",
     "repeat": "integer",
@@ -99,7 +105,7 @@ async def export_rows(home: Home, run: Run) -> Export:
     plan, _ = method.read(run)
     fake = set(simulated_names(plan.models.values()))
     judged_by_fake = plan.judge_name in fake
-    categories = {sample.id: sample.category for sample in load_samples(home, run.id)}
+    samples = {sample.id: _asked(sample) for sample in load_samples(home, run.id)}
     attempts = {item: retry.attempt for item, retry in retries(home, run.id).items()}
     judged = exported_rows(method, results(home, run.id, as_judged=True))
     corrections = corrections_of(home, run.id)
@@ -118,7 +124,7 @@ async def export_rows(home: Home, run: Run) -> Export:
             {
                 "run": run.id,
                 "id": row.sample_id,
-                "category": categories.get(row.sample_id),
+                **samples.get(row.sample_id, _NOT_ASKED),
                 "attempt": attempts.get(row.item, 0),
                 **row.model_dump(include=_SAID),
                 **cells,
@@ -129,6 +135,18 @@ async def export_rows(home: Home, run: Run) -> Export:
             for row, cells, correction in zip(rows, own, corrected_cells, strict=True)
         ],
     )
+
+
+_NOT_ASKED: Mapping[str, object] = dict.fromkeys(("category", "question", "reference_answer"))
+
+
+def _asked(sample: Sample) -> dict[str, object]:
+    """Return what a sample is, what it asks and what its answer should be; null where it has none."""
+    return {
+        "category": sample.category,
+        "question": sample.prompt or None,
+        "reference_answer": sample.reference_text or None,
+    }
 
 
 def _corrected_cells(
@@ -193,10 +211,22 @@ def _sum(values: Sequence[float | None]) -> float | None:
     return sum(known) if len(known) == len(values) else None
 
 
-Format = Literal["jsonl", "csv", "parquet"]
-FORMATS: tuple[Format, ...] = ("jsonl", "csv", "parquet")
+Format = Literal["jsonl", "csv", "excel", "parquet"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+"""`excel` is CSV with a byte order mark, by which Excel recognises UTF-8."""
+
+SUFFIXES: Mapping[Format, str] = {"jsonl": "jsonl", "csv": "csv", "excel": "csv", "parquet": "parquet"}
+"""The file ending of each format."""
+
 JSON_LINES = ("", "json", "ndjson", "txt")
 """Further file endings for which JSON lines are written."""
+
+
+def file_stem(home: Home, run: Run) -> str:
+    """Return what the files of a run are called, without an ending: its name, or its method, data and the start of its id."""
+    name = labels(home).get(run.id, Label()).name
+    text = name or f"{run.method}-{run.data_name.rpartition('.')[0] or run.data_name}-{run.id[:8]}"
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.") or run.id
 
 
 def format_of(name: str | None, path: Path | None) -> Format:
@@ -226,6 +256,7 @@ def encode(export: Export, format: Format) -> bytes:
     encoders: Mapping[Format, Callable[[Export], bytes]] = {
         "jsonl": _jsonl,
         "csv": _csv,
+        "excel": lambda rows: codecs.BOM_UTF8 + _csv(rows),
         "parquet": _parquet,
     }
     return encoders[format](export)

@@ -76,7 +76,7 @@ KINDS: Mapping[str, str] = {
     "wrong-right": "first wrong, second right",
     "higher": "second higher",
     "lower": "second lower",
-    "failed": "failed on a side",
+    "failed": "failed in one of them",
 }
 """Which samples of a comparison are listed."""
 

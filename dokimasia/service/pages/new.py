@@ -22,6 +22,7 @@ from dokimasia.runs.catalogue import OWN, method_named, plugin_methods
 from dokimasia.runs.estimate import Estimate, ModelEstimate
 from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.preview import check_keys
+from dokimasia.runs.requests import option_of
 from dokimasia.runs.samples import bring_reader
 from dokimasia.service.drawing import page
 from dokimasia.service.forms import (
@@ -135,7 +136,7 @@ def blank(
     """Show a method's form with its defaults or, with `from`, with the request of another run."""
     definition = known_method(method)
     groups = groups_of(definition)
-    values = defaults_of(groups)
+    values = {**defaults_of(groups), **_newest_to_continue(service, definition)}
     if origin:
         run = resolve_run(service.home, origin)
         request_name = RequestFiles(service.home, service.data_root).request_name
@@ -146,6 +147,22 @@ def blank(
         }
     prefilled = {name: tuple(request.query_params.getlist(name)) for name in values if name in request.query_params}
     return _form(request, service, definition, groups, {**values, **prefilled}, FormReply())
+
+
+def _newest_to_continue(service: Service, method: AnyMethod) -> dict[str, tuple[str, ...]]:
+    """Return the newest finished run for each required field that continues runs of another method."""
+    continued = {
+        name: option_of(field).continues
+        for name, field in method.request.model_fields.items()
+        if field.is_required() and option_of(field).continues
+    }
+    runs = list_runs(service.home) if continued else []
+    newest: dict[str, tuple[str, ...]] = {}
+    for name, kind in continued.items():
+        run = next((run for run in runs if run.method == kind and run.status == "done"), None)
+        if run is not None:
+            newest[name] = (run.id,)
+    return newest
 
 
 @router.post("/new/{method}")
@@ -172,7 +189,7 @@ async def filled(request: Request, service: TheService, person: Starter, method:
             if faults:  # report other faults as well, as far as they show without these fields
                 await service.runner.preview(definition.name, checked_request)
             elif action == "start":
-                run = await service.runner.submit(definition.name, checked_request)
+                run = await service.runner.submit(definition.name, checked_request, payer=person.payer)
                 return RedirectResponse(f"/runs/{run.id}", 303)
             else:
                 reply.estimate = _estimate(await service.runner.preview(definition.name, checked_request), service)

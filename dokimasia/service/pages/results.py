@@ -12,11 +12,10 @@ from dokimasia.errors import ConfigError
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.runs.catalogue import OWN, method_named, method_of, plugin_methods
 from dokimasia.runs.figures import forked_from, limits_of
-from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import AnyMethod
-from dokimasia.runs.outcome import RETRYABLE, describe_limits
+from dokimasia.runs.outcome import RETRYABLE, describe_limits, why_ended
 from dokimasia.runs.persistence import dependent_runs
-from dokimasia.runs.reading.inspection import end_reasons
+from dokimasia.runs.reading.exporting import FORMATS, file_stem
 from dokimasia.runs.requests import LIMITS, option_of
 from dokimasia.service.drawing import page
 from dokimasia.service.forms import change_groups
@@ -37,8 +36,6 @@ router = APIRouter()
 
 LIMITED: Mapping[str, str] = dict(zip(LIMITS, ("cost", "requests", "tokens"), strict=True))
 """What each spending limit bounds."""
-
-EXPORTS = ("jsonl", "csv", "parquet")
 
 
 @router.get("/runs/{run}")
@@ -71,7 +68,6 @@ def one_run(
         change={
             "retry": change_groups(GoneOn, form="retry", leave_out=unmeasured),
             "resume": change_groups(GoneOn, form="resume", leave_out=unmeasured),
-            "fork": change_groups(ForkRequest, form="fork", named=True, leave_out=unmeasured),
         },
         offers={
             name: suggestions for name, suggestions in suggestions_of(service).items() if name in ("models", "files")
@@ -94,7 +90,8 @@ def standing(service: Service, run: Run) -> dict[str, object]:
     origin = forked_from(run)
     return {
         "run": run,
-        "why": end_reasons(service.home, [run]).get(run.id, ""),
+        "why": "" if run.status == "waiting" else why_ended(service.home, run),
+        "stem": file_stem(service.home, run),
         "label": labels_by_run.get(run.id, Label()),
         "method": method,
         "far": reached_counts(service.home, [run.id]).get(run.id, ReachedCounts()),
@@ -102,8 +99,6 @@ def standing(service: Service, run: Run) -> dict[str, object]:
         "failures": failures,
         "no_retry": method.retry,
         "no_fork": method.fork if isinstance(method.fork, str) else None,
-        "has_steps": callable(method.fork),
-        "models": models_of(method, run),
         "compared": models_compared(service.home, run),
         "origin": origin,
         "resting": [
@@ -114,7 +109,7 @@ def standing(service: Service, run: Run) -> dict[str, object]:
         "limits": describe_limits(service.home, run),
         "lifts": [(name, LIMITED[name]) for name, limit in limits_of(run).items() if limit is not None],
         "waits": sum(count.items for count in check_counts(service.home) if count.run == run.id and count.waiting),
-        "exports": (*EXPORTS, *method.forms),
+        "exports": (*FORMATS, *method.forms),
     }
 
 

@@ -1,23 +1,35 @@
 """The actions on a run's page: rename, stop, resume, retry, fork, delete."""
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import TypeAdapter, ValidationError
 from starlette.concurrency import run_in_threadpool
 
-from dokimasia.errors import ConfigError
+from dokimasia.errors import ConfigError, InputError
+from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.forking import ForkRequest
+from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.outcome import retryable
 from dokimasia.runs.persistence import dependent_runs as dependent_runs
 from dokimasia.runs.requests import LIMITS, RunLabel
 from dokimasia.service.drawing import page
-from dokimasia.service.forms import FieldGroup, change_groups, parse_form, texts_of, values_of
+from dokimasia.service.forms import (
+    FieldGroup,
+    change_groups,
+    defaults_of,
+    parse_form,
+    split_faults,
+    texts_of,
+    values_of,
+)
+from dokimasia.service.pages.results import models_of
 from dokimasia.service.request_parsing import Q, read_request
 from dokimasia.service.routes.starting import GoneOn, changes_in
 from dokimasia.service.state import Service, Starter, TheService
+from dokimasia.service.suggestions import suggestions_of
 from dokimasia.service.uploads import RequestFiles
 from dokimasia.storage.deletion import run_size
 from dokimasia.storage.naming import Label, labels, name_run, set_tags
@@ -26,6 +38,14 @@ from dokimasia.storage.runs import Run
 router = APIRouter(prefix="/runs/{run}")
 
 _LABEL = TypeAdapter[str](RunLabel)
+
+
+class Replacement(NamedTuple):
+    """A model of a run, the field of the request that names it, and the model that takes its place; empty: none does."""
+
+    field: str
+    model: str
+    new: str
 
 
 @router.post("/called")
@@ -51,7 +71,7 @@ async def resume(request: Request, service: TheService, person: Starter, run: st
     """Resume a run, with any other limits and prompts that the form has."""
     form = await texts_of(request)
     changes = await _request_of_form(service, GoneOn, form, change_groups(GoneOn, form="resume"), _lifted(form))
-    return _redirect_to(await service.runner.resume(service.run(run), changes=changes_in(changes)))
+    return _redirect_to(await service.runner.resume(service.run(run), changes=changes_in(changes), payer=person.payer))
 
 
 @router.post("/retry")
@@ -60,16 +80,39 @@ async def retry(request: Request, service: TheService, person: Starter, run: str
     form = await texts_of(request)
     kinds = form.get("kinds")
     if not kinds:
-        raise ConfigError("no kind of failure is ticked: tick what is to be asked anew")
+        raise ConfigError("no kind of failure is selected: select what to retry")
     changes = await _request_of_form(service, GoneOn, form, change_groups(GoneOn, form="retry"), _lifted(form))
     retried = retryable(",".join(kinds))
-    return _redirect_to(await service.runner.resume(service.run(run), changes=changes_in(changes), retry=retried))
+    return _redirect_to(
+        await service.runner.resume(service.run(run), changes=changes_in(changes), retry=retried, payer=person.payer)
+    )
+
+
+@router.get("/fork")
+def ask_to_fork(request: Request, service: TheService, person: Starter, run: str) -> Response:
+    """Show the form in which a fork's changes are entered."""
+    return _fork_form(request, service, service.run(run), {})
 
 
 @router.post("/fork")
 async def fork(request: Request, service: TheService, person: Starter, run: str) -> Response:
-    """Fork a run with other models or prompts."""
+    """Fork a run with other models or prompts; a form that cannot be used comes back as it was, with its faults."""
     form = await texts_of(request)
+    row = service.run(run)
+    groups = change_groups(ForkRequest, form="fork", named=True)
+    _, faults = parse_form(groups, values_of(groups, form))
+    if faults:
+        return await run_in_threadpool(_fork_form, request, service, row, form, faults)
+    try:
+        fork_request = await _fork_request(service, form, groups)
+        return _redirect_to(await service.runner.fork(row, fork_request, payer=person.payer))
+    except InputError as problem:
+        sentence = service.redact(RequestFiles(service.home, service.data_root).shortened(str(problem)))
+        faults, general = split_faults(groups, sentence, values_of(groups, form))
+        return await run_in_threadpool(_fork_form, request, service, row, form, faults, general)
+
+
+async def _fork_request(service: Service, form: Mapping[str, list[str]], groups: list[FieldGroup]) -> ForkRequest:
     judge = ""
     models: dict[str, str] = {}
     for old, new in zip(form.get("old", ()), form.get("new", ()), strict=False):
@@ -79,14 +122,62 @@ async def fork(request: Request, service: TheService, person: Starter, run: str)
         elif new.strip():
             models[name] = new.strip()
     extra = {"node": form.get("node", [""])[0].strip(), "judge": judge, "models": models}
-    request_of_fork = await _request_of_form(
-        service,
-        ForkRequest,
-        form,
-        change_groups(ForkRequest, form="fork", named=True),
-        {name: value for name, value in extra.items() if value},
+    return await _request_of_form(
+        service, ForkRequest, form, groups, {name: value for name, value in extra.items() if value}
     )
-    return _redirect_to(await service.runner.fork(service.run(run), request_of_fork))
+
+
+def _fork_form(
+    request: Request,
+    service: Service,
+    run: Run,
+    form: Mapping[str, list[str]],
+    faults: Mapping[str, str] = {},
+    problem: str = "",
+) -> Response:
+    """Return the form of a fork with the texts that were entered, and what is wrong with them.
+
+    A fault that mentions a step or a model stands beside the list of steps or that model.
+    """
+    method = method_of(run)
+    groups = change_groups(ForkRequest, form="fork", named=True, leave_out=method.unmeasured)
+    entered = dict(zip(form.get("old", ()), form.get("new", ()), strict=False))
+    replacements = [
+        Replacement(field, name, entered.get(f"{field}:{name}", ""))
+        for field, names in models_of(method, run).items()
+        for name in names
+    ]
+    wrong = {change.model: problem for change in replacements if change.new and f"{change.new!r}" in problem}
+    step = form.get("node", [""])[0]
+    steps = method.fork_steps()
+    at_step = bool(problem) and not wrong and (not step or "--from" in problem) and bool(steps)
+    return page(
+        request,
+        "fork.html",
+        status=422 if faults or problem else 200,
+        run=run,
+        label=labels(service.home).get(run.id, Label()),
+        method=method,
+        steps=steps,
+        step=step,
+        step_fault=(problem if step else "Choose the step to re-run from.") if at_step else "",
+        replacements=replacements,
+        model_faults=wrong,
+        problem="" if wrong or at_step else problem,
+        faults=faults,
+        groups=groups,
+        values={**defaults_of(groups), **values_of(groups, form)} if form else defaults_of(groups),
+        offers=suggestions_of(service),
+        data_root=service.data_root is not None,
+        refusal=_fork_refusal(method, run),
+    )
+
+
+def _fork_refusal(method: AnyMethod, run: Run) -> str:
+    """Return why a run cannot be forked; empty if it can."""
+    if isinstance(method.fork, str):
+        return f"{method.title[0].upper()}{method.title[1:]} cannot be forked: {method.fork}"
+    return "" if run.status == "done" else "Only a finished run can be forked."
 
 
 @router.get("/delete")

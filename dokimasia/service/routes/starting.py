@@ -213,7 +213,9 @@ async def _begin(
         if dry_run:
             response.status_code = HTTPStatus.OK
             return RunPreview.model_validate(await context.service.runner.preview(method.name, body))
-        return await _submit(context, response, lambda: context.service.runner.submit(method.name, body))
+        return await _submit(
+            context, response, lambda: context.service.runner.submit(method.name, body, payer=context.payer)
+        )
 
 
 async def resume(context: Starting, request: Request, run: str) -> RunBegun:
@@ -221,7 +223,7 @@ async def resume(context: Starting, request: Request, run: str) -> RunBegun:
     with _request_files(context) as places:
         body = await _read_body(GoneOn, request, places, optional=True)
         row = _require_changeable(context.run(run), body)
-        return begun(context, await context.service.runner.resume(row, changes=changes_in(body)))
+        return begun(context, await context.service.runner.resume(row, changes=changes_in(body), payer=context.payer))
 
 
 async def retry(context: Starting, request: Request, run: str) -> RunBegun:
@@ -232,7 +234,10 @@ async def retry(context: Starting, request: Request, run: str) -> RunBegun:
         if row.status in AT_WORK:
             raise RequestRefused(HTTPStatus.CONFLICT, f"run {row.id} is {row.status}: ask anew when it has ended")
         kinds = body.kinds or RETRYABLE
-        return begun(context, await context.service.runner.resume(row, changes=changes_in(body), retry=kinds))
+        return begun(
+            context,
+            await context.service.runner.resume(row, changes=changes_in(body), retry=kinds, payer=context.payer),
+        )
 
 
 async def fork(
@@ -245,7 +250,7 @@ async def fork(
         if dry_run:
             response.status_code = HTTPStatus.OK
             return RunPreview.model_validate(await context.service.runner.preview_fork(row, body))
-        return await _submit(context, response, lambda: context.service.runner.fork(row, body))
+        return await _submit(context, response, lambda: context.service.runner.fork(row, body, payer=context.payer))
 
 
 async def _submit(context: Starting, response: Response, put: Callable[[], Awaitable[Run]]) -> RunBegun:

@@ -23,6 +23,9 @@ from dokimasia.service.request_parsing import leaves
 from dokimasia.service.routing import After, Limit, json_router
 from dokimasia.service.state import IN_TURN, Reader, Service, Starter, TheService
 from dokimasia.service.uploads import (
+    LONGEST_NAME as LONGEST,
+)
+from dokimasia.service.uploads import (
     UPLOAD,
     FileKept,
     Incoming,
@@ -39,9 +42,6 @@ router = json_router("uploads")
 
 MULTIPART = "multipart/form-data"
 NAME = "name"
-LONGEST = 200
-"""Maximum number of characters of an upload's name."""
-
 MANY = 200
 """How many problems, and how many warnings, of a data set are listed."""
 
@@ -157,7 +157,7 @@ def delete(
     """Delete an upload; runs keep the samples and images that they were accepted with."""
     uploads_of_home = _uploads(service)
     target = uploads_of_home.get(id)
-    using = [run.id for run in list_runs(service.home) if run.status != "done" and _uses(run, target.id)]
+    using = [run.id for run in list_runs(service.home) if run.status != "done" and uses_upload(run, target.id)]
     if using and not force:
         raise RequestRefused(
             HTTPStatus.CONFLICT,
@@ -165,6 +165,19 @@ def delete(
         )
     uploads_of_home.delete(target)
     return _shown_upload(target)
+
+
+class UploadRename(BaseModel):
+    """A new name of an upload."""
+
+    name: str = Field(min_length=1, max_length=LONGEST)
+
+
+@router.patch("/uploads/{id}")
+def rename(service: TheService, person: Starter, id: str, change: UploadRename) -> UploadShown:
+    """Rename an upload; runs that were given it are unaffected."""
+    uploads_of_home = _uploads(service)
+    return _shown_upload(uploads_of_home.rename(uploads_of_home.get(id), change.name))
 
 
 class _Receiving:
@@ -289,7 +302,7 @@ def _preview(path: Path, places: RequestFiles, *, prompt: str | None, samples: i
     return Preview(report=redact_texts(report, places.shortened), problem="", samples=sample_rows)
 
 
-def _uses(run: Run, id: str) -> bool:
+def uses_upload(run: Run, id: str) -> bool:
     """Whether the options of a run name an upload anywhere."""
     return any(f"/{id}/" in leaf for leaf in leaves(run.options) if isinstance(leaf, str))
 

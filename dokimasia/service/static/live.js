@@ -107,7 +107,7 @@
         if (badge.textContent !== name) { badge.textContent = name; badge.className = `badge ${name}`; }
       });
       this.at("waits").hidden = name !== "waiting";
-      const sentence = status?.why || { queued: "The run waits for its turn.", running: this.picture.starting?.workers ? "The run waits for its workers, which are being started." : "The run is at work.", done: "The run is done.", interrupted: "The run was stopped; what is finished is kept." }[name] || "";
+      const sentence = status?.why || { queued: "Waiting for its turn", running: this.picture.starting?.workers ? "Waiting for its workers to start" : "Running", done: "Done", interrupted: "Stopped; what is finished is kept", failed: "Failed, and no reason was recorded" }[name] || "";
       if (this.sentence !== sentence) { this.sentence = sentence; this.at("standing").replaceChildren(...window.dokimasiaCoded(sentence)); }
       const show = (verb, when) => { const form = this.root.querySelector(`form[data-verb=${verb}]`); if (form) form.hidden = !when; };
       const failed = Object.keys(this.picture.failures).length > 0;
@@ -126,15 +126,18 @@
       bar.max = Math.max(1, progress.items);
       bar.value = progress.done;
       const unpriced = !progress.answered && planned?.cost == null;
-      const known = progress.cost_unknown ? `at least ${dollars(progress.cost)}` : dollars(progress.cost);
-      const spent = unpriced ? "–" : progress.cost_unknown && !progress.cost ? "unknown" : known;
+      // What all invocations of the run have spent, beside the limit that holds, or else the estimate.
+      const before = planned?.spent_before ?? {}, cost = progress.cost + (before.cost ?? 0), limit = planned?.budget?.max_cost;
+      const known = progress.cost_unknown ? `at least ${dollars(cost)}` : dollars(cost);
+      const spent = unpriced && !before.cost && limit == null ? "–" : progress.cost_unknown && !cost ? "unknown" : known;
+      const beside = limit != null ? ` of at most ${dollars(limit)}` : planned?.cost ? ` of about ${dollars(planned.cost)}` : "";
       const figures = {
         done: `${number(progress.done)} / ${number(progress.items)}`,
         left: name === "running" ? clock(progress.left) : "–",
         rate: name === "running" ? progress.rate.toFixed(1) : "–",
         calls: planned?.calls ? `${number(progress.answered + progress.cached)} / ≤ ${number(planned.calls)}` : number(progress.answered + progress.cached),
-        spent: planned?.cost ? `${spent} / ~${dollars(planned.cost)}` : spent,
-        tokens: number(progress.input_tokens + progress.output_tokens),
+        spent: `${spent}${beside}`,
+        tokens: number(progress.input_tokens + progress.output_tokens + (before.tokens ?? 0)),
         failed: number(sum(progress.failures)),
         waiting: number(progress.waiting_items ?? 0),
         unpaid: number(progress.unpaid_items ?? 0),
@@ -160,7 +163,7 @@
       const place = this.at("since"), at = starts.at(-1)?.at?.slice(11, 16);
       place.hidden = starts.length < 2 && !progress.restored;
       if (place.hidden) return;
-      const text = `The run went on${at ? ` at ${at} UTC` : ""}; ${number(progress.restored)} of its items were done before. Calls, tokens, what is spent and the steps of the graphs are counted since then.`;
+      const text = `Resumed${at ? ` at ${at} UTC` : ""}; ${number(progress.restored)} items were done before. Cost and tokens cover the whole run; calls and the steps of the graphs are counted since then.`;
       if (place.textContent !== text) place.textContent = text;
     }
 
@@ -207,7 +210,10 @@
         return part;
       });
       parts.push(...failing.map(([model, why]) => element("p", `${model} does not answer at the moment: ${why}`, "note")));
-      if (!parts.length) parts.push(element("p", "Nothing has failed.", "muted"));
+      if (!parts.length) {
+        const failed = this.picture.status?.status === "failed", why = this.picture.status?.why;
+        parts.push(failed ? element("p", `No single item has failed; the run as a whole stopped: ${why || "no reason was recorded"}`) : element("p", "No failures", "muted"));
+      }
       this.at("failures").replaceChildren(...parts);
     }
 
@@ -222,7 +228,7 @@
           place.append(card);
           fetch(`/runs/${encodeURIComponent(this.run)}/live/graph?name=${encodeURIComponent(name)}`).then((reply) => reply.ok ? reply.text() : "").then((text) => {
             const svg = new DOMParser().parseFromString(text, "text/html").querySelector("svg");
-            if (svg) { card.append(svg, element("p", "How many items are at each step. Edges by which an item ends early are not drawn, and steps of a graph within a graph are not counted.", "note")); this.counts(card, name); }
+            if (svg) { card.append(svg, element("p", "How many items are at each step. Early exits and nested steps are not shown.", "note")); this.counts(card, name); }
           }).catch(() => card.remove());
         }
         this.counts(card, name);

@@ -32,6 +32,7 @@
     message.className = "note";
     try {
       const upload = await send(event.target.files);
+      if (event.target.dataset.reloads !== undefined) { location.reload(); return; }
       const all = fields(form, name);
       const empty = all.find((input) => !input.value) ?? (all.length > 1 ? another(form, name) : all[0]);
       empty.value = upload.called;

@@ -197,6 +197,7 @@
     const about = source.getAttribute("aria-label") || source.alt || "image";
     stage.setAttribute("aria-label", about);
     large.querySelector(".title").textContent = listed.length > 1 ? `${about} (${at + 1} of ${listed.length})` : about;
+    large.querySelectorAll('[data-zoom="next"], [data-zoom="previous"]').forEach((button) => { button.hidden = listed.length < 2; });
     fit();
     if (!large.open) { back = document.activeElement; large.showModal(); }
     stage.focus({ preventScroll: true });
@@ -208,6 +209,8 @@
       if (what === "in") zoom(1.5);
       else if (what === "out") zoom(1 / 1.5);
       else if (what === "fit") fit();
+      else if (what === "next") show(at + 1);
+      else if (what === "previous") show(at - 1);
       else if (what === "close" || event.target === large) large.close();
       else if (what === "marks") event.target.setAttribute("aria-pressed", String(!stage.classList.toggle("plain")));
     });

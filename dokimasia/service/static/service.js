@@ -48,8 +48,46 @@
   document.addEventListener("change", (event) => {
     if (event.target.dataset?.submits !== undefined) event.target.form.requestSubmit();
   });
+  // Forms with data-inline show what is wrong with them in place, so that nothing that was typed is lost.
+  document.addEventListener("submit", async (event) => {
+    const form = event.target;
+    if (event.defaultPrevented || form.dataset?.inline === undefined) return;
+    event.preventDefault();
+    const fault = form.querySelector(":scope > .fault") ?? document.createElement("p");
+    fault.className = "fault bad";
+    fault.setAttribute("role", "alert");
+    form.querySelectorAll("button").forEach((button) => { button.disabled = true; });
+    try {
+      const reply = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)), headers: { accept: "application/json" } });
+      if (reply.ok) { location.assign(reply.url); if (reply.url.split("#")[0] === location.href.split("#")[0]) location.reload(); return; }
+      fault.replaceChildren(...window.dokimasiaCoded((await reply.json()).detail));
+    } catch {
+      fault.textContent = "The service does not answer; nothing was changed.";
+    }
+    form.querySelectorAll("button").forEach((button) => { button.disabled = false; });
+    form.querySelector("button:not([type=button])").before(fault);
+  });
+
+  // A menu closes by Esc and by a click beside it, and is moved and sized so that all of it is on the screen.
+  const menus = () => document.querySelectorAll("details.menu[open]");
+  const fitMenu = (details) => {
+    const card = details.querySelector(":scope > .card");
+    if (!card) return;
+    card.style.translate = card.style.maxHeight = "";
+    const box = card.getBoundingClientRect(), width = document.documentElement.clientWidth;
+    const shift = Math.min(0, width - 8 - box.right) + Math.max(0, 8 - box.left);
+    if (shift) card.style.translate = `${shift}px`;
+    card.style.maxHeight = `${Math.max(160, innerHeight - Math.max(0, box.top) - 12)}px`;
+    card.style.overflowY = "auto";
+  };
+  document.addEventListener("toggle", (event) => { if (event.target.matches?.("details.menu[open]")) fitMenu(event.target); }, true);
+  window.addEventListener("resize", () => menus().forEach(fitMenu));
+  document.addEventListener("pointerdown", (event) => menus().forEach((details) => { if (!details.contains(event.target)) details.open = false; }));
+  document.addEventListener("focusin", (event) => menus().forEach((details) => { if (!details.contains(event.target)) details.open = false; }));
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
+      const [opened] = menus();
+      if (opened) { opened.open = false; opened.querySelector("summary").focus(); return; }
       if (menu.getAttribute("aria-expanded") === "true") { fold(false); menu.focus(); }
       else if (told.textContent) window.dokimasiaTell("");
     }

@@ -1,5 +1,5 @@
 "use strict";
-// Enables the button that compares runs once one is ticked.
+// Enables the button that compares runs once one is selected.
 (() => {
   const button = document.getElementById("compare");
   if (!button) return;
@@ -7,7 +7,7 @@
   const count = () => {
     const ticked = document.querySelectorAll("input[name=compare]:checked").length;
     button.disabled = !ticked;
-    label.textContent = ticked ? `${ticked} ${ticked === 1 ? "run" : "runs"} ticked` : "Tick runs to compare";
+    label.textContent = ticked ? `${ticked} ${ticked === 1 ? "run" : "runs"} selected` : "Select runs to compare";
   };
   document.addEventListener("change", count);
   count();

@@ -60,6 +60,15 @@ def spending(db: "Database") -> None:
     )
 
 
+def payers(db: "Database") -> None:
+    """Create the table of what a service's runs have spent by who pays, and add the payer to the queue."""
+    db.execute(
+        "CREATE TABLE payers (id TEXT PRIMARY KEY, calls INTEGER NOT NULL, tokens INTEGER NOT NULL, "
+        "cost REAL NOT NULL, row_digest TEXT NOT NULL)"
+    )
+    db.execute("ALTER TABLE queue ADD COLUMN payer TEXT")
+
+
 def reasons(db: "Database") -> None:
     """Add the reasons for which a caption was changed to decisions; NULL where there are none."""
     db.execute("ALTER TABLE decisions ADD COLUMN reasons TEXT")

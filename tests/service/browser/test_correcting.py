@@ -50,7 +50,7 @@ def test_two_samples_are_corrected_and_the_figures_change(desk: Site, small: Fin
         expect(page.locator("header .chip.hand")).to_have_text("corrected")
         page.locator("details.correct > summary", has_text=WEAK).click()
         expect(page.locator("details.correct[open]")).to_contain_text("the judge: wrong")
-        page.get_by_role("button", name="Undo: what the judge said counts").click()
+        page.get_by_role("button", name="Undo and restore the judge's verdict").click()
         expect(page.locator("header .chip.hand")).to_have_count(0)
         page.locator("details.correct > summary", has_text=WEAK).click()
         form = page.locator("details.correct[open]")

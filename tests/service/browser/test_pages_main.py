@@ -27,7 +27,7 @@ def test_results_are_calm_fit_and_accessible(workshop: Site, small: Finished, vi
     """A run's page with its report's sections and charts, its menus opened too."""
     look_over(workshop, f"/runs/{small.run}?wait=true", views)
     with workshop.opened(f"/runs/{small.run}?wait=true") as seen:
-        for name in ("Compare models", "Download", "Next steps", "Change"):
+        for name in ("Compare models", "Download", "Next steps", "Manage"):
             seen.page.click(f"summary:has-text('{name}')")
             assert_accessible(seen.page)
         expect(seen.page.locator(".js-plotly-plot").nth(2)).to_be_attached()
@@ -97,7 +97,7 @@ def test_runs_are_ticked_and_compared_on_a_small_screen(workshop: Site, small: F
         assert size is not None
         assert min(size["width"], size["height"]) >= 16
         box.click()
-        expect(seen.page.locator("#ticked")).to_have_text("1 run ticked")
+        expect(seen.page.locator("#ticked")).to_have_text("1 run selected")
         seen.page.get_by_role("button", name="Compare").click()
         expect(seen.page.get_by_role("heading", level=1)).to_contain_text("Compare")
 
@@ -106,7 +106,7 @@ def test_a_run_is_called_otherwise_and_deleted(workshop: Site, small: Finished) 
     """Name and tags are changed on a run's page, found on the first, and a run goes after a question."""
     with workshop.opened(f"/runs/{small.run}?wait=true") as seen:
         page = seen.page
-        page.click("summary:has-text('Change')")
+        page.click("summary:has-text('Manage')")
         page.fill("#name", "first")
         page.fill("#tags", "colours, shapes")
         page.click("button:has-text('Save')")

@@ -1,4 +1,4 @@
-"""`dokimasia check` on perturbations: labels by keys, on files and on a page, alone and by two people."""
+"""`dokimasia decide` on perturbations: labels by keys, on files and on a page, alone and by two people."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
-from dokimasia.cli.check import command
+from dokimasia.cli.decide import command
 from dokimasia.cli.main import run as dokimasia
 from dokimasia.storage.home import Home
 from tests.perturbed_home import perturbed_home, pictured_home
@@ -32,17 +32,17 @@ def _go(home: Path, keys: str, *options: str, who: str = "anna", colour: bool = 
 
 def _figures(home: Path, capsys: pytest.CaptureFixture[str]) -> dict:
     capsys.readouterr()
-    assert dokimasia(["check", "last", "--home", str(home), "--json"]) == 0
+    assert dokimasia(["decide", "last", "--home", str(home), "--json"]) == 0
     return orjson.loads(capsys.readouterr().out)
 
 
 def _export(home: Path, file: Path, who: str = "anna") -> list[dict]:
-    assert dokimasia(["check", "last", "--home", str(home), "--who", who, "--export", str(file)]) == 0
+    assert dokimasia(["decide", "last", "--home", str(home), "--who", who, "--export", str(file)]) == 0
     return [orjson.loads(line) for line in file.read_bytes().splitlines()]
 
 
 def _import(home: Path, file: Path, who: str = "anna") -> int:
-    return dokimasia(["check", "last", "--home", str(home), "--who", who, "--import", str(file)])
+    return dokimasia(["decide", "last", "--home", str(home), "--who", who, "--import", str(file)])
 
 
 def test_one_key_is_one_label(home: Path, capsys) -> None:
@@ -84,7 +84,7 @@ def test_an_edit_of_a_perturbation_is_refused(home: Path) -> None:
 
 def test_an_export_for_oneself_says_how_others_get_a_page(home: Path, tmp_path: Path, capsys) -> None:
     """Without --who the page is the user's own, and the option that makes one for another is named."""
-    assert dokimasia(["check", "last", "--home", str(home), "--export", str(tmp_path / "form.jsonl")]) == 0
+    assert dokimasia(["decide", "last", "--home", str(home), "--export", str(tmp_path / "form.jsonl")]) == 0
     assert "--who NAME makes it for another person" in capsys.readouterr().err
     _export(home, tmp_path / "anna.jsonl")
     assert "--who NAME" not in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""`check` through a service: the same session, files and figures as on a home, and two people at the same item."""
+"""`decide` through a service: the same session, files and figures as on a home, and two people at the same item."""
 
 import itertools
 import re
@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from dokimasia.cli import checking
 from dokimasia.cli.backend import backend_of
-from dokimasia.cli.check import command
+from dokimasia.cli.decide import command
 from dokimasia.domain.decision import CheckItem
 from dokimasia.errors import InputError, Unreachable
 from dokimasia.people.checks import open_for_people
@@ -187,7 +187,7 @@ def test_a_service_that_goes_away(pair: tuple[Path, Served], monkeypatch: pytest
     assert "1 decided in this invocation" in result.output
     with Home.open(service.home, write=False) as opened:
         ((run,),) = opened.all("SELECT id FROM runs")
-    assert f"dokimasia check {run} --who ana --server {service.url}" in str(result.exception)
+    assert f"dokimasia decide {run} --who ana --server {service.url}" in str(result.exception)
     found = re.search(r"your text lies in (\S+);", str(result.exception))
     assert found is not None
     kept = Path(found[1])

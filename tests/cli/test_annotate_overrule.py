@@ -1,4 +1,4 @@
-"""`annotate correct` as a user runs it: a verdict corrected, a sample left out, taken back, refused, and through a service."""
+"""`annotate overrule` as a user runs it: a verdict corrected, a sample left out, taken back, refused, and through a service."""
 
 import json
 import shutil
@@ -37,7 +37,7 @@ def test_a_verdict_is_corrected_and_taken_back(done: Finished, capsys: pytest.Ca
     sample = wrong_of(done, capsys)
     assert run(["show", done.run, *home]) == 0
     before = capsys.readouterr().out
-    verb = ["annotate", "correct", done.run, sample, *home, "--who", "anna"]
+    verb = ["annotate", "overrule", done.run, sample, *home, "--who", "anna"]
     assert run([*verb, "--model", WEAK, "--answer", "right", "--criterion", "1=0", "--reason", "It says so."]) == 0
     assert "answer: wrong → right" in capsys.readouterr().out
     assert run([*verb, "--leave-out", "--reason", "The reference is wrong.", "--json"]) == 0
@@ -69,7 +69,7 @@ def test_misuse_says_what_is_wrong(
 ) -> None:
     """A missing reason, a criterion or model that there is not, nothing to undo: one sentence and exit code 2."""
     sample = wrong_of(done, capsys)
-    assert run(["annotate", "correct", done.run, sample, "--home", str(done.home), *options]) == 2
+    assert run(["annotate", "overrule", done.run, sample, "--home", str(done.home), *options]) == 2
     assert fault in " ".join(capsys.readouterr().err.split())
 
 
@@ -77,10 +77,10 @@ def test_a_service_is_told_by_verb_and_client(done: Finished, capsys: pytest.Cap
     """With --server, and from Python, the same is kept under the person's name, and the service's figures count it."""
     sample = wrong_of(done, capsys)
     with service_over(done.home) as service, at_address(service) as url:
-        verb = ["annotate", "correct", done.run, sample, "--server", url, "--model", WEAK]
+        verb = ["annotate", "overrule", done.run, sample, "--server", url, "--model", WEAK]
         assert run([*verb, "--answer", "right", "--reason", "It says so.", "--who", "ben"]) == 0
         with Client(url, who="cara") as client:
             found = client.find(done.run)
-            found.correct(sample, model=WEAK, criteria={"1": 5, "2": 5}, reason="both are there")
+            found.overrule(sample, model=WEAK, criteria={"1": 5, "2": 5}, reason="both are there")
             assert [one["who"] for one in found.corrections()] == ["ben", "cara"]
             assert found.figures()["corrections"]["answers"] == 1

@@ -1,4 +1,4 @@
-"""`dokimasia check`: go through what waits for a person in a run, or hand it out and take it in as files."""
+"""`dokimasia decide`: go through what waits for a person in a run, or hand it out and take it in as files."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -116,9 +116,9 @@ def _print(figures: "StandingFigures", where: str) -> None:
     for name, count in figures.asked.items():
         person = escape(name)
         out.print(
-            f"[dim]{several(count, 'question')} to {person}: dokimasia check {figures.run} --who {person}{where}[/dim]",
+            f"[dim]{several(count, 'question')} to {person}: dokimasia decide {figures.run} --who {person}{where}[/dim]",
             soft_wrap=True,
         )
     unaddressed = figures.states["waiting"] - sum(figures.asked.values())
     if unaddressed > 0:
-        out.print(f"[dim]{unaddressed} wait: dokimasia check {figures.run}{where}[/dim]", soft_wrap=True)
+        out.print(f"[dim]{unaddressed} wait: dokimasia decide {figures.run}{where}[/dim]", soft_wrap=True)

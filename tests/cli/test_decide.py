@@ -1,4 +1,4 @@
-"""`dokimasia check`: going through what waits, files out and in, and a terminal that is closed in the middle."""
+"""`dokimasia decide`: going through what waits, files out and in, and a terminal that is closed in the middle."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
-from dokimasia.cli.check import command
+from dokimasia.cli.decide import command
 from dokimasia.cli.main import run as dokimasia
 from dokimasia.methods.review import METHOD, ReviewRequest
 from dokimasia.runs.lifecycle import run
@@ -48,7 +48,7 @@ def _go(home: Path, keys: str, *options: str, who: str = "anna", env: dict[str, 
 
 
 def _figures(home: Path, capsys: pytest.CaptureFixture[str]) -> dict:
-    assert dokimasia(["check", "last", "--home", str(home), "--json"]) == 0
+    assert dokimasia(["decide", "last", "--home", str(home), "--json"]) == 0
     return orjson.loads(capsys.readouterr().out)
 
 
@@ -122,7 +122,7 @@ def test_an_edit_outlives_a_closed_terminal(home: Path, capsys) -> None:
 def test_a_closed_terminal_loses_nothing(home: Path, capsys, signal_: int) -> None:
     """Whoever dies in the middle has decided what was answered, and goes on with the rest."""
     count = _figures(home, capsys)["states"]["waiting"]
-    command = [sys.executable, "-m", "dokimasia", "check", "last", "--home", str(home), "--who", "anna"]
+    command = [sys.executable, "-m", "dokimasia", "decide", "last", "--home", str(home), "--who", "anna"]
     env = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(
         command,
@@ -178,7 +178,7 @@ def test_the_end_of_input_at_a_reason_loses_no_decision(home: Path, capsys) -> N
 def test_files_out_and_in(home: Path, tmp_path: Path, capsys) -> None:
     """An export that somebody filled in is taken in, whole or not at all, and twice is once."""
     file = tmp_path / "items.jsonl"
-    assert dokimasia(["check", "last", "--home", str(home), "--export", str(file)]) == 0
+    assert dokimasia(["decide", "last", "--home", str(home), "--export", str(file)]) == 0
     rows = [orjson.loads(line) for line in file.read_bytes().splitlines()]
     assert all(row["state"] == "waiting" and row["action"] is None and row["decisions"] == [] for row in rows)
     rows[0]["action"] = "accept"
@@ -190,13 +190,13 @@ def test_files_out_and_in(home: Path, tmp_path: Path, capsys) -> None:
     capsys.readouterr()
     for _ in range(2):
         assert (
-            dokimasia(["check", "last", "--home", str(home), "--who", "bert", "--import", str(filled), "--json"]) == 0
+            dokimasia(["decide", "last", "--home", str(home), "--who", "bert", "--import", str(filled), "--json"]) == 0
         )
         figures = orjson.loads(capsys.readouterr().out)
         assert figures["people"] == {"bert": 2, "carl": 1}
         assert figures["states"]["edited"] == 2
     again = tmp_path / "again.jsonl"
-    assert dokimasia(["check", "last", "--home", str(home), "--export", str(again)]) == 0
+    assert dokimasia(["decide", "last", "--home", str(home), "--export", str(again)]) == 0
     made = [made for line in again.read_bytes().splitlines() for made in orjson.loads(line)["decisions"]]
     assert {one["who"] for one in made} == {"bert", "carl"}
     assert all(one["at"] for one in made)
@@ -207,16 +207,16 @@ def test_decisions_travel_with_their_files(home: Path, reviewed: Path, tmp_path:
     """Decisions exported from one home and imported into another copy stand there with the same people and times."""
     _go(home, "a\nb\nr\n\nd 2\n2,4\nr\n\nq\n")
     file = tmp_path / "items.jsonl"
-    assert dokimasia(["check", "last", "--home", str(home), "--export", str(file)]) == 0
+    assert dokimasia(["decide", "last", "--home", str(home), "--export", str(file)]) == 0
     other = Path(shutil.copytree(reviewed, tmp_path / "other"))
-    assert dokimasia(["check", "last", "--home", str(other), "--import", str(file)]) == 0
+    assert dokimasia(["decide", "last", "--home", str(other), "--import", str(file)]) == 0
     back = tmp_path / "back.jsonl"
-    assert dokimasia(["check", "last", "--home", str(other), "--export", str(back)]) == 0
+    assert dokimasia(["decide", "last", "--home", str(other), "--export", str(back)]) == 0
     assert back.read_bytes() == file.read_bytes()
     assert "took in 4 decisions;" in capsys.readouterr().err
-    assert dokimasia(["check", "last", "--home", str(other), "--import", str(file)]) == 0
+    assert dokimasia(["decide", "last", "--home", str(other), "--import", str(file)]) == 0
     assert "took in 0 decisions, 4 known already;" in capsys.readouterr().err
-    assert dokimasia(["check", "last", "--home", str(other), "--export", str(back)]) == 0
+    assert dokimasia(["decide", "last", "--home", str(other), "--export", str(back)]) == 0
     assert back.read_bytes() == file.read_bytes(), "not even a mind that was changed is changed once more"
 
 
@@ -240,7 +240,7 @@ def test_a_bad_line_is_named(home: Path, tmp_path: Path, capsys, row: bytes, mes
         item = opened.all("SELECT id FROM check_items ORDER BY position")[0][0]
     file = tmp_path / "bad.jsonl"
     file.write_bytes(row.replace(b"ITEM", item.encode()))
-    assert dokimasia(["check", "last", "--home", str(home), "--import", str(file)]) == 2
+    assert dokimasia(["decide", "last", "--home", str(home), "--import", str(file)]) == 2
     assert message in " ".join(capsys.readouterr().err.split())
     assert _figures(home, capsys)["people"] == {}
 
@@ -267,5 +267,5 @@ def test_a_run_without_anything_to_check_says_so(tmp_path: Path, capsys) -> None
     home = str(tmp_path / "home")
     data = str(tmp_path / "world.jsonl")
     assert dokimasia(["evaluate", data, "--judge", "sim/judge", "--models", "sim/weak", "--home", home, "--json"]) == 0
-    assert dokimasia(["check", "last", "--home", home]) == 2
+    assert dokimasia(["decide", "last", "--home", home]) == 2
     assert "dokimasia review" in capsys.readouterr().err

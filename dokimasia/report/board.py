@@ -1,0 +1,249 @@
+"""A board of models over the data sets of several runs: its figures, and how it is drawn and written."""
+
+import csv
+import io
+from collections.abc import Callable, Iterator
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from dokimasia.domain.identity import Value
+from dokimasia.report import figures
+from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table, plain
+from dokimasia.report.conclusions import as_paragraph
+from dokimasia.report.data import SIMULATED_NOTE
+from dokimasia.report.fields import Count, Coverage, Interval
+
+Measure = Literal["accuracy", "score"]
+
+RESAMPLED = (
+    "Intervals are at 95 %; that of a mean over data sets is made of theirs. Ranks are those that sign-flip tests of all pairs "
+    "of models leave open, over the samples that both have, clustered by samples that share an image: with 95 % confidence "
+    "all of them hold at once."
+)
+
+
+class BoardRun(Value):
+    """A run on a board."""
+
+    run: str
+    judge: str = Field(description="empty without a judge")
+    created_at: str
+
+
+class BoardData(Value):
+    """A data set of a board: runs that have samples in common are of one."""
+
+    title: str
+    n: Count = Field(description="samples of the largest run")
+    runs: tuple[BoardRun, ...] = Field(description="the newest first")
+
+
+class BoardEntry(Value):
+    """A model's figure on a data set, from the run that has the most samples of it, and of equals the newest."""
+
+    run: str
+    n: Count = Field(description="samples of the model in this run")
+    n_measured: Count = Field(description="samples with a value")
+    coverage: Coverage
+    figure: Interval
+
+
+class OtherEntry(Value):
+    """A model's figure on a data set from a run that does not count."""
+
+    model: str
+    data: str
+    created_at: str
+    entry: BoardEntry
+
+
+class BoardModel(Value):
+    """A model's figures on the data sets, by their titles, and its rank."""
+
+    entries: dict[str, BoardEntry]
+    mean: Interval | None = Field(
+        description="mean of the figures of all data sets, each with the same weight; null where the model lacks one of them"
+    )
+    rank: Annotated[int, Field(ge=1)] | None = Field(
+        description="by the mean, among models that have all data sets; equal means share a rank"
+    )
+    rank_interval: tuple[int, int] | None = Field(
+        description="best and worst rank that the tests of all pairs leave open, for all models at once"
+    )
+
+
+class Board(Value):
+    """Models over the data sets of several runs."""
+
+    measure: Measure
+    scale: tuple[float, float] = Field(description="lowest and highest value of every figure")
+    method: str
+    data: tuple[BoardData, ...]
+    models: dict[str, BoardModel]
+    others: tuple[OtherEntry, ...] = Field(
+        description="figures from runs that do not count, by model, data set and time"
+    )
+    simulated: tuple[str, ...]
+    warnings: tuple[str, ...]
+    seed: int
+
+    @property
+    def ordered(self) -> dict[str, BoardModel]:
+        """The models by rank and name, those without a rank last."""
+        names = sorted(self.models, key=lambda name: (self.models[name].rank or len(self.models) + 1, name))
+        return {name: self.models[name] for name in names}
+
+    @property
+    def ranked(self) -> dict[str, BoardModel]:
+        """The models that have all data sets, by rank and name."""
+        return {name: model for name, model in self.ordered.items() if model.rank is not None}
+
+    @property
+    def measured(self) -> str:
+        """The measure in words."""
+        return "strict accuracy" if self.measure == "accuracy" else "mean score"
+
+
+def board_blocks(board: Board) -> Iterator[Block]:
+    """Yield the blocks of a board: its conclusion, the table, and figures of other runs."""
+    if board.simulated:
+        yield Paragraph(SIMULATED_NOTE, "warning")
+    yield Paragraph(as_paragraph(_conclusion(board)), "lead")
+    yield from (Paragraph(warning, "warning") for warning in board.warnings)
+    yield _table(board)
+    if board.others:
+        rows = [_other_row(board, index) for index in range(len(board.others))]
+        heads = [Column(title, numeric=False) for title in ("model", "data", "run", "date")]
+        yield Table(
+            [*heads, Column(board.measured), Column("samples")], rows, "Other runs of the same data", sortable=True
+        )
+        yield Paragraph("Whether a model changed between two runs: dokimasia diff FIRST SECOND.", "note")
+    unit = (
+        "in percent" if board.measure == "accuracy" else f"on the scale from {board.scale[0]:g} to {board.scale[1]:g}"
+    )
+    yield Paragraph(f"{board.measured.capitalize()} {unit}. {RESAMPLED}", "note")
+
+
+def _other_row(board: Board, index: int) -> list[Cell]:
+    other = board.others[index]
+    figure = _figure(board, other.entry.figure, f"/others/{index}/entry/figure")
+    name, day = Span(other.model, "strong"), other.created_at[:10]
+    return [name, other.data, other.entry.run, day, figure, f"{other.entry.n_measured}"]
+
+
+def _conclusion(board: Board) -> list[Cell]:
+    ranked = board.ranked
+    where = board.data[0].title if len(board.data) == 1 else f"{len(board.data)} data sets"
+    sentences: list[Cell] = []
+    if not ranked:
+        sentences.append(f"No model has results on all of {where}, so none is ranked.")
+    elif len(ranked) == 1:
+        name = next(iter(ranked))
+        sentences.append((Span(name, "strong"), f" is the only model with results on {where}, so nothing is ranked."))
+    else:
+        first = [name for name, model in ranked.items() if model.rank_interval and model.rank_interval[0] == 1]
+        best = next(iter(ranked))
+        size = _figure(board, ranked[best].mean, f"/models/{best}/mean")
+        pieces = size if isinstance(size, tuple) else (size,)
+        measured = f" has the highest {board.measured} on {where}: "
+        unit = " percent." if board.measure == "accuracy" else "."
+        sentences.append((Span(best, "strong"), measured, *pieces, unit))
+        others = [name for name in first if name != best]
+        if others:
+            may = figures.in_words(others) if len(others) <= 3 else f"{len(others)} other models"
+            sentences.append(f"That it is first is not certain: {may} may be, too.")
+        else:
+            sentences.append(f"It is first of {len(ranked)} models with 95 % confidence.")
+    incomplete = len(board.models) - len(ranked)
+    if incomplete:
+        lacking = figures.several(incomplete, "model lacks", "models lack")
+        sentences.append(f"{lacking} at least one data set and {'has' if incomplete == 1 else 'have'} no rank.")
+    return sentences
+
+
+def _figure(board: Board, figure: Interval | None, place: str) -> Cell:
+    """Return a figure with its interval, in percent for shares."""
+    if figure is None:
+        return figures.NOTHING
+    write = _writer(board)
+    value = Span(write(figure.mean), "strong", place and f"{place}/mean", figure.mean)
+    return (value, Span(figures.bracketed(figure, write), "muted"))
+
+
+def _writer(board: Board) -> Callable[[float], str]:
+    if board.measure == "accuracy":
+        return lambda value: f"{100 * value:.1f}"
+    return lambda value: f"{value:.{1 if board.scale[1] > 10 else 2}f}"
+
+
+def _table(board: Board) -> Table:
+    several = len(board.data) > 1
+    columns = [Column("rank"), Column("model", numeric=False), Column("ranks that hold")]
+    columns += [Column(f"mean of {len(board.data)}")] if several else []
+    columns += [Column(data.title) for data in board.data]
+    rows: list[list[Cell]] = []
+    for name, model in board.ordered.items():
+        row: list[Cell] = [
+            figures.NOTHING if model.rank is None else f"{model.rank}",
+            Span(name, "strong"),
+            ranks_text(model.rank_interval),
+        ]
+        row += [_figure(board, model.mean, f"/models/{name}/mean")] if several else []
+        for data in board.data:
+            entry = model.entries.get(data.title)
+            place = f"/models/{name}/entries/{data.title}/figure"
+            row.append(figures.NOTHING if entry is None else _figure(board, entry.figure, place))
+        rows.append(row)
+    return Table(columns, rows, f"Board by {board.measured}", sortable=True)
+
+
+def ranks_text(ranks: tuple[int, int] | None) -> str:
+    """Return the best and the worst rank, such as `1–3`; a dash without ranks."""
+    if ranks is None:
+        return "–"
+    return f"{ranks[0]}" if ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"
+
+
+def as_csv(board: Board) -> str:
+    """Return a board as CSV: a line for each model and data set, and one for its mean, with unrounded figures."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["model", "data", "run", "n", "mean", "low", "high", "rank", "rank_best", "rank_worst"])
+    for name, model in board.ordered.items():
+        ranks = [model.rank, *(model.rank_interval or (None, None))]
+        for title, entry in model.entries.items():
+            figure = entry.figure
+            writer.writerow(
+                [name, title, entry.run, entry.n_measured, figure.mean, figure.low, figure.high, None, None, None]
+            )
+        mean = model.mean
+        if mean is not None:
+            writer.writerow([name, "mean", "", "", mean.mean, mean.low, mean.high, *ranks])
+    return out.getvalue()
+
+
+_SPECIAL = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "–": "--",
+    "\N{MINUS SIGN}": "$-$",
+}
+
+
+def as_latex(board: Board) -> str:
+    """Return a board as a LaTeX table for the package booktabs, with the caption that says what its figures are."""
+
+    def escaped(cell: Cell) -> str:
+        return "".join(_SPECIAL.get(letter, letter) for letter in plain(cell))
+
+    table = _table(board)
+    layout = "".join("r" if column.numeric else "l" for column in table.columns)
+    lines = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{layout}}}", r"\toprule"]
+    lines += [" & ".join(escaped(column.title) for column in table.columns) + r" \\", r"\midrule"]
+    lines += [" & ".join(escaped(cell) for cell in row) + r" \\" for row in table.rows]
+    unit = "percent" if board.measure == "accuracy" else f"{board.scale[0]:g} to {board.scale[1]:g}"
+    caption = escaped(f"{board.measured.capitalize()} ({unit}). {RESAMPLED}")
+    lines += [r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", r"\end{table}"]
+    return "\n".join(lines) + "\n"

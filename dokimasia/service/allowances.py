@@ -1,0 +1,89 @@
+"""What the runs of a service may spend and which models they may ask, whatever their requests say."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from dokimasia.domain.call import PEOPLE
+from dokimasia.errors import ConfigError
+from dokimasia.gateway.budget import Budget
+from dokimasia.runs.plans import WAY
+from dokimasia.settings import CONFIG_NAME, Settings
+from dokimasia.storage.home import Home
+from dokimasia.storage.spending import paid_by, payment_recorder
+
+ALL = ""
+"""The payer under whose id the spending of all runs is stored."""
+
+
+@dataclass(slots=True)
+class Allowances:
+    """The limits of a service, which its operator sets and no request changes.
+
+    Spending is stored before a request is sent, so that it counts over restarts and kills of the service; what was spent
+    while a limit was not set does not count against it.
+
+    Attributes:
+        max_cost: US dollars that all runs may spend together; None for no limit.
+        max_cost_per_token: US dollars that the runs begun with one token may spend together; None for no limit.
+        models_only: whether only models of the configuration may be asked, besides simulated ones and people.
+    """
+
+    max_cost: float | None = None
+    max_cost_per_token: float | None = None
+    models_only: bool = False
+    _budgets: dict[str, Budget] = field(default_factory=dict[str, Budget])
+
+    @property
+    def limited(self) -> bool:
+        """Whether spending is limited, so that the price of every model has to be known."""
+        return self.max_cost is not None or self.max_cost_per_token is not None
+
+    def budgets(self, home: Home, payer: str) -> Sequence[Budget]:
+        """Return the budgets in which a payer's requests need room; runs of the same payer share them."""
+        limits = [(ALL, self.max_cost, "the service: ")]
+        if payer:
+            limits.append((payer, self.max_cost_per_token, f"the token of {payer}: "))
+        return [self._budget(home, id, limit, whose) for id, limit, whose in limits if limit is not None]
+
+    def _budget(self, home: Home, id: str, limit: float, whose: str) -> Budget:
+        if id not in self._budgets:
+            spent = paid_by(home, id)._asdict()
+            self._budgets[id] = Budget(limit, **spent, record=payment_recorder(home, id), whose=whose)
+        return self._budgets[id]
+
+    def check(self, home: Home, payer: str) -> None:
+        """Refuse a run of a payer whose allowance is spent.
+
+        Raises:
+            ConfigError: nothing is left; the message names the limit and who can raise it.
+        """
+        limits = (
+            (ALL, self.max_cost, "its runs"),
+            (payer, self.max_cost_per_token, f"the runs of the token of {payer}"),
+        )
+        for id, limit, whose in limits:
+            if limit is not None and (id or whose == "its runs") and (spent := paid_by(home, id).cost) >= limit:
+                raise ConfigError(
+                    f"this service lets {whose} spend ${limit:g}, and ${spent:.4f} are spent: ask whoever runs it for more "
+                    "(`dokimasia serve` with a larger --max-cost or --max-cost-per-token)"
+                )
+
+    def check_models(self, settings: Settings, models: Collection[str]) -> None:
+        """Refuse models that are not of the configuration, if only those may be asked.
+
+        Raises:
+            ConfigError: there are such models; the message names them, and those that there are.
+        """
+        if not self.models_only:
+            return
+        others = sorted(
+            name
+            for name in models
+            if not name.startswith(("sim/", f"{PEOPLE}/"))
+            and not {name, name.rpartition(WAY)[0]} & set(settings.models)
+        )
+        if others:
+            there_are = ", ".join(sorted(settings.models)) or "none"
+            raise ConfigError(
+                f"{', '.join(others)[:300]}: this service asks only the models of its {CONFIG_NAME}; there are: {there_are}"
+            )

@@ -1,0 +1,83 @@
+"""Data sets from a spreadsheet: CSV with commas or semicolons, workbooks, and images found by their file names."""
+
+import io
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from dokimasia.datasets import Problem, open_dataset
+from dokimasia.domain.sample import Sample
+
+QUESTION = 'What is "2 + 2", in one word?\nThink.'
+
+
+def picture(path: Path, colour: str = "red") -> None:
+    """A small picture at a path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    out = io.BytesIO()
+    Image.new("RGB", (8, 8), colour).save(out, "PNG")
+    path.write_bytes(out.getvalue())
+
+
+def read(path: Path) -> list[Sample]:
+    """The samples of a file in which nothing is wrong."""
+    found = list(open_dataset(path))
+    assert not [one for one in found if isinstance(one, Problem)], found
+    return [one for one in found if isinstance(one, Sample)]
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_a_csv_of_a_spreadsheet_is_read(tmp_path: Path, separator: str) -> None:
+    """A byte order mark, either separator, quoted cells of several lines, and columns that become meta."""
+    cells = [
+        ["id", "question", "answer", "category", "source"],
+        ["a", '"' + QUESTION.replace('"', '""') + '"', "four", "sums", "me"],
+    ]
+    path = tmp_path / "data.csv"
+    path.write_text("\ufeff" + "\r\n".join(separator.join(row) for row in cells), newline="")
+    (sample,) = read(path)
+    assert (sample.id, sample.prompt, sample.reference_text, sample.category) == ("a", QUESTION, "four", "sums")
+    assert sample.meta == {"source": "me"}
+
+
+def test_a_workbook_is_read_as_its_csv_is(tmp_path: Path) -> None:
+    """The first sheet of a workbook gives the samples that the same table as CSV gives."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    rows = [
+        ["id", "question", "A", "B", "answer"],
+        [1, "Which?", "left", "right", "B"],
+        [None] * 5,
+        [2, "And?", 3, 4, "A"],
+    ]
+    for row in rows:
+        book.active.append(row)
+    book.save(tmp_path / "data.xlsx")
+    (tmp_path / "data.csv").write_text("id,question,A,B,answer\n1,Which?,left,right,B\n2,And?,3,4,A\n")
+    assert read(tmp_path / "data.xlsx") == read(tmp_path / "data.csv")
+
+
+def test_a_table_without_an_id_says_what_it_has(tmp_path: Path) -> None:
+    """The message names the column that may be the id."""
+    (tmp_path / "data.csv").write_text("key,question\n1,Which?\n")
+    (fault, *_) = open_dataset(tmp_path / "data.csv")
+    assert isinstance(fault, Problem)
+    assert "did you mean id by 'key'?" in fault.message
+
+
+def test_images_are_found_by_their_file_names(tmp_path: Path) -> None:
+    """A path of another folder, also of Windows, finds the only image of that name; of two, neither is taken."""
+    picture(tmp_path / "flat.png")
+    picture(tmp_path / "deep" / "Other.PNG", "blue")
+    for folder in ("x", "y"):
+        picture(tmp_path / folder / "twice.png")
+    names = ["somewhere/flat.png", "C:\\\\pictures\\\\other.png", "z/twice.png"]
+    lines = [f'{{"id": "{at}", "image": "{name}", "prompt": "?"}}' for at, name in enumerate(names)]
+    (tmp_path / "data.jsonl").write_text("\n".join(lines))
+    first, second, third = open_dataset(tmp_path / "data.jsonl")
+    assert isinstance(first, Sample)
+    assert isinstance(second, Sample)
+    assert first.images[0].sha256 != second.images[0].sha256
+    assert isinstance(third, Problem)
+    assert third.kind == "image-missing"
