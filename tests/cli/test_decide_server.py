@@ -158,7 +158,7 @@ def test_who_comes_second_is_told(pair: tuple[Path, Served], monkeypatch: pytest
             result = _go(where, "a\nd 1\nr\ns\nq\n")
         said.append(re.sub(r"\(at .*?\)", "", " ".join(_said(result).split())))
         assert said[-1].count("meanwhile bert decided on it") == 2
-        assert "check --second" in said[-1]
+        assert "decide --second" in said[-1]
         assert "1 decided in this invocation" in said[-1]
         assert sorted(row[2:4] for row in _rows(home)) == [("ana", "accept"), ("bert", "accept")]
         assert len(list((home / "drafts").iterdir())) == 1, "what was left of the caption"
