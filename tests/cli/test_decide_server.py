@@ -26,7 +26,7 @@ from tests.processes import run_program
 
 EDITOR = '#!/bin/sh\nsed -i "1d" "$1"\n'
 WRITER = '#!/bin/sh\necho "A dog sleeps." > "$1"\n'
-CAPTIONS = "a\nd 1\nr\nwhat\na\nb\nr\ne\na\nd 99\na\na\nd 1\na\nr\ns\nq\n"
+CAPTIONS = "a\nd 1\n2,5\nr\n\nwhat\na\nb\nr\n\ne\n3\na\nd 99\na\na\nd 1\n\na\nr\n\ns\nq\n"
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,9 @@ def _program(folder: Path, text: str) -> str:
 
 def _rows(home: Path) -> list[tuple[Any, ...]]:
     with Home.open(home, write=False) as opened:
-        return opened.all("SELECT item, number, who, action, text, difference FROM decisions ORDER BY item, number")
+        return opened.all(
+            "SELECT item, number, who, action, text, difference, reasons FROM decisions ORDER BY item, number"
+        )
 
 
 @pytest.mark.parametrize(
@@ -98,6 +100,7 @@ def test_a_session_is_the_same_to_the_byte(
         assert (two.exit_code, _said(two)) == (0, _said(one)), repr(two.exception)
     assert _rows(service.home) == _rows(here)
     assert len([row for row in _rows(here) if row[2] == "ana"]) == made
+    assert ("spatial,attribute" in {row[-1] for row in _rows(here)}) == (keys == CAPTIONS)
     drafts = [{path.name: path.read_text() for path in home.glob("drafts/*")} for home in (here, service.home)]
     assert drafts[0] == drafts[1]
 
@@ -155,7 +158,7 @@ def test_who_comes_second_is_told(pair: tuple[Path, Served], monkeypatch: pytest
         backend = backend_of(load_settings(home=home, env={}))
         with monkeypatch.context() as patched:
             _when_shown(patched, 2, lambda item, backend=backend: backend.decide(item, "accept", who="bert"))
-            result = _go(where, "a\nd 1\nr\ns\nq\n")
+            result = _go(where, "a\nd 1\n\nr\n\ns\nq\n")
         said.append(re.sub(r"\(at .*?\)", "", " ".join(_said(result).split())))
         assert said[-1].count("meanwhile bert decided on it") == 2
         assert "decide --second" in said[-1]
