@@ -75,7 +75,7 @@ def tree_step(
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import get_run
 
-    request = GrowthRequest(judge=judge, run=run, seed=seed, name=f"Demo tree {len(pairs)}-{seed}")
+    request = GrowthRequest(judge=judge, run=run, seed=seed, name=f"demo-tree-{len(pairs)}-{seed}")
     grown = run_to_end(partial(run_method, METHOD, request), settings, method=METHOD.name)
     tree = str(grown.summary["tree"])
     with Home.open(settings.home, write=False) as home:

@@ -267,7 +267,7 @@ def test_runs_have_names_and_tags(verb: Verb, world: Path) -> None:
     assert verb(*second, "--name", "base")[0] == 0, "it is finished, and takes the name"
     assert json.loads(verb("show", "base", "--json")[1])["run"] == shown[0]["id"]
     assert "base" in verb("runs")[1]
-    assert verb(*second, "--name", "last")[0] == verb(*second, "--name", "a b")[0] == 2
+    assert verb(*second, "--name", "last")[0] == verb(*second, "--name", "a/b")[0] == 2
 
 
 @pytest.mark.parametrize(

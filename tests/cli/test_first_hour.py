@@ -92,7 +92,7 @@ def test_a_name_that_moves_is_said_and_can_be_given_back(verb: Verb) -> None:
     assert f"which was the name of run {first}" in said
     assert f"dokimasia runs name {first} NAME" in said
     assert "was the name of" not in verb(*JUDGED, "--name", "base")[2]
-    assert verb("runs", "name", first, "last")[0] == verb("runs", "name", first, "a b")[0] == 2
+    assert verb("runs", "name", first, "last")[0] == verb("runs", "name", first, "a/b")[0] == 2
     assert verb("runs", "name", first, "rules")[0] == 0
     listed = json.loads(verb("runs", "--json")[1])
     assert [one["name"] for one in listed] == ["base", "rules"]

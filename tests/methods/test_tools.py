@@ -259,7 +259,7 @@ def test_show_tells_of_looks(
     assert "[calls zoom {" in shown
     assert dokimasia(["evaluate", str(fine_print), *options[:-3], "lens", "--home", str(settings.home)]) == 2
     assert "no tool is called 'lens'" in capsys.readouterr().err
-    assert dokimasia(["evaluate", str(fine_print), *options, "--dry-run"]) == 0
+    assert dokimasia(["evaluate", str(fine_print), *options, "--dry-run", "--show-prompts"]) == 0
     assert "6 times at most" in capsys.readouterr().out
 
 

@@ -145,10 +145,12 @@ async def test_a_run_that_waits_for_people_is_not_at_work(data: Path, tmp_path: 
 def earlier_version(home: Path) -> None:
     """Bring a home back to the schema before deaths were counted."""
     with closing(sqlite3.connect(home / "dokimasia.db")) as connection:
-        for column in ("at_work", "deaths"):
+        for column in ("at_work", "deaths", "payer"):
             connection.execute(f"ALTER TABLE queue DROP COLUMN {column}")
-        connection.execute("DROP TABLE spending")
-        connection.execute("DELETE FROM _migrations WHERE name IN ('deaths', 'spending')")
+        connection.execute("ALTER TABLE decisions DROP COLUMN reasons")
+        for table in ("spending", "payers"):
+            connection.execute(f"DROP TABLE {table}")
+        connection.execute("DELETE FROM _migrations WHERE name IN ('deaths', 'spending', 'payers', 'reasons')")
         connection.commit()
 
 

@@ -100,7 +100,7 @@ async def test_a_report_and_an_export_come_in_every_format(client: httpx.AsyncCl
     assert (await client.get("/api/runs/last/export?format=csv")).headers["content-type"].startswith("text/csv")
     other = await client.get("/api/runs/last/export?format=vlmevalkit")
     assert other.status_code == 422
-    assert "jsonl, csv, parquet" in other.json()["detail"]
+    assert "jsonl, csv, excel, parquet" in other.json()["detail"]
 
 
 async def test_an_image_of_the_home_never_changes_and_no_other_is_given(client: httpx.AsyncClient) -> None:
@@ -149,7 +149,7 @@ async def test_a_run_is_called_otherwise_and_gets_other_tags(small: Finished, tm
             assert (await client.patch("/api/runs/first", json={"tags": ["c"]})).json()["tags"] == ["c"]
             assert (await client.get("/api/runs?tag=c")).json()["runs"][0]["name"] == "first"
             assert (await client.get("/api/runs?tag=a")).json()["total"] == 0
-            for body in ({"name": "last"}, {"name": "a b"}, {"tags": "a"}, {"tags": [1]}, {"colour": "red"}, []):
+            for body in ({"name": "last"}, {"name": "a/b"}, {"tags": "a"}, {"tags": [1]}, {"colour": "red"}, []):
                 assert (await client.patch("/api/runs/first", json=body)).status_code == 422, body
             for body, kind, status in ((b"{", "application/json", 422), (b"{}", "text/plain", 415), (b"", "", 415)):
                 reply = await client.patch("/api/runs/first", content=body, headers={"content-type": kind})
