@@ -19,8 +19,8 @@ from dokimasia.operations.operation import ListPage, RequestRefused, page_of
 from dokimasia.runs.reading.reporting import redact_texts
 from dokimasia.runs.samples import bring_reader
 from dokimasia.service.problems import may_answer
-from dokimasia.service.request_parsing import leaves
-from dokimasia.service.routing import After, Limit, json_router
+from dokimasia.service.request_parsing import json_body, leaves
+from dokimasia.service.routing import After, Limit, body_of, json_router
 from dokimasia.service.state import IN_TURN, Reader, Service, Starter, TheService
 from dokimasia.service.uploads import (
     LONGEST_NAME as LONGEST,
@@ -173,8 +173,10 @@ class UploadRename(BaseModel):
     name: str = Field(min_length=1, max_length=LONGEST)
 
 
-@router.patch("/uploads/{id}")
-def rename(service: TheService, person: Starter, id: str, change: UploadRename) -> UploadShown:
+@router.patch("/uploads/{id}", openapi_extra=json_body(UploadRename))
+def rename(
+    service: TheService, person: Starter, id: str, change: Annotated[UploadRename, body_of(UploadRename)]
+) -> UploadShown:
     """Rename an upload; runs that were given it are unaffected."""
     uploads_of_home = _uploads(service)
     return _shown_upload(uploads_of_home.rename(uploads_of_home.get(id), change.name))
