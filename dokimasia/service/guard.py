@@ -369,8 +369,8 @@ class Guard:
         return f"token of {person.name}" if person else (scope.get("client") or ("",))[0]
 
     def _most(self, scope: Scope) -> int:
-        path: str = scope["path"]
-        return self.limits.upload if path.startswith(UPLOADS) else self.limits.body
+        uploading = scope["method"] == "POST" and scope["path"].startswith(UPLOADS)
+        return self.limits.upload if uploading else self.limits.body
 
 
 def too_large(most: int) -> RequestRefused:
