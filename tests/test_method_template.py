@@ -28,7 +28,10 @@ pytestmark = pytest.mark.full
 ROOT = Path(__file__).parent.parent
 TEMPLATE = Path(__file__).parent / "method_template"
 CATALOGUE = Path("dokimasia/runs/catalogue.py")
-CATALOGUE_LINE = '    "clarity": CatalogueEntry("clarity", "comparing", "clarity", "Have a judge rate how clearly questions are put."),\n'
+CATALOGUE_LINE = (
+    '    "clarity": CatalogueEntry("clarity", "comparing", "clarity", '
+    '"Have a judge rate how clearly questions are put."),\n'
+)
 SAMPLES = 4
 PATIENCE = 300.0
 """Seconds within which a command ends, however busy the machine is."""

@@ -294,9 +294,10 @@ class ImageSource:
     def _by_base_name(self, value: str) -> Path | None:
         """Return the only image below the folder that has the file name of a path; None if there is none, or several.
 
-        So data and images that were uploaded from different folders still belong together.
+        So data and images that were uploaded from different folders still belong together. If the path names a folder, only
+        an image in a folder of that name or beside the data counts: `val/1.png` is never taken for `train/1.png`.
         """
-        name = value.replace("\\", "/").rpartition("/")[2].casefold()
+        folder, _, name = value.replace("\\", "/").casefold().rpartition("/")
         if Path(name).suffix not in EXTENSIONS:
             return None
         if self._names is None:
@@ -304,7 +305,10 @@ class ImageSource:
             for path in _images_below(self._folder):
                 key = path.name.casefold()
                 self._names[key] = None if key in self._names else path
-        return self._names.get(name)
+        path = self._names.get(name)
+        if path is None or not folder or path.parent == self._folder:
+            return path
+        return path if path.parent.name.casefold() == folder.rpartition("/")[2] else None
 
     def _from_file(self, path: Path, value: str, where: str) -> ImageRef:
         try:

@@ -195,9 +195,11 @@ class Budget:
         return ""
 
     def pay(self, cost: float) -> None:
-        """Charge US dollars without a reservation, such as a person's time."""
+        """Charge US dollars without a reservation, such as a person's time, to this budget and those above it."""
         self.cost += cost
         self._booked()
+        for budget in self._above:
+            budget.pay(cost)
 
     def _booked(self) -> None:
         if self._record is not None:

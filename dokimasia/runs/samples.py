@@ -1,6 +1,6 @@
 """Samples read from a request's data file, by the package's readers or a plug-in's."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -18,7 +18,7 @@ def read_data(
 ) -> tuple[str, ...]:
     """Read a request's whole data file, hand on each sample, and return what had to be skipped: a text a line.
 
-    The file is read once; twice with a subsample, the first time for names and categories. Images of samples that are not
+    The file is read once; twice with a subsample, the first time for names, categories and images. Images of samples that are not
     drawn are not stored.
 
     Raises:
@@ -28,7 +28,7 @@ def read_data(
     problems: list[Problem] = []
     bring_reader(request.data)
 
-    def rows(blobs: BlobStore) -> Iterator[Sample | Problem]:
+    def rows(blobs: BlobStore | None) -> Iterator[Sample | Problem]:
         return open_dataset(
             request.data,
             blobs=blobs,
@@ -40,22 +40,20 @@ def read_data(
         )
 
     drawn: set[str] | None = None
-    staged = StagedImages(blobs)
     if request.subsample is not None:
         categories: dict[str, str] = {}
-        for row in rows(staged):
-            staged.drop()
+        images: dict[str, tuple[ImageRef, ...]] = {}
+        for row in rows(None):
             if isinstance(row, Sample):
-                categories[row.id] = row.category or ""
+                categories[row.id], images[row.id] = row.category or "", row.images
         drawn = set(balanced(categories, request.subsample, seed=request.seed))
-    for row in rows(blobs if drawn is None else staged):
+        blobs = ChosenImages(blobs, {image.sha256 for id in drawn for image in images[id]})
+    for row in rows(blobs):
         if isinstance(row, Problem):
             problems.append(row)
         elif drawn is None or row.id in drawn:
             count += 1
-            staged.keep()
             take(row)
-        staged.drop()
     if problems and (request.on_bad_sample == "fail" or not count):
         hint = "" if not count else "\n(--on-bad-sample skip leaves such samples out; dokimasia data check names all)"
         raise DataError(problems_text(problems) + hint)
@@ -73,34 +71,26 @@ def part_of(samples: Sequence[Sample], request: DataRequest) -> set[str]:
     return set(balanced({sample.id: sample.category or "" for sample in first}, request.subsample, seed=request.seed))
 
 
-class StagedImages:
-    """A `BlobStore` that holds the images of the sample that is read, until they are kept in another store or dropped."""
+class ChosenImages:
+    """A `BlobStore` that stores only some images in another store."""
 
-    def __init__(self, blobs: BlobStore) -> None:
-        """Create a stage before a store."""
+    def __init__(self, blobs: BlobStore, hashes: Collection[str]) -> None:
+        """Create a view of a store that takes the images with these hashes."""
         self._blobs = blobs
-        self._staged: dict[str, tuple[bytes, ImageRef]] = {}
+        self._hashes = hashes
 
     def put_image(self, data: bytes, ref: ImageRef) -> None:
-        """Hold the bytes of an image."""
-        self._staged[ref.sha256] = data, ref
+        """Store the bytes, if the image is one of those chosen."""
+        if ref.sha256 in self._hashes:
+            self._blobs.put_image(data, ref)
 
     def get(self, sha256: str) -> bytes:
-        """Return the bytes, of an image that is held or of the store.
+        """Return the bytes of an image in the store.
 
         Raises:
             StorageError: the store lacks them.
         """
-        return self._staged[sha256][0] if sha256 in self._staged else self._blobs.get(sha256)
-
-    def keep(self) -> None:
-        """Store the images that are held."""
-        for data, ref in self._staged.values():
-            self._blobs.put_image(data, ref)
-
-    def drop(self) -> None:
-        """Forget the images that are held."""
-        self._staged.clear()
+        return self._blobs.get(sha256)
 
 
 def bring_reader(path: Path) -> None:

@@ -40,10 +40,14 @@ class Allowances:
 
     def budgets(self, home: Home, payer: str) -> Sequence[Budget]:
         """Return the budgets in which a payer's requests need room; runs of the same payer share them."""
-        limits = [(ALL, self.max_cost, "the service: ")]
+        return [self._budget(home, id, limit, f"{whose}: ") for id, limit, whose in self._limits(payer)]
+
+    def _limits(self, payer: str) -> list[tuple[str, float, str]]:
+        """Return the limits that a payer's runs are under: each with the id that it is stored under, and whose it is."""
+        limits = [(ALL, self.max_cost, "the service")]
         if payer:
-            limits.append((payer, self.max_cost_per_token, f"the token of {payer}: "))
-        return [self._budget(home, id, limit, whose) for id, limit, whose in limits if limit is not None]
+            limits.append((payer, self.max_cost_per_token, f"the token of {payer}"))
+        return [(id, limit, whose) for id, limit, whose in limits if limit is not None]
 
     def _budget(self, home: Home, id: str, limit: float, whose: str) -> Budget:
         if id not in self._budgets:
@@ -57,15 +61,11 @@ class Allowances:
         Raises:
             ConfigError: nothing is left; the message names the limit and who can raise it.
         """
-        limits = (
-            (ALL, self.max_cost, "its runs"),
-            (payer, self.max_cost_per_token, f"the runs of the token of {payer}"),
-        )
-        for id, limit, whose in limits:
-            if limit is not None and (id or whose == "its runs") and (spent := paid_by(home, id).cost) >= limit:
+        for id, limit, whose in self._limits(payer):
+            if (spent := paid_by(home, id).cost) >= limit:
                 raise ConfigError(
-                    f"this service lets {whose} spend ${limit:g}, and ${spent:.4f} are spent: ask whoever runs it for more "
-                    "(`dokimasia serve` with a larger --max-cost or --max-cost-per-token)"
+                    f"the runs of {whose} may spend ${limit:g}, and ${spent:.4f} are spent: ask whoever runs the service for "
+                    "more (`dokimasia serve` with a larger --max-cost or --max-cost-per-token)"
                 )
 
     def check_models(self, settings: Settings, models: Collection[str]) -> None:

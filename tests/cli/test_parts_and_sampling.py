@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dokimasia.cli.main import run
+from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import list_runs, load_samples
 
@@ -49,6 +50,19 @@ def test_a_subsample_is_balanced_over_categories_and_seeded(capsys: pytest.Captu
     assert {category for _, category in drawn("four", "--subsample", "9", "--limit", "20")} == {"a"}
     assert len(drawn("five", "--subsample", "99")) == 30
     assert run([*ASKED, "--subsample", "0", "--home", "six"]) == 2
+
+
+def test_a_drawn_sample_has_its_image_where_others_share_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Images that drawn questions share with questions that are not drawn are stored, and no other images."""
+    data = tmp_path / "pictures" / "world.jsonl"
+    write_world(data, 20, 2)
+    asked = ["evaluate", str(data), "--models", "sim/strong", "--subsample", "6", "--home", "home"]
+    assert run([*asked, "--json"]) == 0
+    with Home.open(Path("home"), write=False) as home:
+        images = {image.sha256 for sample in load_samples(home, list_runs(home)[0].id) for image in sample.images}
+    stored = {path.name for path in Path("home", "blobs").rglob("*") if path.is_file()}
+    assert images == stored
+    assert run(["verify", "--home", "home"]) == 0
 
 
 def test_sampling_settings_are_sent_with_every_call_and_make_another_run(capsys: pytest.CaptureFixture[str]) -> None:

@@ -66,8 +66,8 @@ async def test_a_limit_of_the_service_holds_over_runs_and_restarts(home: Path) -
         spent = paid_by(service.service.home, "").cost
         assert 0.1 < spent <= 0.2
     async with working(home, allowances=Allowances(max_cost=spent)) as service:
-        assert "lets its runs spend" in await begun(service, name="b")
-        assert "ask whoever runs it for more" in await begun(service, name="b")
+        assert "the runs of the service may spend" in await begun(service, name="b")
+        assert "ask whoever runs the service for more" in await begun(service, name="b")
     async with working(home, allowances=Allowances(max_cost=100.0)) as service:
         await service.client.post(f"/api/runs/{run['id']}/resume", json={})
         assert (await service.ended(run["id"]))["status"] == "done"
