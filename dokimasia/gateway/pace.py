@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from dokimasia.gateway.limiter import Clock, Pace, Sleep
-from dokimasia.gateway.rate_limit_headers import read_allowance, states_a_limit
+from dokimasia.gateway.rate_limit_headers import read_allowance, resets_too_late
 
 WINDOW = 60
 """Seconds over which successes are counted."""
@@ -109,8 +109,10 @@ class Pacing:
         for unit in ("requests", "tokens"):
             allowance = None if unit in self._disbelieved else read_allowance(headers, unit)
             if allowance is None:
-                if unit not in self._disbelieved and states_a_limit(headers, unit):
-                    self._disbelieve(unit, f"the endpoint's headers name a limit of {unit} that cannot be relied on")
+                if unit not in self._disbelieved and resets_too_late(headers, unit):
+                    self._disbelieve(
+                        unit, f"the endpoint's headers put the reset of its limit of {unit} more than a month away"
+                    )
                 continue
             limit, remaining, rate = allowance
             if unit not in self._stated:

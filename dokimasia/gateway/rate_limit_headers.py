@@ -56,17 +56,13 @@ def read_allowance(headers: Mapping[str, str], unit: str, *, now: datetime | Non
     from what is missing and the time until it is back, so that a limit a day is not taken for one a minute; where no
     time is given the limit is one a minute. A time of more than a month is none that could be relied on.
     """
-
-    def said(part: str) -> str | None:
-        return headers.get(f"x-ratelimit-{part}-{unit}") or headers.get(f"anthropic-ratelimit-{unit}-{part}")
-
-    if (limit := said("limit")) is None or (remaining := said("remaining")) is None:
+    limit, remaining = _stated(headers, unit, "limit"), _stated(headers, unit, "remaining")
+    if limit is None or remaining is None:
         return None
-    reset = said("reset")
     maximum, left = _number(limit), _number(remaining)
     if maximum is None or left is None or maximum < 1 or not 0 <= left <= maximum:
         return None
-    seconds = None if reset is None else _seconds(reset, now or datetime.now(UTC))
+    seconds = _until_reset(headers, unit, now)
     if seconds is not None and seconds > LONGEST_RESET:
         return None
     used = maximum - left
@@ -74,9 +70,19 @@ def read_allowance(headers: Mapping[str, str], unit: str, *, now: datetime | Non
     return Allowance(maximum, left, per_minute)
 
 
-def states_a_limit(headers: Mapping[str, str], unit: str) -> bool:
-    """Return whether the headers name a limit of `requests` or `tokens`, reliable or not."""
-    return f"x-ratelimit-limit-{unit}" in headers or f"anthropic-ratelimit-{unit}-limit" in headers
+def resets_too_late(headers: Mapping[str, str], unit: str, *, now: datetime | None = None) -> bool:
+    """Return whether the headers put the reset of `requests` or `tokens` more than a month away."""
+    seconds = _until_reset(headers, unit, now)
+    return seconds is not None and seconds > LONGEST_RESET
+
+
+def _until_reset(headers: Mapping[str, str], unit: str, now: datetime | None) -> float | None:
+    reset = _stated(headers, unit, "reset")
+    return None if reset is None else _seconds(reset, now or datetime.now(UTC))
+
+
+def _stated(headers: Mapping[str, str], unit: str, part: str) -> str | None:
+    return headers.get(f"x-ratelimit-{part}-{unit}") or headers.get(f"anthropic-ratelimit-{unit}-{part}")
 
 
 def _number(text: str) -> float | None:

@@ -111,6 +111,9 @@ def board_blocks(board: Board) -> Iterator[Block]:
         yield Paragraph(SIMULATED_NOTE, "warning")
     yield Paragraph(as_paragraph(_conclusion(board)), "lead")
     yield from (Paragraph(warning, "warning") for warning in board.warnings)
+    if lacking := _lacking(board):
+        text = "Without a value, and so in no figure (a failed judgement is no score): " + "; ".join(lacking) + "."
+        yield Paragraph(text, "warning")
     yield _table(board)
     if board.others:
         rows = [_other_row(board, index) for index in range(len(board.others))]
@@ -130,6 +133,16 @@ def _other_row(board: Board, index: int) -> list[Cell]:
     figure = _figure(board, other.entry.figure, f"/others/{index}/entry/figure")
     name, day = Span(other.model, "strong"), other.created_at[:10]
     return [name, other.data, other.entry.run, day, figure, f"{other.entry.n_measured}"]
+
+
+def _lacking(board: Board) -> list[str]:
+    """Return for each figure that not all samples count in, how many are missing."""
+    return [
+        f"{figures.several(entry.n - entry.n_measured, 'sample')} of {entry.n} of {name} on {title}"
+        for name, model in board.ordered.items()
+        for title, entry in model.entries.items()
+        if entry.n_measured < entry.n
+    ]
 
 
 def _conclusion(board: Board) -> list[Cell]:
@@ -209,17 +222,29 @@ def as_csv(board: Board) -> str:
     """Return a board as CSV: a line for each model and data set, and one for its mean, with unrounded figures."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["model", "data", "run", "n", "mean", "low", "high", "rank", "rank_best", "rank_worst"])
+    writer.writerow(["model", "data", "run", "samples", "n", "mean", "low", "high", "rank", "rank_best", "rank_worst"])
     for name, model in board.ordered.items():
         ranks = [model.rank, *(model.rank_interval or (None, None))]
         for title, entry in model.entries.items():
             figure = entry.figure
             writer.writerow(
-                [name, title, entry.run, entry.n_measured, figure.mean, figure.low, figure.high, None, None, None]
+                [
+                    name,
+                    title,
+                    entry.run,
+                    entry.n,
+                    entry.n_measured,
+                    figure.mean,
+                    figure.low,
+                    figure.high,
+                    None,
+                    None,
+                    None,
+                ]
             )
         mean = model.mean
         if mean is not None:
-            writer.writerow([name, "mean", "", "", mean.mean, mean.low, mean.high, *ranks])
+            writer.writerow([name, "mean", "", "", "", mean.mean, mean.low, mean.high, *ranks])
     return out.getvalue()
 
 

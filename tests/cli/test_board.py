@@ -11,12 +11,14 @@ import pytest
 
 from dokimasia import board
 from dokimasia.cli.main import run
-from dokimasia.report.board import as_latex
+from dokimasia.report.blocks import Paragraph, plain
+from dokimasia.report.board import as_latex, board_blocks
 from dokimasia.report.fields import Interval
-from dokimasia.runs.reading.board import mean_of
+from dokimasia.runs.reading.board import board_of, mean_of
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
+from dokimasia.storage.runs import list_runs
 from tests.service.conftest import asking, service_over
 
 STRONG, WEAK, HASTY = "sim/strong", "sim/weak", "sim/hasty"
@@ -144,3 +146,20 @@ def test_the_mean_of_figures_has_an_interval_from_theirs() -> None:
     assert (mean.mean, mean.low, mean.high) == (0.7, 0.45, pytest.approx(0.825))
     lacking = mean_of([Interval(mean=0.6, low=0.3, high=0.8), Interval(mean=1, low=None, high=None, no_interval="why")])
     assert (lacking.low, lacking.high, lacking.no_interval) == (None, None, "why")
+
+
+def test_samples_without_a_value_are_counted(home: Path) -> None:
+    """A model whose judgements failed on some samples is shown with how many; they are no scores."""
+    with Home.open(home, write=False) as opened:
+        made = board_of(opened, [run for run in list_runs(opened) if run.status == "done"])
+    entry = made.models[STRONG].entries["first.jsonl"]
+    partial = entry.model_copy(update={"n_measured": entry.n - 3})
+    model = made.models[STRONG].model_copy(update={"entries": {"first.jsonl": partial}})
+    texts = [
+        plain(block.text)
+        for block in board_blocks(made.model_copy(update={"models": {STRONG: model}}))
+        if isinstance(block, Paragraph)
+    ]
+    assert any(f"3 samples of {entry.n} of sim/strong on first.jsonl" in text for text in texts)
+    whole = [plain(block.text) for block in board_blocks(made) if isinstance(block, Paragraph)]
+    assert not any("Without a value" in text for text in whole)

@@ -69,3 +69,17 @@ def test_limits_must_be_numbers_from_zero_up(value: float) -> None:
     """A negative or infinite limit is a mistake."""
     with pytest.raises(ValueError, match="max_cost must be a number from 0 up"):
         Budget(max_cost=value)
+
+
+async def test_a_budget_above_is_charged_with_requests_and_people() -> None:
+    """What a run pays, for requests as for people's time, counts against the budget that it shares, which refuses the rest."""
+    shared = Budget(max_cost=1.0, whose="the service: ")
+    first, second = Budget(above=[shared]), Budget(above=[shared])
+    reservation = await first.reserve(tokens=1, cost=0.5)
+    await reservation.send()
+    reservation.settle(tokens=1, cost=0.3)
+    second.pay(0.6)
+    assert (shared.calls, shared.cost) == (1, pytest.approx(0.9))
+    with pytest.raises(CallFailed, match="the service: "):
+        await second.reserve(tokens=1, cost=0.2)
+    assert (second.calls, second.cost) == (0, 0.6)

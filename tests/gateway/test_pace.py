@@ -164,5 +164,15 @@ def test_a_reset_in_the_far_future_paces_nobody() -> None:
         pacing.read_headers(headers)
     assert not pacing.limited
     assert heard == [
-        "the endpoint's headers name a limit of requests that cannot be relied on: they are believed no more"
+        "the endpoint's headers put the reset of its limit of requests more than a month away: they are believed no more"
     ]
+
+
+def test_a_limit_without_what_is_left_of_it_leaves_later_headers_believed() -> None:
+    """Headers that name a limit alone say nothing, and complete ones are heeded afterwards."""
+    heard: list[str] = []
+    pacing = Pacing(rpm=None, tpm=None, on_change=lambda limit, reason: heard.append(reason))
+    pacing.read_headers({"x-ratelimit-limit-requests": "60"})
+    assert (pacing.limited, heard) == (False, [])
+    pacing.read_headers({"x-ratelimit-limit-requests": "60", "x-ratelimit-remaining-requests": "7"})
+    assert pacing.limited
