@@ -46,7 +46,9 @@ def vote_for_best(
     inputs, shown = _shown(texts, request)
     differences = () if published else differing_sentences(texts)
     if differences:
-        entries = ({"candidate": n, "sentences": [*some]} for n, some in enumerate(differences, start=1))
+        entries = (
+            {"candidate": number, "sentences": [*sentences]} for number, sentences in enumerate(differences, start=1)
+        )
         inputs["differences"], shown = lines_text(entries), (*shown, "differences")
     return Ask(
         prompt_of_protocol("peer_vote", published=published),

@@ -240,11 +240,13 @@ def differing_sentences(texts: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     Sentences are compared without regard to case and space.
     """
     sentences = [sentences_of(text) for text in texts]
-    keys = [{_sentence_key(sentence) for sentence in some} for some in sentences]
+    keys = [{_sentence_key(sentence) for sentence in of_text} for of_text in sentences]
     common = set[str]().union(*keys[:1]).intersection(*keys[1:])
-    if len(texts) < 2 or not common or any(2 * len(common) < len(some) for some in keys):
+    if len(texts) < 2 or not common or any(2 * len(common) < len(text_keys) for text_keys in keys):
         return ()
-    return tuple(tuple(one for one in some if _sentence_key(one) not in common) for some in sentences)
+    return tuple(
+        tuple(sentence for sentence in of_text if _sentence_key(sentence) not in common) for of_text in sentences
+    )
 
 
 def _sentence_key(sentence: str) -> str:

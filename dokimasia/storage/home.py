@@ -279,9 +279,9 @@ def _keep_from_others(*files: Path, new: bool) -> None:
         for file in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
             with suppress(OSError):
                 mode = file.stat().st_mode & 0o777
-                kept = mode & (0o700 if new else 0o770)
-                if kept != mode:
-                    file.chmod(kept)
+                closed = mode & (0o700 if new else 0o770)
+                if closed != mode:
+                    file.chmod(closed)
 
 
 def _open_reading(folder: Path) -> Home:

@@ -148,11 +148,11 @@ def reason_blocks(changes: ReasonFigures, place: str = "/reasons") -> list[Block
         Column("share, %", meaning="of the changed captions with a reason"),
     ]
     rows: list[Sequence[Cell]] = []
-    for at, one in enumerate(changes.reasons):
-        row = f"{place}/reasons/{at}"
-        edited = figures.count(one.edited, f"{row}/edited")
-        rejected = figures.count(one.rejected, f"{row}/rejected")
-        rows.append([one.meaning, edited, rejected, figures.share_of(one.share, f"{row}/share")])
+    for number, reason in enumerate(changes.reasons):
+        row = f"{place}/reasons/{number}"
+        edited = figures.count(reason.edited, f"{row}/edited")
+        rejected = figures.count(reason.rejected, f"{row}/rejected")
+        rows.append([reason.meaning, edited, rejected, figures.share_of(reason.share, f"{row}/share")])
     silent = changes.changed - changes.with_reason
     without = f", {silent} of them without a reason" if silent else ""
     note = f"{counted}{without}. A caption may have several reasons. 95 % intervals, clustered by image."

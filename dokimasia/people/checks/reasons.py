@@ -17,25 +17,31 @@ def reason_figures(home: Home, run_id: str, standings: Sequence[Standing]) -> Re
     have several reasons, so that shares add up to more than 1.
     """
     clusters = {sample.sample_id: sample.cluster for sample in run_samples(home, run_id)}
-    decisions = [(one.item.sample_id, one.settled_by) for one in standings if one.item.kind == "caption"]
-    changed = [(sample, made) for sample, made in decisions if made is not None and made.action in REASON_ACTIONS]
+    decisions = [
+        (standing.item.sample_id, standing.settled_by) for standing in standings if standing.item.kind == "caption"
+    ]
+    changed = [
+        (sample, decision)
+        for sample, decision in decisions
+        if decision is not None and decision.action in REASON_ACTIONS
+    ]
     if not changed:
         return None
-    known = [(clusters.get(sample, sample), made) for sample, made in changed if made.reasons]
+    known = [(clusters.get(sample, sample), decision) for sample, decision in changed if decision.reasons]
     units = [cluster for cluster, _ in known]
     unknown = len(changed) - len(known)
     shares = [
         ReasonShare(
             reason=reason,
             meaning=meaning,
-            edited=sum(made.action == "edit" and reason in made.reasons for _, made in known),
-            rejected=sum(made.action == "reject" and reason in made.reasons for _, made in known),
-            share=share_of_hits([reason in made.reasons for _, made in known], units, unknown=unknown),
+            edited=sum(decision.action == "edit" and reason in decision.reasons for _, decision in known),
+            rejected=sum(decision.action == "reject" and reason in decision.reasons for _, decision in known),
+            share=share_of_hits([reason in decision.reasons for _, decision in known], units, unknown=unknown),
         )
         for reason, meaning in CHANGE_REASONS.items()
     ]
     return ReasonFigures(
-        checked=sum(made is not None for _, made in decisions),
+        checked=sum(decision is not None for _, decision in decisions),
         changed=len(changed),
         with_reason=len(known),
         reasons=tuple(shares),

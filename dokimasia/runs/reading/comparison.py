@@ -483,17 +483,21 @@ def compare(
         without.append("second")
     if not without:
         columns = (
-            first.column("score", (one for one, _ in shared)),
-            second.column("score", (two for _, two in shared)),
+            first.column("score", (place for place, _ in shared)),
+            second.column("score", (place for _, place in shared)),
         )
-        for (one, other), *scores in zip(shared, *(column.tolist() for column in columns), strict=True):
-            ours, theirs = (None if isnan(score) else score for score in scores)
-            low += (lowest if theirs is None else theirs) - (highest if ours is None else ours)
-            high += (highest if theirs is None else theirs) - (lowest if ours is None else ours)
-            if ours is not None and theirs is not None:
-                pairs.append(ScorePair(one, other, (ours, theirs)))
+        for places, *values in zip(shared, *(column.tolist() for column in columns), strict=True):
+            first_score, second_score = (None if isnan(value) else value for value in values)
+            low += (lowest if second_score is None else second_score) - (
+                highest if first_score is None else first_score
+            )
+            high += (highest if second_score is None else second_score) - (
+                lowest if first_score is None else first_score
+            )
+            if first_score is not None and second_score is not None:
+                pairs.append(ScorePair(places[0], places[1], (first_score, second_score)))
                 continue
-            reason = loss_reason(first, second, (one, other), (ours, theirs))
+            reason = loss_reason(first, second, places, (first_score, second_score))
             lost[reason] = lost.get(reason, 0) + 1
     n = len(shared)
     means = [_Means(*pair.scores, pair.first.cluster) for pair in pairs]
