@@ -216,7 +216,7 @@ def diff(
             if text == LAST:
                 say(f"last: run {run.id} of {run.created_at[:19].replace('T', ' ')}, {run.command}")
 
-    pair = _pair(models)
+    pair = two_models(models)
     comparison = backend.call(
         operations.runs.diff,
         runs=f"{first},{second}",
@@ -235,7 +235,8 @@ def diff(
         print_blocks(comparison_blocks(comparison))
 
 
-def _pair(models: str | None) -> tuple[str, str] | None:
+def two_models(models: str | None) -> tuple[str, str] | None:
+    """Return the two names of `--models A,B`; None without the option."""
     if models is None:
         return None
     names = [name.strip() for name in models.split(",")]
