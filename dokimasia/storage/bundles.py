@@ -178,7 +178,9 @@ def _reachable(home: Home, runs: list[str]) -> Iterator[tuple[str, Row, set[str]
             waiting |= names
             yield table, row, names
     seen: set[str] = set()
-    trees: set[str] = set()
+    grown = home.all_among("SELECT tree FROM tree_versions WHERE run_id IN ({marks})", runs)
+    trees = {name for (name,) in grown}
+    written: set[str] = set()
     while waiting:
         seen |= waiting
         asked, waiting = sorted(waiting), set()
@@ -190,10 +192,11 @@ def _reachable(home: Home, runs: list[str]) -> Iterator[tuple[str, Row, set[str]
                 names = _ids_in(row)
                 waiting |= names - seen
                 yield table, row, names
-        for table, row in _tree_rows(home, trees):
+        for table, row in _tree_rows(home, trees - written):
             names = _ids_in(row)
             waiting |= names - seen
             yield table, row, names
+        written |= trees
 
 
 def _own_rows(home: Home, runs: list[str]) -> Iterator[tuple[str, Iterable[Row]]]:
@@ -218,7 +221,7 @@ def _in_order(home: Home, table: str, runs: list[str]) -> Iterator[Row]:
 
 
 def _tree_rows(home: Home, trees: set[str]) -> Iterator[tuple[str, Row]]:
-    """Yield the rows of trees, each tree once: `trees` is emptied."""
+    """Yield the rows of trees by their names."""
     for table, column, order in (
         ("trees", "name", "name"),
         ("tree_versions", "tree", "tree, position"),
@@ -229,7 +232,6 @@ def _tree_rows(home: Home, trees: set[str]) -> Iterator[tuple[str, Row]]:
             f"SELECT * FROM {table} WHERE {column} IN ({{marks}}) ORDER BY {order}", sorted(trees)
         ):
             yield table, row
-    trees.clear()
 
 
 def _ids_in(row: Row) -> set[str]:
