@@ -3,10 +3,13 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol, cast
 
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.graph import StateGraph
+from langgraph.errors import GraphRecursionError
+from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Command
 
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
@@ -21,6 +24,8 @@ class GraphFile(Protocol):
     """A module that defines a graph: its name, the version of its nodes and state, and the function that builds it.
 
     A module that also says `CHECKPOINTED = True` has every step stored, so that a resume continues in the middle of a walk.
+    One that says `STRAIGHT = True` has no router and no reducer, and nodes that take `runtime`: a walk without checkpoints
+    calls them one after the other (see `walk_straight`).
     """
 
     @property
@@ -73,3 +78,30 @@ async def run(
     async for values in graph.astream(dict(inputs), config, context=context, stream_mode="values"):
         state = values
     return state
+
+
+async def walk_straight(
+    graph: CompiledStateGraph[Any, Context], inputs: Mapping[str, Any], *, context: Context
+) -> dict[str, Any]:
+    """Call the nodes of a straight graph one after the other, as `run` would, and return the final state.
+
+    A step of LangGraph's loop prepares for branches, checkpoints and streams, which takes longer than the work of a node
+    whose calls wait for models. A node leads on by its edge, or by the `goto` of the command that it returns.
+
+    Raises:
+        GraphRecursionError: it takes more than `RECURSION_LIMIT` steps.
+    """
+    builder, runtime = graph.builder, Runtime(context=context)
+    following = dict(builder.edges)
+    state = {name: value for name, value in inputs.items() if name in builder.channels}
+    node = following[START]
+    for _ in range(RECURSION_LIMIT):
+        if node == END:
+            return state
+        runnable = cast("Runnable[Any, Any]", builder.nodes[node].runnable)
+        update = await runnable.ainvoke(dict(state), {}, runtime=runtime)
+        node = following.get(node, END)
+        if isinstance(update, Command):
+            node, update = cast("str", update.goto), cast("Mapping[str, Any] | None", update.update)
+        state |= update or {}
+    raise GraphRecursionError(f"{graph.name} takes more than {RECURSION_LIMIT} steps")

@@ -159,7 +159,8 @@ class LocalExecutor:
         graph = self._compiled(walk.graph, checkpointed=bool(walk.thread))
         with at_item(walk.item):
             if not walk.thread:
-                return await drive.run(graph, walk.inputs, context=walk.context)
+                run = drive.walk_straight if getattr(walk.graph, "STRAIGHT", False) else drive.run
+                return await run(graph, walk.inputs, context=walk.context)
             open_failures = [] if walk.context.open_failures is None else walk.context.open_failures
             context = replace(walk.context, open_failures=open_failures)
             config: RunnableConfig = {

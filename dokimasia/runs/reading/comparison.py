@@ -234,7 +234,7 @@ class ComparisonSide:
 class _CriteriaColumns:
     """The criteria of a side's answers in one row of numbers: whether an answer addresses each, its score and its weight.
 
-    Answer number i has `lengths[i]` criteria from `starts[i]` on, of the set `sets[i]` (None: of none). `numbers` has the i of
+    Answer number i has `lengths[i]` criteria from `starts[i]` on, of the set `sets[i]`, empty for none. `numbers` has the i of
     each sample's position and repeat, whose columns are in `repeats`; -1 where there is no answer. `named` says whether any
     answer names criteria, `worded` whether any has a text.
     """
@@ -268,7 +268,7 @@ class _CriteriaColumns:
         return cls(
             numbers,
             repeats,
-            np.array([answer.criteria for answer in listed], dtype=np.object_),
+            np.array([answer.criteria or "" for answer in listed], dtype=np.object_),
             np.cumsum(lengths) - lengths,
             lengths,
             flat(answer.criteria_stated for answer in listed).astype(np.bool_),
@@ -433,7 +433,7 @@ def _on_both_stated(first: ComparisonSide, second: ComparisonSide, shared: _Shar
     places, repeats = np.nonzero((own >= 0) & (other >= 0))
     own, other = own[places, repeats], other[places, repeats]
     sets = ours.sets[own]
-    alike = np.not_equal(sets, None).astype(np.bool_) & np.equal(sets, theirs.sets[other]).astype(np.bool_)
+    alike = np.not_equal(sets, "").astype(np.bool_) & np.equal(sets, theirs.sets[other]).astype(np.bool_)
     places, own, other = places[alike], own[alike], other[alike]
     lengths = np.minimum(ours.lengths[own], theirs.lengths[other])
     starts = np.cumsum(lengths) - lengths
