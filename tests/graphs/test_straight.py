@@ -4,10 +4,11 @@ import importlib
 import inspect
 import pkgutil
 from types import ModuleType
-from typing import Any, Literal, TypedDict, cast
+from typing import Any, Literal, NamedTuple, TypedDict, cast
 
 import pytest
 from langgraph.channels import LastValue
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphRecursionError
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
@@ -16,6 +17,9 @@ from langgraph.types import Command
 import dokimasia.graphs
 from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
+from dokimasia.graphs.drive import GraphFile
+from dokimasia.graphs.executor import GraphRun, LocalExecutor
+from tests.graphs.test_watched import Heard
 
 pytestmark = pytest.mark.quick
 
@@ -39,13 +43,25 @@ async def end(state: State, runtime: Runtime[Context]) -> State:
     return {"seen": [*state["seen"], "end"]}
 
 
+class Counted(NamedTuple):
+    """The graph of these two nodes."""
+
+    NAME: str = "counted"
+    VERSION: int = 1
+    STRAIGHT: bool = True
+
+    def build(self) -> StateGraph[State, Context]:
+        """Return the graph, not compiled."""
+        built = StateGraph(State, context_schema=Context)
+        built.add_node("count", count)
+        built.add_node("end", end)
+        built.add_edge(START, "count")
+        built.add_edge("end", END)
+        return built
+
+
 def graph() -> Any:
-    built = StateGraph(State, context_schema=Context)
-    built.add_node("count", count)
-    built.add_node("end", end)
-    built.add_edge(START, "count")
-    built.add_edge("end", END)
-    return built.compile()
+    return Counted().build().compile()
 
 
 @pytest.mark.parametrize("left", [0, 1, 3])
@@ -56,6 +72,17 @@ async def test_a_straight_walk_ends_as_langgraph_would(left: int) -> None:
     walked = await drive.walk_straight(graph(), inputs, context=context)
     assert walked == await drive.run(graph(), inputs, context=context)
     assert walked["seen"] == ["context"] * max(1, left) + ["end"]
+
+
+async def test_its_steps_are_reported() -> None:
+    """Whoever listens is told of each step, at its item, as of LangGraph's own."""
+    heard = Heard()
+    executor = LocalExecutor(InMemorySaver(), heard)
+    walk = GraphRun(cast("GraphFile", Counted()), {"left": 2}, "item", cast("Context", "context"))
+    assert (await executor.execute(walk))["left"] == 0
+    assert [picture.name for picture in heard.pictures] == ["counted"]
+    steps = [(node, what) for node in ("count", "count", "end") for what in ("began", "ended")]
+    assert heard.told == [("counted", node, "item", what) for node, what in steps]
 
 
 async def test_a_walk_without_end_is_stopped() -> None:
