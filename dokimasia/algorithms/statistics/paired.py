@@ -1,8 +1,8 @@
 """Paired comparisons: whether differences between two measurements of the same items may be chance."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,7 +140,7 @@ class _Flips(NamedTuple):
 
     bits: NDArray[np.uint8]
     before: NDArray[np.int16]
-    states: list[Any]
+    states: list[Mapping[str, object]]
 
     def drawn(self, batch: int, count: int, permutations: int) -> NDArray[np.uint8]:
         """Return the bits of a batch among those of so many clusters; the last batch may have fewer than eight."""
@@ -158,7 +158,7 @@ def _drawn_flips(seed: int, permutations: int, batches: int) -> _Flips:
     generator = np.random.default_rng(seed)
     bits = np.empty((batches, permutations), dtype=np.uint8)
     before = np.zeros((batches + 1, permutations), dtype=np.int16)
-    states: list[Any] = [generator.bit_generator.state]
+    states: list[Mapping[str, object]] = [generator.bit_generator.state]
     for batch in range(batches):
         bits[batch] = generator.integers(0, 1 << _FLIPPED_AT_ONCE, size=permutations, dtype=np.uint8)
         np.add(before[batch], np.bitwise_count(bits[batch]), out=before[batch + 1])
