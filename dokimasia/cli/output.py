@@ -1,6 +1,7 @@
 """Verbs for results: `show` in the terminal, `export` as rows for other tools, `report` as a page, `diff` of two runs."""
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -80,9 +81,9 @@ def export(backend: Backend, run: str, name: str | None, form: str | None, outpu
     if row.status != "done":
         click.echo(f"run {row.id} is {row.status}: what has no result yet is not in the export", err=True)
     if output is None:
-        stream(exported.data)
+        stream(exported.parts())
     else:
-        write_whole(output, exported.data)
+        write_whole(output, exported.parts())
         click.echo(f"wrote {exported.headers['dokimasia-rows']} {method_of(row).row_name} to {output}", err=True)
 
 
@@ -144,7 +145,7 @@ def report(backend: Backend, run: str, output: Path | None, name: str | None, sa
         raise click.UsageError("--json prints where the report was written; with -o - it is written nowhere")
     row = backend.find(run)
     if to_stdout:
-        stream(backend.call(operations.results.report, run=row.id, format=name or "md", samples=samples).data)
+        stream(backend.call(operations.results.report, run=row.id, format=name or "md", samples=samples).parts())
         return
     format = name or format_of(output)
     page = backend.call(operations.results.report, run=row.id, format=format, samples=samples)
@@ -183,9 +184,10 @@ def _default_path(backend: Backend, name: str) -> Path:
     return folder / name
 
 
-def stream(data: bytes) -> None:
-    """Write bytes to standard output."""
-    sys.stdout.buffer.write(data)
+def stream(parts: Iterable[bytes]) -> None:
+    """Write bytes to standard output, as they come."""
+    for part in parts:
+        sys.stdout.buffer.write(part)
     sys.stdout.buffer.flush()
 
 

@@ -233,7 +233,7 @@ class ImageSource:
         max_pixels: int = MAX_PIXELS,
         fetch: Callable[[str, str], bytes] = fetch_image,
     ) -> None:
-        self._folder = folder
+        self._folder, self._root = folder, folder.resolve()
         self._blobs = blobs
         self._allow_fetch = allow_fetch
         self._allow_outside = allow_outside
@@ -270,7 +270,7 @@ class ImageSource:
         return self._keep(data, where)
 
     def _check_inside(self, path: Path, value: str, where: str) -> None:
-        if not self._allow_outside and not path.resolve().is_relative_to(self._folder.resolve()):
+        if not self._allow_outside and not path.resolve().is_relative_to(self._root):
             raise RowError(
                 "image-outside",
                 f"{where}: image {_shortened(value)} lies outside of {self._folder}, the folder of the data, and is not "
@@ -313,7 +313,9 @@ class ImageSource:
     def _from_file(self, path: Path, value: str, where: str) -> ImageRef:
         try:
             with path.open("rb") as file:
-                data = file.read(MAX_BYTES + 1)
+                # As much memory as the file is long, not as it may be; what was written to it meanwhile is read, too.
+                data = file.read(min(os.fstat(file.fileno()).st_size, MAX_BYTES) + 1)
+                data += file.read(MAX_BYTES + 1 - len(data))
         except OSError as error:
             raise RowError(
                 "image-missing", f"{where}: image {_shortened(value)} cannot be read: {error.strerror or error}"

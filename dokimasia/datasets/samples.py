@@ -1,7 +1,6 @@
 """Conversion of rows to samples, with checks of their fields, for all formats."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, NamedTuple, TypedDict, cast
 
@@ -181,14 +180,14 @@ class _Maker:
         where = location(self._path, row.line, row.unit)
         errors: list[DataError] = []
         id: str | None = None
-        with _collecting(errors):
+        with _Collecting(errors):
             id = _id(row, where)
             first = self._first_lines.setdefault(id, row.line)
             if first != row.line:
                 errors.append(RowError("duplicate-id", f"{where}: the id {id!r} already stands on {row.unit} {first}"))
             where = f"{where} (id {id!r})"
         meta: JsonObject = {}
-        with _collecting(errors):
+        with _Collecting(errors):
             meta = _meta(row, where)
         prompting = _Prompting(row.fields, composed_query(meta) or self._prompt, self._need_prompt)
         parsed = parse_row(SampleRow, row.fields, names=row.names, context=prompting)
@@ -197,9 +196,9 @@ class _Maker:
             faults += parsed
         errors += [RowError(kind, f"{where}: {text}") for kind, text in faults]
         case = CreativeCase(meta)
-        with _collecting(errors):
+        with _Collecting(errors):
             case = as_case(meta, where)
-        with _collecting(errors):
+        with _Collecting(errors):
             check_case(case.meta, where)
         images = self._read_images(row, id, where, errors)
         if errors or id is None or isinstance(parsed, list):
@@ -220,9 +219,9 @@ class _Maker:
     def _read_images(self, row: Row, id: str | None, where: str, errors: list[DataError]) -> tuple[ImageRef, ...]:
         images: list[ImageRef] = []
         before = len(errors)
-        with _collecting(errors):
+        with _Collecting(errors):
             for value in _image_values(row, where):
-                with _collecting(errors):
+                with _Collecting(errors):
                     images += self._read_image(value, where)
         if id is not None and (images or len(errors) > before):
             self._images.setdefault(id, tuple(images) if len(errors) == before else None)
@@ -245,13 +244,23 @@ class _Maker:
         return images
 
 
-@contextmanager
-def _collecting(errors: list[DataError]) -> Iterator[None]:
-    """Add a data error that the block raises to `errors`."""
-    try:
-        yield
-    except DataError as error:
-        errors.append(error)
+class _Collecting:
+    """Adds a data error that the block raises to `errors`."""
+
+    __slots__ = ("_errors",)
+
+    def __init__(self, errors: list[DataError]) -> None:
+        self._errors = errors
+
+    def __enter__(self) -> None:
+        """Begin the block."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        """End the block without its data error."""
+        if not isinstance(error, DataError):
+            return False
+        self._errors.append(error)
+        return True
 
 
 def _kind(error: DataError) -> str:

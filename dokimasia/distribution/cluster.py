@@ -22,12 +22,12 @@ from urllib.parse import urlsplit
 from dokimasia.distribution import worker_config
 from dokimasia.distribution.failures import WorkerDied, failure_of
 from dokimasia.distribution.worker import Worker, WorkerActor
-from dokimasia.distribution.worker_config import version
 from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import ConfigError
 from dokimasia.log import logger
 from dokimasia.settings import prepare_ray
 from dokimasia.storage.content.recent import Recent
+from dokimasia.version import source_version
 
 T = TypeVar("T")
 
@@ -203,11 +203,11 @@ class Cluster:
         except BaseException:  # also on cancellation: the worker would occupy a CPU that others wait for
             self.kill(worker)
             raise
-        if handshake.version != version():
+        if handshake.version != source_version():
             self.kill(worker)
             raise ConfigError(
                 f"the worker on {handshake.machine} runs another version of dokimasia ({handshake.version}; this is "
-                f"{version()}): install the same on every node"
+                f"{source_version()}): install the same on every node"
             )
         logger(__name__).info("worker began", machine=handshake.machine, pid=handshake.pid)
         self.living[handshake.pid] = worker

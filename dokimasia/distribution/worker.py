@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from dokimasia.distribution.channel import Channel, ChannelMessage
 from dokimasia.distribution.failures import WorkerDied
 from dokimasia.distribution.remote_gateway import RemoteBlobs, RemoteGateway, RemoteRows, RemoteSteps
-from dokimasia.distribution.worker_config import GraphTask, Handshake, WorkerConfig, key_pair, unseal, version
+from dokimasia.distribution.worker_config import GraphTask, Handshake, WorkerConfig, key_pair, unseal
 from dokimasia.domain.judgement import Failed
 from dokimasia.domain.options import GraphOptions
 from dokimasia.gateway.direct import transport
@@ -24,6 +24,7 @@ from dokimasia.log import Redactor, configure
 from dokimasia.settings import worker_keys
 from dokimasia.storage.checkpoints import RemoteSaver
 from dokimasia.storage.runs import SqliteValueStore
+from dokimasia.version import source_version
 
 if TYPE_CHECKING:
     from nacl.public import PrivateKey
@@ -54,7 +55,7 @@ class Worker:
 
     async def hello(self) -> Handshake:
         """Return the identity of this process."""
-        return Handshake(version(), os.getpid(), platform.node())
+        return Handshake(source_version(), os.getpid(), platform.node())
 
     async def key(self) -> bytes:
         """Return the public key with which the driver seals the next API keys."""

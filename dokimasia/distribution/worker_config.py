@@ -1,12 +1,8 @@
-"""A worker's configuration for a run, sealed keys, and the version of the package."""
+"""A worker's configuration for a run, and sealed keys."""
 
-import hashlib
 import json
-import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -70,16 +66,6 @@ class Handshake(NamedTuple):
     version: str
     pid: int
     machine: str
-
-
-@cache
-def version() -> str:
-    """Return the version this process runs: a hash of the package's sources, and Python's version."""
-    package = Path(__file__).parents[1]
-    fingerprint = hashlib.sha256()
-    for path in sorted(package.rglob("*.py")):
-        fingerprint.update(str(path.relative_to(package)).encode() + b"\0" + path.read_bytes())
-    return f"{fingerprint.hexdigest()[:16]} on Python {platform.python_version()}"
 
 
 def key_pair() -> "PrivateKey":

@@ -3,15 +3,21 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol, cast
 
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.graph import StateGraph
+from langgraph.errors import GraphRecursionError
+from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Command
 
+from dokimasia.domain.identity import JsonObject
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
 from dokimasia.graphs.steps import Steps
 from dokimasia.graphs.watched import picture, watch
+
+CompiledGraph = CompiledStateGraph[Any, Context]
 
 RECURSION_LIMIT = 60
 """Steps that one thread may take; every cycle in the graphs is bounded well below it."""
@@ -21,6 +27,8 @@ class GraphFile(Protocol):
     """A module that defines a graph: its name, the version of its nodes and state, and the function that builds it.
 
     A module that also says `CHECKPOINTED = True` has every step stored, so that a resume continues in the middle of a walk.
+    One that says `STRAIGHT = True` has no router and no reducer, and nodes that take `runtime`: a walk without checkpoints
+    calls them one after the other (see `walk_straight`).
     """
 
     @property
@@ -48,7 +56,7 @@ GRAPHS: dict[str, GraphFile] = {
 
 def compiled(
     graph: GraphFile, saver: BaseCheckpointSaver[str] | None = None, *, steps: Steps | None = None
-) -> CompiledStateGraph[Any, Context]:
+) -> CompiledGraph:
     """Return the compiled graph of a graph file, also of a plug-in's.
 
     With a saver its threads can be resumed. With `steps`, the graph's picture and then each of its steps are reported
@@ -63,9 +71,7 @@ def compiled(
     return compiled_graph
 
 
-async def run(
-    graph: CompiledStateGraph[Any, Context], inputs: Mapping[str, Any], *, context: Context
-) -> dict[str, Any]:
+async def run(graph: CompiledGraph, inputs: Mapping[str, Any], *, context: Context) -> dict[str, Any]:
     """Run a graph without checkpoints and return its final state."""
     config: RunnableConfig = {"recursion_limit": RECURSION_LIMIT}
     state: dict[str, Any] = {}
@@ -73,3 +79,28 @@ async def run(
     async for values in graph.astream(dict(inputs), config, context=context, stream_mode="values"):
         state = values
     return state
+
+
+async def walk_straight(graph: CompiledGraph, inputs: Mapping[str, object], *, context: Context) -> JsonObject:
+    """Call the nodes of a straight graph one after the other, as `run` would, and return the final state.
+
+    A step of LangGraph's loop prepares for branches, checkpoints and streams, which takes longer than the work of a node
+    whose calls wait for models. A node leads on by its edge, or by the `goto` of the command that it returns.
+
+    Raises:
+        GraphRecursionError: it takes more than `RECURSION_LIMIT` steps.
+    """
+    builder, runtime = graph.builder, Runtime(context=context)
+    following = dict(builder.edges)
+    state: JsonObject = {name: value for name, value in inputs.items() if name in builder.channels}
+    node = following[START]
+    for _ in range(RECURSION_LIMIT):
+        if node == END:
+            return state
+        runnable = cast("Runnable[JsonObject, object]", builder.nodes[node].runnable)
+        update = await runnable.ainvoke(dict(state), {}, runtime=runtime)
+        node = following.get(node, END)
+        if isinstance(update, Command):
+            node, update = cast("str", update.goto), cast("object", update.update)
+        state |= cast("JsonObject | None", update) or {}
+    raise GraphRecursionError(f"{graph.name} takes more than {RECURSION_LIMIT} steps")

@@ -14,12 +14,11 @@ from langgraph.checkpoint.base import (
     CheckpointMetadata,
     CheckpointTuple,
 )
-from langgraph.graph.state import CompiledStateGraph
 
 from dokimasia.domain.judgement import Failed
 from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.drive import GraphFile
+from dokimasia.graphs.drive import CompiledGraph, GraphFile
 from dokimasia.graphs.steps import Steps
 from dokimasia.graphs.watched import at_item
 
@@ -147,7 +146,7 @@ class LocalExecutor:
         """Save steps with `saver`, and report them to `steps`, if given."""
         self._saver = CompletedStepSaver(saver)
         self._steps = steps
-        self._graphs: dict[tuple[str, bool], CompiledStateGraph[Any, Context]] = {}
+        self._graphs: dict[tuple[str, bool], CompiledGraph] = {}
 
     async def execute(self, walk: GraphRun) -> dict[str, Any]:
         """Return the final state of a graph; a thread resumes from its last checkpoint.
@@ -159,7 +158,8 @@ class LocalExecutor:
         graph = self._compiled(walk.graph, checkpointed=bool(walk.thread))
         with at_item(walk.item):
             if not walk.thread:
-                return await drive.run(graph, walk.inputs, context=walk.context)
+                run = drive.walk_straight if getattr(walk.graph, "STRAIGHT", False) else drive.run
+                return await run(graph, walk.inputs, context=walk.context)
             open_failures = [] if walk.context.open_failures is None else walk.context.open_failures
             context = replace(walk.context, open_failures=open_failures)
             config: RunnableConfig = {
@@ -178,7 +178,7 @@ class LocalExecutor:
             finally:
                 del self._saver.open[walk.thread]
 
-    def _compiled(self, graph: GraphFile, *, checkpointed: bool) -> CompiledStateGraph[Any, Context]:
+    def _compiled(self, graph: GraphFile, *, checkpointed: bool) -> CompiledGraph:
         key = (graph.NAME, checkpointed)
         if key not in self._graphs:
             self._graphs[key] = drive.compiled(graph, self._saver if checkpointed else None, steps=self._steps)

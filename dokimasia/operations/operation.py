@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import IO, Annotated, Any, Literal, TypeVar, cast
 from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
@@ -71,18 +71,38 @@ class ListPage(BaseModel):
     next: str | None = None
 
 
+PART = 2**20
+"""Bytes that are read at a time of a file that is not in memory."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileReply:
     """A file that an operation returns; with a name, a browser saves it and runs no script in it.
 
-    `title` describes its content for people; it is not sent.
+    `content` is its bytes, or an open temporary file with them, which is read once, by `data` or `parts`. `title` describes
+    its content for people; it is not sent.
     """
 
-    data: bytes
+    content: bytes | IO[bytes]
     media_type: str
     name: str = ""
     title: str = ""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def data(self) -> bytes:
+        """Its content as a whole."""
+        return b"".join(self.parts())
+
+    def parts(self) -> Iterator[bytes]:
+        """Yield its content in parts of at most 1 MiB, or as it is in memory."""
+        if isinstance(self.content, bytes):
+            yield self.content
+            return
+        with self.content as file:
+            file.seek(0)
+            while part := file.read(PART):
+                yield part
 
 
 @dataclass(kw_only=True)
@@ -205,7 +225,9 @@ class Operation:
 
 
 def read_reply(function: Callable[..., Awaitable[R] | R], sent: object) -> R:
-    """Return the reply of an operation from the JSON of its route."""
+    """Return the reply of an operation from the JSON, or the file, of its route."""
+    if isinstance(sent, FileReply):
+        return cast("R", sent)
     return TypeAdapter[R](inspect.signature(function).return_annotation).validate_python(sent)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import tempfile
 import zipfile
 from collections.abc import Mapping
 from typing import Annotated, Literal, cast, get_args
@@ -20,7 +21,7 @@ from dokimasia.operations.operation import (
 )
 from dokimasia.people.checks import without_others
 from dokimasia.runs.catalogue import method_of
-from dokimasia.runs.reading.exporting import SUFFIXES, Format, encode, export_rows, file_stem, form_of
+from dokimasia.runs.reading.exporting import SUFFIXES, Format, file_stem, form_of, write_export
 from dokimasia.runs.reading.inspection import items_of_run, sample_of_run
 from dokimasia.runs.reading.reporting import SAMPLES, render, report_data, run_data
 from dokimasia.storage.runs import Run
@@ -37,6 +38,9 @@ MEDIA_TYPES = {
     "excel": "text/csv",
     "parquet": "application/vnd.apache.parquet",
 }
+IN_MEMORY = 8 * 2**20
+"""Bytes of an export up to which it is not written to a temporary file."""
+
 ZIP, ZIP_DATE = "application/zip", (1980, 1, 1, 0, 0, 0)
 HTML, MARKDOWN, PLAIN = "text/html", "text/markdown", "text/plain"
 
@@ -123,11 +127,12 @@ def export(
     row = context.run(run)
     stem = file_stem(context.home, row)
     if format in get_args(Format):
-        rows = asyncio.run(export_rows(context.home, row))
-        counts = {"dokimasia-rows": str(len(rows.rows))}
         rows_format = cast("Format", format)
-        data = encode(rows, rows_format)
-        return FileReply(data, MEDIA_TYPES[format], f"{stem}.{SUFFIXES[rows_format]}", headers=counts)
+        # Whole before its first byte is sent, since reading may fail; the reply closes it.
+        content = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
+        count = asyncio.run(write_export(context.home, row, rows_format, content))
+        counts = {"dokimasia-rows": str(count)}
+        return FileReply(content, MEDIA_TYPES[format], f"{stem}.{SUFFIXES[rows_format]}", headers=counts)
     forms = method_of(row).forms
     if context.served and format not in forms:
         formats = ", ".join((*get_args(Format), *forms))

@@ -181,25 +181,22 @@ def total_estimate(asked: Iterable[ExpectedCalls], samples: int, *, items: int =
 
     The cost of a kind is the cost of one of its calls times their number.
     """
-    models: dict[str, ModelEstimate] = {}
+    models: dict[str, _Totals] = {}
     people: Counter[str] = Counter()
-    steps: dict[tuple[str, str, bool], tuple[int, int, int, float | None]] = {}
+    steps: dict[tuple[str, str, bool], _Totals] = {}
+    costs: dict[tuple[int, int, int, int], tuple[ModelSpec, float | None]] = {}
     for kind in asked:
         name = kind.spec.ref.name
         if kind.spec.ref.person:
             people[name] += kind.calls
             continue
-        before, cost = models.get(name, ModelEstimate(cost=0.0)), _cost_of_kind(kind)
-        models[name] = ModelEstimate(
-            calls=before.calls + kind.calls,
-            input_tokens=before.input_tokens + kind.calls * kind.sent,
-            output_tokens=before.output_tokens + kind.calls * kind.received,
-            cost=_sum(before.cost, cost),
-        )
+        like = id(kind.spec), kind.calls, kind.sent, kind.received  # samples of a size cost the same
+        if like not in costs:
+            costs[like] = kind.spec, _cost_of_kind(kind)  # with the model, whose place in memory no other takes then
+        totals = kind.calls, kind.calls * kind.sent, kind.calls * kind.received, costs[like][1]
+        models[name] = _added(models.get(name, _NOTHING), totals)
         place = (kind.step, name, kind.if_undecided)
-        calls, sent, received, spent = steps.get(place, (0, 0, 0, 0.0))
-        sent, received = sent + kind.calls * kind.sent, received + kind.calls * kind.received
-        steps[place] = (calls + kind.calls, sent, received, _sum(spent, cost))
+        steps[place] = _added(steps.get(place, _NOTHING), totals)
     by_step = tuple(
         StepEstimate(
             step=step,
@@ -214,7 +211,21 @@ def total_estimate(asked: Iterable[ExpectedCalls], samples: int, *, items: int =
         for (step, model, if_undecided), (calls, sent, received, cost) in steps.items()
         if calls
     )
-    return Estimate(samples=samples, items=items, models=models, people=dict(people), by_step=by_step)
+    by_model = {
+        name: ModelEstimate(calls=calls, input_tokens=sent, output_tokens=received, cost=cost)
+        for name, (calls, sent, received, cost) in models.items()
+    }
+    return Estimate(samples=samples, items=items, models=by_model, people=dict(people), by_step=by_step)
+
+
+_Totals = tuple[int, int, int, float | None]
+"""Calls, tokens sent and received, and US dollars; None if unpriced."""
+
+_NOTHING: _Totals = (0, 0, 0, 0.0)
+
+
+def _added(first: _Totals, second: _Totals) -> _Totals:
+    return first[0] + second[0], first[1] + second[1], first[2] + second[2], _sum(first[3], second[3])
 
 
 def _sum(first: float | None, second: float | None) -> float | None:

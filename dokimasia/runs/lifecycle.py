@@ -19,6 +19,7 @@ from dokimasia.graphs.blocking import block_on
 from dokimasia.prompts import PromptLibrary
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.estimate import Estimate
+from dokimasia.runs.kept_figures import finished_figures
 from dokimasia.runs.method import AnyMethod, Export, Method
 from dokimasia.runs.observer import Observer, SilentObserver
 from dokimasia.runs.outcome import (
@@ -436,7 +437,7 @@ def models_to_reach(
 def _result_of(method: AnyMethod, session: Session, run: Run, request: RunRequest, *, complete: bool) -> RunResult:
     """Return a run's result, with its outcome by the request's thresholds and limits on failures."""
     home, by_object = session.opened, bool(session.settings.chat_models)
-    figures = method.json_figures(home, run)
+    figures = finished_figures(method, home, run) if run.status == "done" else method.json_figures(home, run)
     if complete:
         end, why = outcome_of(method, home, run, request, figures, by_object=by_object)
     else:

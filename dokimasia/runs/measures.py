@@ -8,6 +8,7 @@ from typing import Literal, NotRequired, TypedDict
 import numpy as np
 
 from dokimasia.algorithms.statistics import ConfidenceInterval, bootstrap_interval, jackknife_interval, rate_interval
+from dokimasia.algorithms.statistics.clusters import ClusterNames, Floats
 from dokimasia.algorithms.statistics.paired import PERMUTATIONS, sign_flip_test
 from dokimasia.algorithms.statistics.power import pilot_design, samples_needed
 from dokimasia.algorithms.statistics.refusal import ONE_CLUSTER
@@ -102,13 +103,14 @@ def interval_of(mean: float, ends: ConfidenceInterval, *, unit: float = 1.0) -> 
 
 
 def mean_with_interval(
-    values: Sequence[float], clusters: Sequence[Hashable], *, seed: int, bounds: tuple[float, float] | None = None
+    values: Sequence[float] | Floats, clusters: ClusterNames, *, seed: int, bounds: tuple[float, float] | None = None
 ) -> Interval | None:
     """Return the mean with its 95 % bootstrap interval, which resamples whole clusters; None without values."""
-    if not values:
+    if not len(values):
         return None
     ends = bootstrap_interval(values, clusters=clusters, seed=seed, bounds=bounds)
-    return interval_of(sum(values) / len(values), ends)
+    listed = values.tolist() if isinstance(values, np.ndarray) else values
+    return interval_of(sum(listed) / len(listed), ends)
 
 
 def rate_of_hits(hits: Sequence[bool], clusters: Sequence[Hashable] | None = None) -> Rate:
@@ -153,7 +155,7 @@ def strict_accuracy(answers: Sequence[Correctness], clusters: Sequence[Hashable]
 
 
 def paired_difference(
-    differences: Sequence[float], clusters: Sequence[Hashable], *, widest: float, seed: int
+    differences: Sequence[float] | Floats, clusters: ClusterNames, *, widest: float, seed: int
 ) -> PairedDifference:
     """Return the mean of paired differences with its interval, a sign-flip test and the number of changes.
 
@@ -169,7 +171,7 @@ def paired_difference(
         equal=int(np.count_nonzero(np.abs(steps) <= _UNCHANGED)),
         lower=int(np.count_nonzero(steps < -_UNCHANGED)),
     )
-    if not differences:
+    if not len(steps):
         return PairedDifference(difference=None, p_value=None, permutations=None, changed=changed)
     test = sign_flip_test(differences, clusters=clusters, seed=seed)
     return PairedDifference(

@@ -134,6 +134,7 @@ class Method(Generic[Q, P]):
         row_kind: the kind of the result rows that are a run's results; by default the method's name.
         row_name: the name of these rows for readers.
         columns: further columns of an export with their types; `cells` returns their values.
+        paged: whether `cells` takes some rows of a run as well as all, so that an export is written as it is read.
         export: returns the whole table of an export, for a run whose results are no rows.
         forms: other forms of an export by name; each returns the files of a folder by name.
         scale: the lowest and the highest score of a row; None for a method without scores.
@@ -184,6 +185,7 @@ class Method(Generic[Q, P]):
     row_name: str = "results"
     columns: Mapping[str, ColumnType] = field(default_factory=dict[str, ColumnType])
     cells: Callable[[Home, Run, Sequence[ResultRow]], Awaitable[Sequence[Mapping[str, object]]]] | None = None
+    paged: bool = False
     export: Callable[[Home, Run], Export] | None = None
     forms: Mapping[str, Callable[[Home, Run], Mapping[str, bytes]]] = field(
         default_factory=dict[str, Callable[[Home, Run], Mapping[str, bytes]]]

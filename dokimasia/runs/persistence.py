@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from dokimasia.domain.identity import Value, value_id
 from dokimasia.errors import ConfigError, InputError, NotFound
 from dokimasia.runs.figures import limits_of
+from dokimasia.runs.kept_figures import forget_figures
 from dokimasia.runs.method import AnyMethod, Method
 from dokimasia.runs.plans import RunPlan, VersionedMethod, run_id
 from dokimasia.runs.requests import DataRequest, Invocation, RunRequest
@@ -196,6 +197,7 @@ async def delete_whole_run(home: Home, run_id: str) -> Deleted:
             f"run {run_id} is needed by {', '.join(waiting)}, which is unfinished; resume or delete that first"
         )
     deleted = await delete_run(home, run_id)
+    forget_figures(home, run_id)
     if home.checkpoints.is_file():
         from dokimasia.storage.checkpoints import sweep_orphans  # loads LangGraph
 

@@ -238,8 +238,13 @@ class Session:
         def flush() -> None:
             if isinstance(blobs, BackgroundWriter) and self.forked is None and waiting:
                 blobs.settle()
-                keep_samples(self.opened, waiting)
-            stored.entries.extend(map(_entry, waiting))
+                places = keep_samples(self.opened, waiting)  # which has hashed them
+            else:
+                places = [
+                    RunSample(0, value_id(sample), sample.id, sample.digest, sample.cluster) for sample in waiting
+                ]
+            for sample, place in zip(waiting, places, strict=True):
+                stored.entries.append(SampleEntry(place, bool(sample.images), size_of(sample)))
             waiting.clear()
 
         with blobs if isinstance(blobs, BackgroundWriter) else nullcontext():
@@ -272,11 +277,6 @@ class Session:
 def skipped_entries(run: Run) -> list[str]:
     """Return why parts of a run's data were left out when it was accepted, a text each."""
     return run.texts("skipped")
-
-
-def _entry(sample: Sample) -> SampleEntry:
-    place = RunSample(0, value_id(sample), sample.id, sample.digest, sample.cluster)
-    return SampleEntry(place, bool(sample.images), size_of(sample))
 
 
 def _drop_blind(stored: StoredSamples, request: DataRequest) -> None:

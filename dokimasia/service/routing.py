@@ -1,6 +1,7 @@
 """FastAPI routes made from operations, with the parameters, body, right and reply that they declare."""
 
 import inspect
+import os
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ import fastapi
 import orjson
 from fastapi import APIRouter, Depends, Query, Request, Response, params
 from fastapi.datastructures import Default
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, StreamingResponse
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
@@ -238,7 +239,10 @@ def _file_response(file: FileReply) -> Response:
     headers = dict(file.headers)
     if file.name:
         headers = {"content-disposition": f'attachment; filename="{file.name}"', **NEVER_RUN, **headers}
-    return Response(file.data, media_type=file.media_type, headers=headers)
+    if isinstance(file.content, bytes):
+        return Response(file.content, media_type=file.media_type, headers=headers)
+    headers["content-length"] = str(file.content.seek(0, os.SEEK_END))
+    return StreamingResponse(file.parts(), media_type=file.media_type, headers=headers)
 
 
 def file_reply(*media_types: str, description: str = "the file") -> dict[int | str, JsonObject]:

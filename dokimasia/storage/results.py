@@ -1,7 +1,7 @@
 """The results of a run's work items, and the events of the run."""
 
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import orjson
@@ -108,6 +108,35 @@ def results(home: Home, run_id: str, *, kind: str | None = None, as_judged: bool
     if as_judged or not (corrections := corrections_of(home, run_id)):
         return results
     return [corrected(row, corrections) for row in results if row.sample_id not in corrections.left_out]
+
+
+PAGE = 4_000
+"""About how many rows `result_pages` reads at a time, unless a sample has more."""
+
+
+def result_pages(home: Home, run_id: str, kind: str) -> Iterator[list[ResultRow]]:
+    """Yield a run's results of a kind as judged, in the order of `results`, all those of some samples at a time."""
+    [(end, count)] = home.all(
+        "SELECT (SELECT coalesce(max(position) + 1, 0) FROM run_samples WHERE run_id = ?1), "
+        "(SELECT count(*) FROM results WHERE run_id = ?1 AND kind = ?2)",
+        (run_id, kind),
+    )
+    step = max(1, PAGE * end // max(1, count))
+    of_samples = (
+        "SELECT r.* FROM run_samples s JOIN results r ON r.run_id = s.run_id AND r.sample_id = s.sample_id "
+        "WHERE s.run_id = ? AND s.position >= ? AND s.position < ? AND r.kind = ? "
+        "ORDER BY s.position, r.model, r.arm, r.repeat, r.item"
+    )
+    for start in range(0, end, step):
+        if page := home.rows(of_samples, (run_id, start, start + step, kind)):
+            yield [read_result(row) for row in page]
+    others = (
+        "SELECT * FROM results WHERE run_id = ?1 AND kind = ?2 "
+        "AND sample_id NOT IN (SELECT sample_id FROM run_samples WHERE run_id = ?1) "
+        "ORDER BY sample_id, model, arm, repeat, item"
+    )
+    if page := home.rows(others, (run_id, kind)):
+        yield [read_result(row) for row in page]
 
 
 def corrected(row: ResultRow, corrections: Corrections) -> ResultRow:

@@ -3,6 +3,7 @@
 from itertools import product
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -100,3 +101,28 @@ def test_what_cannot_be_tested_is_refused(
     """Nothing, something that is no number, names that do not match, and no permutation are errors."""
     with pytest.raises(ValueError, match=r"at least one|cluster names"):
         sign_flip_test(differences, clusters=clusters, seed=0, permutations=permutations)
+
+
+@pytest.mark.parametrize("count", [128, 131, 500])
+@pytest.mark.parametrize("unit", [1.0, 0.1])
+def test_few_kinds_of_differences_are_flipped_as_many_are(count: int, unit: float) -> None:
+    """Differences on a scale of a few steps have the p-value that the signs of all clusters, added one by one, come to."""
+    generator = np.random.default_rng(count)
+    steps = unit * generator.integers(1, 5, count) - unit * generator.integers(1, 5, count) + unit / 2
+    sizes = np.sort(np.abs(steps))
+    bits = np.random.default_rng(3)
+    totals = np.zeros(2000)
+    for start in range(0, count, 8):
+        batch = sizes[start : start + 8]
+        drawn = bits.integers(0, 1 << len(batch), size=2000, dtype=np.uint8)
+        for place, size in enumerate(batch):
+            totals += np.where(drawn >> place & 1, -size, size)
+    reached = np.count_nonzero(np.abs(totals) >= abs(steps.sum()) - 1e-9 * sizes.sum())
+    assert sign_flip_test(steps, seed=3, permutations=2000).p_value == (1 + reached) / 2001
+
+
+def test_clusters_are_told_by_number_as_by_name() -> None:
+    """Numbers, with gaps or without, sort values into the same clusters as names."""
+    values, numbers = [0.5, -1.0, 2.0, 0.25, -0.0], [4, 2, 4, 0, 2]
+    named = sign_flip_test(values, clusters=[str(number) for number in numbers], seed=0)
+    assert sign_flip_test(values, clusters=np.array(numbers), seed=0) == named

@@ -13,7 +13,18 @@ from dokimasia.errors import InputError
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.evaluation.figures import COLUMNS as OWN
 from dokimasia.runs.method import Export
-from dokimasia.runs.reading.exporting import FIRST, FORMATS, LAST, Format, encode, export_rows, format_of, write_whole
+from dokimasia.runs.reading.exporting import (
+    FIRST,
+    FORMATS,
+    LAST,
+    Format,
+    encode,
+    export_pages,
+    export_rows,
+    format_of,
+    write_export,
+    write_whole,
+)
 from dokimasia.settings import Settings
 from dokimasia.simulation.serving.faults import parse_faults
 from dokimasia.simulation.serving.transport import SimTransport
@@ -95,6 +106,23 @@ async def test_all_formats_hold_the_same_rows(settings: Settings, request_of: Re
     assert [one["response"] for one in read] == [row["response"] or "" for row in rows]
     assert [one["score"] for one in read] == ["" if row["score"] is None else str(row["score"]) for row in rows]
     assert [orjson.loads(one["call_keys"]) for one in read] == [row["call_keys"] for row in rows]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+async def test_an_export_is_written_as_it_is_read(
+    settings: Settings, request_of: Requests, monkeypatch: pytest.MonkeyPatch, format: Format
+) -> None:
+    """Written some rows at a time, a file has the bytes of the whole, and every row once."""
+    result, rows = await exported(settings, request_of(limit=5, repeats=2), "refusal=0.2")
+    monkeypatch.setattr("dokimasia.storage.results.PAGE", 9)
+    with Home.open(settings.home, write=False) as home:
+        run = get_run(home, result.run)
+        columns, pages = export_pages(home, run)
+        sizes = [len(page) async for page in pages]
+        file = io.BytesIO()
+        assert await write_export(home, run, format, file) == len(rows) == sum(sizes)
+    assert len(sizes) > 1
+    assert file.getvalue() == encode(Export(columns, rows), format)
 
 
 def test_an_export_without_rows_has_its_columns() -> None:

@@ -82,7 +82,9 @@ async def test_runs_are_found_by_method_status_and_text(client: httpx.AsyncClien
     assert (await client.get("/api/runs?status=other")).status_code == 422
 
 
-async def test_a_report_and_an_export_come_in_every_format(client: httpx.AsyncClient, small: Finished) -> None:
+async def test_a_report_and_an_export_come_in_every_format(
+    client: httpx.AsyncClient, small: Finished, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The page is kept from the service, Markdown and terminal are plain, and rows are those of `dokimasia export`."""
     page = await client.get("/api/runs/last/report")
     assert page.headers["content-type"].startswith("text/html")
@@ -97,6 +99,9 @@ async def test_a_report_and_an_export_come_in_every_format(client: httpx.AsyncCl
     words = ["export", small.run, "--home", str(small.home)]
     exported = await asyncio.to_thread(CliRunner().invoke, group, words)
     assert rows == exported.stdout_bytes
+    monkeypatch.setattr("dokimasia.operations.results.IN_MEMORY", 100)
+    long = await client.get("/api/runs/last/export")
+    assert (long.content, long.headers["content-length"]) == (rows, str(len(rows)))
     assert (await client.get("/api/runs/last/export?format=csv")).headers["content-type"].startswith("text/csv")
     other = await client.get("/api/runs/last/export?format=vlmevalkit")
     assert other.status_code == 422

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dokimasia.algorithms.statistics.clusters import (
     ROUNDING,
+    ClusterNames,
     Clusters,
     Floats,
     by_cluster,
@@ -46,9 +47,9 @@ _CLUSTERS_A_KIND = 20
 
 
 def bootstrap_interval(
-    values: Sequence[float],
+    values: Sequence[float] | Floats,
     *,
-    clusters: Sequence[Hashable] | None = None,
+    clusters: ClusterNames | None = None,
     level: float = 0.95,
     seed: int,
     bounds: tuple[float, float] | None = None,
@@ -59,8 +60,9 @@ def bootstrap_interval(
     ----------
     values : sequence of float
         The measured values, in any unit. Leave out missing ones.
-    clusters : sequence of hashable, optional
-        The cluster of each value (values that share an image, say); without it each value is its own cluster.
+    clusters : sequence of hashable or array of int, optional
+        The cluster of each value (values that share an image, say), by name or number; without it each value is its own
+        cluster.
     level : float
         Nominal coverage, strictly between 0 and 1.
     seed : int

@@ -1,17 +1,23 @@
 """Paired comparisons: whether differences between two measurements of the same items may be chance."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dokimasia.algorithms.statistics.clusters import Floats, by_cluster
+from dokimasia.algorithms.statistics.clusters import ClusterNames, Floats, by_cluster
 
 PERMUTATIONS = 20_000
 EXACT_CLUSTERS = 14
 _ROUNDING = 1e-9
 _FLIPPED_AT_ONCE = 8
+_MOST_CACHED = 16_000_000
+"""The most batches of flips by permutations that are cached: 48 MB."""
+
+_MOST_COUNTED = 32_000
+"""The most clusters whose flips are counted in 16 bits."""
 
 
 class SignFlips(NamedTuple):
@@ -23,9 +29,9 @@ class SignFlips(NamedTuple):
 
 
 def sign_flip_test(
-    differences: Sequence[float],
+    differences: Sequence[float] | Floats,
     *,
-    clusters: Sequence[Hashable] | None = None,
+    clusters: ClusterNames | None = None,
     seed: int,
     permutations: int = PERMUTATIONS,
 ) -> SignFlips:
@@ -38,9 +44,9 @@ def sign_flip_test(
     ----------
     differences : sequence of float
         Second minus first, one per pair, in any unit.
-    clusters : sequence of hashable, optional
-        The cluster of each pair (pairs that share an image, say), whose signs flip as one; without it each pair is its own
-        cluster.
+    clusters : sequence of hashable or array of int, optional
+        The cluster of each pair (pairs that share an image, say), by name or number, whose signs flip as one; without it
+        each pair is its own cluster.
     seed : int
         Seed of the random patterns, if there are too many to count all. The order of the pairs does not matter.
     permutations : int
@@ -84,12 +90,80 @@ def sign_flip_test(
     if len(sizes) <= EXACT_CLUSTERS:
         totals = sign_patterns(len(sizes)) @ sizes
         return SignFlips(_as_large(totals, limit) / len(totals), len(totals), exact=True)
+    totals = _few_kinds_flipped(sizes, tolerance, seed, permutations)
+    if totals is None:
+        totals = _flipped(sizes, seed, permutations)
+    return SignFlips((1 + _as_large(totals, limit)) / (1 + permutations), 1 + permutations, exact=False)
+
+
+def _flipped(sizes: Floats, seed: int, permutations: int) -> Floats:
+    """Return the total of the sizes for each random pattern of signs."""
     generator, totals = np.random.default_rng(seed), np.zeros(permutations)
     for start in range(0, len(sizes), _FLIPPED_AT_ONCE):
         batch = sizes[start : start + _FLIPPED_AT_ONCE]
         batch_totals = sign_patterns(len(batch)) @ batch
         totals += batch_totals[generator.integers(0, len(batch_totals), size=permutations, dtype=np.uint8)]
-    return SignFlips((1 + _as_large(totals, limit)) / (1 + permutations), 1 + permutations, exact=False)
+    return totals
+
+
+def _few_kinds_flipped(sizes: Floats, tolerance: float, seed: int, permutations: int) -> Floats | None:
+    """Return what `_flipped` does for ordered sizes of few kinds, up to a tenth of the tolerance; None for many kinds.
+
+    Scores have few values, so that most clusters differ as much as others do. A total is then the sum of all sizes, less
+    twice each kind of size times the number of its clusters whose signs are flipped, and these numbers are counted once for
+    all comparisons of a report.
+    """
+    count, slack = len(sizes), tolerance / (10 * len(sizes))
+    ends = np.append(np.flatnonzero(np.diff(sizes) > slack) + 1, count)
+    starts = np.insert(ends[:-1], 0, 0)
+    batches = count // _FLIPPED_AT_ONCE
+    most = 1 << max(0, batches - 1).bit_length()
+    if 2 * len(ends) > batches or most * permutations > _MOST_CACHED or count > _MOST_COUNTED:
+        return None
+    if float((sizes[ends - 1] - sizes[starts]).max()) > slack:
+        return None
+    flips = _drawn_flips(seed, permutations, most)
+    steps = np.diff(sizes[starts], append=0.0)
+    totals: Floats = np.full(permutations, float(sizes.sum()))
+    for end, step in zip(ends.tolist(), steps.tolist(), strict=True):
+        batch, rest = divmod(end, _FLIPPED_AT_ONCE)
+        flipped = flips.before[batch]
+        if rest:
+            drawn = flips.drawn(batch, count, permutations)
+            flipped = flipped + np.bitwise_count(drawn & np.uint8((1 << rest) - 1))
+        totals += (2 * step) * flipped
+    return totals
+
+
+class _Flips(NamedTuple):
+    """Random signs by batches of eight: a bit for each, the flips before each batch, and the generator's states."""
+
+    bits: NDArray[np.uint8]
+    before: NDArray[np.int16]
+    states: list[Mapping[str, object]]
+
+    def drawn(self, batch: int, count: int, permutations: int) -> NDArray[np.uint8]:
+        """Return the bits of a batch among those of so many clusters; the last batch may have fewer than eight."""
+        size = min(_FLIPPED_AT_ONCE, count - batch * _FLIPPED_AT_ONCE)
+        if size == _FLIPPED_AT_ONCE:
+            return self.bits[batch]
+        generator = np.random.default_rng(0)
+        generator.bit_generator.state = self.states[batch]
+        return generator.integers(0, 1 << size, size=permutations, dtype=np.uint8)
+
+
+@lru_cache(maxsize=2)
+def _drawn_flips(seed: int, permutations: int, batches: int) -> _Flips:
+    """Return the signs that `_flipped` draws; the last ones are cached, for the pairs of models of one report."""
+    generator = np.random.default_rng(seed)
+    bits = np.empty((batches, permutations), dtype=np.uint8)
+    before = np.zeros((batches + 1, permutations), dtype=np.int16)
+    states: list[Mapping[str, object]] = [generator.bit_generator.state]
+    for batch in range(batches):
+        bits[batch] = generator.integers(0, 1 << _FLIPPED_AT_ONCE, size=permutations, dtype=np.uint8)
+        np.add(before[batch], np.bitwise_count(bits[batch]), out=before[batch + 1])
+        states.append(generator.bit_generator.state)
+    return _Flips(bits, before, states)
 
 
 @lru_cache(maxsize=EXACT_CLUSTERS + 1)

@@ -32,6 +32,7 @@ from dokimasia.graphs.versions import CHECKPOINT_SCORING, VERSIONS
 
 NAME = CHECKPOINT_SCORING
 VERSION = VERSIONS[NAME]
+STRAIGHT = True
 
 
 class State(TypedDict, total=False):

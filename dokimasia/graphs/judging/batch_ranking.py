@@ -19,6 +19,7 @@ from dokimasia.graphs.versions import VERSIONS
 
 NAME = "batch_ranking"
 VERSION = VERSIONS[NAME]
+STRAIGHT = True
 
 
 class State(Failure, TypedDict, total=False):

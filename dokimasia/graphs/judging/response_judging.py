@@ -25,6 +25,7 @@ from dokimasia.graphs.versions import VERSIONS
 
 NAME = "response_judging"
 VERSION = VERSIONS[NAME]
+STRAIGHT = True
 
 How = Literal["pointwise", "scan", "aspects"]
 

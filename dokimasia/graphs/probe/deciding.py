@@ -23,6 +23,7 @@ from dokimasia.graphs.versions import VERSIONS
 
 NAME = "deciding"
 VERSION = VERSIONS[NAME]
+STRAIGHT = True
 
 
 class State(TypedDict, total=False):

@@ -36,6 +36,7 @@ METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
     row_name="answers",
     columns=COLUMNS,
     cells=cells,
+    paged=True,
     decisions=lazy_function("dokimasia.methods.evaluation.decisions", "decisions"),
     scale=ATOMS,
     measures={"score": ("score", "mean"), "accuracy": ("strict_accuracy", "bounds", "low")},

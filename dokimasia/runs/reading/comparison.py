@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from dokimasia.algorithms.statistics import bootstrap_interval, false_discovery_rate
-from dokimasia.algorithms.statistics.clusters import Floats
+from dokimasia.algorithms.statistics.clusters import ClusterNames, Floats
 from dokimasia.domain.identity import JsonObject, digest
 from dokimasia.domain.judgement import Correctness, correctness_of
 from dokimasia.errors import InputError
@@ -119,11 +119,16 @@ AnswerMeasure = Literal["score", "right", "strict", "upper", "stated"]
 """What is measured of an answer: an attribute of `ComparedAnswer`."""
 
 
+Integers = NDArray[np.int64]
+Positions = NDArray[np.intp]
+
+
 @dataclass(slots=True)
 class ComparisonSide:
     """One model in one run: the run's samples in order, and the model's answers; `scored` is false without a judge.
 
-    A side is compared with many others, so that what it brings to each comparison is computed once.
+    A side is compared with many others, in several threads, so that what it brings to each comparison is computed once, as
+    arrays by sample, and kept when it is whole.
     """
 
     places: Sequence[SampleRef]
@@ -136,6 +141,8 @@ class ComparisonSide:
         default_factory=dict[AnswerMeasure, Floats], init=False, repr=False, compare=False
     )
     _positions: dict[str, int] | None = field(default=None, init=False, repr=False, compare=False)
+    _clusters: Positions | None = field(default=None, init=False, repr=False, compare=False)
+    _undecided: Integers | None = field(default=None, init=False, repr=False, compare=False)
     _by_repeat: "dict[str, dict[int, ComparedAnswer]] | None" = field(
         default=None, init=False, repr=False, compare=False
     )
@@ -159,23 +166,45 @@ class ComparisonSide:
         """Return the mean of a measure over the sample's answers that have it; None if none has."""
         means = self._means.get(measure)
         if means is None:
-            means = self._means[measure] = {}
+            means = {}
             for sample, answers in self.answers.items():
                 values: list[float] = [value for answer in answers if (value := getattr(answer, measure)) is not None]
                 if values:
                     means[sample] = sum(values) / len(values)
+            self._means[measure] = means  # whole, since other threads read it
         return means.get(place.sample_id)
 
-    def column(self, measure: AnswerMeasure, places: Iterable[SampleRef]) -> Floats:
-        """Return the mean of a measure over the answers to each of these samples of the side; not a number if none has it."""
+    def column(self, measure: AnswerMeasure) -> Floats:
+        """Return the mean of a measure over the answers to each sample of the side; not a number if none has it."""
         column = self._columns.get(measure)
         if column is None:
             means = [self.mean(place, measure) for place in self.places]
             column = self._columns[measure] = np.array(means, dtype=np.float64)
+        return column
+
+    @property
+    def positions(self) -> dict[str, int]:
+        """The position of each sample on the side, by name."""
         if self._positions is None:
             self._positions = {place.sample_id: position for position, place in enumerate(self.places)}
-        positions = self._positions
-        return column[[positions[place.sample_id] for place in places]]
+        return self._positions
+
+    @property
+    def clusters(self) -> Positions:
+        """The cluster of each sample as a number from 0."""
+        if self._clusters is None:
+            numbers = {cluster: number for number, cluster in enumerate({place.cluster: None for place in self.places})}
+            self._clusters = np.array([numbers[place.cluster] for place in self.places], dtype=np.intp)
+        return self._clusters
+
+    @property
+    def undecided(self) -> Integers:
+        """The number of undecided answers to each sample."""
+        if self._undecided is None:
+            answers = [self.answers.get(place.sample_id, ()) for place in self.places]
+            counts = [sum(answer.correctness == "undecided" for answer in of_sample) for of_sample in answers]
+            self._undecided = np.array(counts, dtype=np.int64)
+        return self._undecided
 
     @property
     def scored_answers(self) -> dict[str, dict[int, ComparedAnswer]]:
@@ -191,7 +220,7 @@ class ComparisonSide:
     def criteria(self) -> "_CriteriaColumns":
         """The scores of all answers by criterion."""
         if self._criteria is None:
-            self._criteria = _CriteriaColumns.of(self.answers)
+            self._criteria = _CriteriaColumns.of(self.positions, self.answers)
         return self._criteria
 
     def loss(self, place: SampleRef) -> str:
@@ -201,19 +230,18 @@ class ComparisonSide:
         return failures[0] if failures else "not known" if answers else "no result"
 
 
-Integers = NDArray[np.int64]
-
-
 @dataclass(frozen=True, slots=True)
 class _CriteriaColumns:
     """The criteria of a side's answers in one row of numbers: whether an answer addresses each, its score and its weight.
 
-    Answer number i has `lengths[i]` criteria from `starts[i]` on, of the set `sets[i]`; `numbers` has its i by sample, with
-    its repeat. `named` says whether any answer names criteria, `worded` whether any has a text.
+    Answer number i has `lengths[i]` criteria from `starts[i]` on, of the set `sets[i]`, empty for none. `numbers` has the i of
+    each sample's position and repeat, whose columns are in `repeats`; -1 where there is no answer. `named` says whether any
+    answer names criteria, `worded` whether any has a text.
     """
 
-    numbers: Mapping[str, Mapping[int, int]]
-    sets: Sequence[str | None]
+    numbers: Integers
+    repeats: Mapping[int, int]
+    sets: NDArray[np.object_]
     starts: Integers
     lengths: Integers
     stated: NDArray[np.bool_]
@@ -223,21 +251,24 @@ class _CriteriaColumns:
     worded: bool
 
     @classmethod
-    def of(cls, answers: Mapping[str, Sequence[ComparedAnswer]]) -> "_CriteriaColumns":
-        """Return the columns of answers by sample."""
+    def of(cls, positions: Mapping[str, int], answers: Mapping[str, Sequence[ComparedAnswer]]) -> "_CriteriaColumns":
+        """Return the columns of answers by sample, for samples at some positions."""
         listed = [answer for of_sample in answers.values() for answer in of_sample]
-        numbers: dict[str, dict[int, int]] = {}
+        repeats = {repeat: column for column, repeat in enumerate(sorted({answer.repeat for answer in listed}))}
+        numbers = np.full((len(positions), len(repeats)), -1, dtype=np.int64)
         for number, answer in enumerate(listed):
-            numbers.setdefault(answer.sample_id, {})[answer.repeat] = number
-        lengths = np.array([len(answer.criteria_stated) for answer in listed], dtype=np.int64)
+            if answer.sample_id in positions:
+                numbers[positions[answer.sample_id], repeats[answer.repeat]] = number
+        sizes = [len(answer.criteria_stated) for answer in listed]
+        lengths = np.array(sizes, dtype=np.int64)
 
         def flat(values: Iterable[Sequence[int]]) -> Integers:
             return np.array(list(chain.from_iterable(values)), dtype=np.int64)
 
-        sizes = [len(answer.criteria_stated) for answer in listed]
         return cls(
             numbers,
-            [answer.criteria for answer in listed],
+            repeats,
+            np.array([answer.criteria or "" for answer in listed], dtype=np.object_),
             np.cumsum(lengths) - lengths,
             lengths,
             flat(answer.criteria_stated for answer in listed).astype(np.bool_),
@@ -282,12 +313,48 @@ def match_places(
     return shared, {"only in the first run": len(first) - len(shared), "only in the second run": unmatched}
 
 
-class _Means(NamedTuple):
-    """The means of two sides over their answers to one sample, and the sample's cluster."""
+class _Shared(NamedTuple):
+    """Samples of two sides that are paired: their positions on either side, and their clusters as numbers."""
 
-    first: float
-    second: float
-    cluster: str
+    first: Positions
+    second: Positions
+    clusters: Positions
+
+    def only(self, chosen: NDArray[np.bool_] | Positions) -> "_Shared":
+        """Return some of the pairs."""
+        return _Shared(self.first[chosen], self.second[chosen], self.clusters[chosen])
+
+
+def _share(first: ComparisonSide, second: ComparisonSide) -> tuple[_Shared, Mapping[str, int]]:
+    """Return the paired samples of two sides, and the counts of the others."""
+    pairs, unshared = match_places(first.places, second.places)
+    if len(pairs) == len(first.places) == len(second.places) and first.places == second.places:
+        ours = theirs = np.arange(len(pairs), dtype=np.intp)
+    else:
+        ours = np.array([first.positions[place.sample_id] for place, _ in pairs], dtype=np.intp)
+        theirs = np.array([second.positions[place.sample_id] for _, place in pairs], dtype=np.intp)
+    return _Shared(ours, theirs, first.clusters[ours]), unshared
+
+
+def _lost(
+    first: ComparisonSide, second: ComparisonSide, shared: _Shared, firsts: Floats, seconds: Floats
+) -> dict[str, int]:
+    """Return why paired samples that lack a measured value on either side cannot be compared, with their numbers."""
+    lost: dict[str, int] = {}
+    for number in np.flatnonzero(~(np.isfinite(firsts) & np.isfinite(seconds))).tolist():
+        pair = first.places[shared.first[number]], second.places[shared.second[number]]
+        values = [None if isnan(column[number]) else column[number] for column in (firsts, seconds)]
+        reason = loss_reason(first, second, pair, (values[0], values[1]))
+        lost[reason] = lost.get(reason, 0) + 1
+    return lost
+
+
+class _Means(NamedTuple):
+    """The means of two sides over their answers to samples, one of each, and the samples' clusters."""
+
+    firsts: Floats
+    seconds: Floats
+    clusters: ClusterNames
 
 
 class _Addressed(NamedTuple):
@@ -298,13 +365,8 @@ class _Addressed(NamedTuple):
     both_stated: SharedCriteriaComparison | None
 
 
-def compare_addressed(
-    first: ComparisonSide,
-    second: ComparisonSide,
-    shared: Sequence[tuple[SampleRef, SampleRef]],
-    *,
-    seed: int,
-    widest: float,
+def _compare_addressed(
+    first: ComparisonSide, second: ComparisonSide, shared: _Shared, *, seed: int, widest: float
 ) -> _Addressed:
     """Return the comparisons `strict_accuracy`, `stated` and `both_stated` of two sides, as far as they were measured."""
     accuracy = both_stated = None
@@ -315,33 +377,22 @@ def compare_addressed(
     if stated is not None:
         means, criteria = _on_both_stated(first, second, shared)
         compared_means = _compared_means(means, widest=widest, seed=seed)
-        both_stated = SharedCriteriaComparison(criteria=criteria, n=len(means), **dict(compared_means))
+        both_stated = SharedCriteriaComparison(criteria=criteria, n=len(means.firsts), **dict(compared_means))
     return _Addressed(accuracy, stated, both_stated)
 
 
 def _compare_share(
-    first: ComparisonSide,
-    second: ComparisonSide,
-    shared: Sequence[tuple[SampleRef, SampleRef]],
-    measure: AnswerMeasure,
-    *,
-    seed: int,
-) -> tuple[ShareComparison | None, list[tuple[SampleRef, SampleRef]]]:
+    first: ComparisonSide, second: ComparisonSide, shared: _Shared, measure: AnswerMeasure, *, seed: int
+) -> tuple[ShareComparison | None, _Shared]:
     """Return the comparison of a share over the samples that have it on both sides (None: no sample), and these samples."""
-    firsts = first.column(measure, (place for place, _ in shared))
-    seconds = second.column(measure, (other for _, other in shared))
+    firsts, seconds = first.column(measure)[shared.first], second.column(measure)[shared.second]
     usable = np.isfinite(firsts) & np.isfinite(seconds)
-    lost: dict[str, int] = {}
-    for number in np.flatnonzero(~usable).tolist():
-        values = [None if np.isnan(column[number]) else column[number] for column in (firsts, seconds)]
-        reason = loss_reason(first, second, shared[number], (values[0], values[1]))
-        lost[reason] = lost.get(reason, 0) + 1
-    compared = [pair for pair, used in zip(shared, usable.tolist(), strict=True) if used]
-    if not compared:
+    compared = shared.only(usable)
+    if not usable.any():
         return None, compared
-    clusters = [place.cluster for place, _ in compared]
-    means = _compared(firsts[usable], seconds[usable], clusters, widest=1.0, seed=seed)
-    return ShareComparison(lost=dict(sorted(lost.items())), n=len(compared), **dict(means)), compared
+    lost = _lost(first, second, shared, firsts, seconds)
+    means = _compared_means(_Means(firsts[usable], seconds[usable], compared.clusters), widest=1.0, seed=seed)
+    return ShareComparison(lost=dict(sorted(lost.items())), n=len(compared.first), **dict(means)), compared
 
 
 class _Undecided(TypedDict):
@@ -350,56 +401,44 @@ class _Undecided(TypedDict):
     outer: Bounds | None
 
 
-def _undecided(
-    first: ComparisonSide, second: ComparisonSide, compared: Sequence[tuple[SampleRef, SampleRef]], *, seed: int
-) -> _Undecided:
+def _undecided(first: ComparisonSide, second: ComparisonSide, compared: _Shared, *, seed: int) -> _Undecided:
     """Return the undecided answers on each side, and what they leave open of the difference, without and with its error."""
-    counts: list[int] = []
-    for side, places in zip((first, second), zip(*compared, strict=True), strict=True):
-        answers = [answer for position in places for answer in side.answers[position.sample_id]]
-        counts.append(sum(answer.correctness == "undecided" for answer in answers))
+    count = len(compared.first)
+    counts = [int(first.undecided[compared.first].sum()), int(second.undecided[compared.second].sum())]
     lows, highs = (
-        [side.column(measure, (pair[number] for pair in compared)) for number, side in enumerate((first, second))]
+        (first.column(measure)[compared.first], second.column(measure)[compared.second])
         for measure in ("strict", "upper")
     )
-    least, most = (lows[1] - highs[0]).tolist(), (highs[1] - lows[0]).tolist()
-    bounds = Bounds(low=rounded(sum(least) / len(compared)), high=rounded(sum(most) / len(compared)))
+    least, most = lows[1] - highs[0], highs[1] - lows[0]
+    bounds = Bounds(low=rounded(sum(least.tolist()) / count), high=rounded(sum(most.tolist()) / count))
     outer = None
     if any(counts):
-        clusters = [place.cluster for place, _ in compared]
+        clusters = compared.clusters
         low = bootstrap_interval(least, clusters=clusters, seed=seed, bounds=(-1.0, 1.0)).low
         high = bootstrap_interval(most, clusters=clusters, seed=seed, bounds=(-1.0, 1.0)).high
         outer = Bounds(low=rounded(low), high=rounded(high))
     return {"n_undecided": SideCounts(first=counts[0], second=counts[1]), "bounds": bounds, "outer": outer}
 
 
-def _on_both_stated(
-    first: ComparisonSide, second: ComparisonSide, shared: Sequence[tuple[SampleRef, SampleRef]]
-) -> tuple[list[_Means], int]:
+def _on_both_stated(first: ComparisonSide, second: ComparisonSide, shared: _Shared) -> tuple[_Means, int]:
     """Return mean scores on the criteria that both sides' answers address (repeat by repeat), and the number of criteria.
 
     A criterion that one of the two answers does not address is left out for both, so that the comparison depends neither on
     how much a model says nor on which criteria it addresses.
     """
     ours, theirs = first.criteria, second.criteria
-    places: list[SampleRef] = []
-    pairs: list[tuple[int, int]] = []
-    for place, other in shared:
-        counterparts = theirs.numbers.get(other.sample_id, {})
-        for repeat, number in ours.numbers.get(place.sample_id, {}).items():
-            counterpart = counterparts.get(repeat)
-            if counterpart is None or ours.sets[number] is None:
-                continue
-            if ours.sets[number] == theirs.sets[counterpart]:
-                places.append(place)
-                pairs.append((number, counterpart))
-    if not pairs:
-        return [], 0
-    own, other_numbers = np.array(pairs, dtype=np.int64).T
-    lengths = np.minimum(ours.lengths[own], theirs.lengths[other_numbers])
+    columns = [(column, theirs.repeats[repeat]) for repeat, column in ours.repeats.items() if repeat in theirs.repeats]
+    own = ours.numbers[shared.first][:, [column for column, _ in columns]]
+    other = theirs.numbers[shared.second][:, [column for _, column in columns]]
+    places, repeats = np.nonzero((own >= 0) & (other >= 0))
+    own, other = own[places, repeats], other[places, repeats]
+    sets = ours.sets[own]
+    alike = np.not_equal(sets, "").astype(np.bool_) & np.equal(sets, theirs.sets[other]).astype(np.bool_)
+    places, own, other = places[alike], own[alike], other[alike]
+    lengths = np.minimum(ours.lengths[own], theirs.lengths[other])
     starts = np.cumsum(lengths) - lengths
     within = np.arange(lengths.sum()) - np.repeat(starts, lengths)
-    at, other_at = (np.repeat(start, lengths) + within for start in (ours.starts[own], theirs.starts[other_numbers]))
+    at, other_at = (np.repeat(start, lengths) + within for start in (ours.starts[own], theirs.starts[other]))
     both = ours.stated[at] & theirs.stated[other_at]
 
     def by_answer(values: Integers) -> Integers:
@@ -409,30 +448,20 @@ def _on_both_stated(
     weights, counts = by_answer(ours.weights[at]), by_answer(np.ones_like(at))
     our_sums = by_answer(ours.scores[at] * ours.weights[at])
     their_sums = by_answer(theirs.scores[other_at] * theirs.weights[other_at])
-    scores: dict[SampleRef, list[tuple[float, float]]] = {}
-    for place, weight, our_sum, their_sum in zip(
-        places, weights.tolist(), our_sums.tolist(), their_sums.tolist(), strict=True
-    ):
-        if weight:
-            scores.setdefault(place, []).append((our_sum / weight, their_sum / weight))
-    means = [
-        _Means(
-            sum(our for our, _ in listed) / len(listed), sum(their for _, their in listed) / len(listed), place.cluster
-        )
-        for place, listed in scores.items()
-    ]
-    return means, int(counts[weights > 0].sum())
+    weighed = weights > 0
+    kept, of_answer, sizes = np.unique(places[weighed], return_inverse=True, return_counts=True)
+    firsts, seconds = (
+        np.bincount(of_answer, weights=sums[weighed] / weights[weighed], minlength=len(kept)) / sizes
+        for sums in (our_sums, their_sums)
+    )
+    return _Means(firsts, seconds, shared.clusters[kept]), int(counts[weighed].sum())
 
 
-def _compared(firsts: Floats, seconds: Floats, clusters: Sequence[str], *, widest: float, seed: int) -> ComparedMeans:
+def _compared_means(means: _Means, *, widest: float, seed: int) -> ComparedMeans:
     """Return both sides' means over samples, and their paired difference, second minus first."""
-    paired = paired_difference((seconds - firsts).tolist(), clusters, widest=widest, seed=seed)
+    firsts, seconds, clusters = means
+    paired = paired_difference(seconds - firsts, clusters, widest=widest, seed=seed)
     return ComparedMeans(first=mean(firsts.tolist()), second=mean(seconds.tolist()), **dict(paired))
-
-
-def _compared_means(means: Sequence[_Means], *, widest: float, seed: int) -> ComparedMeans:
-    firsts, seconds = (np.array([pair[side] for pair in means], dtype=np.float64) for side in (0, 1))
-    return _compared(firsts, seconds, [pair.cluster for pair in means], widest=widest, seed=seed)
 
 
 class ScorePair(NamedTuple):
@@ -456,6 +485,7 @@ def compare(
     top: int = 10,
     scale: Scale = ATOMS,
     models: Models = ("", ""),
+    agreement: bool = True,
 ) -> ScoreComparison:
     """Return the paired differences of two sides, second minus first.
 
@@ -470,55 +500,59 @@ def compare(
         top: the number of most changed samples to list.
         scale: the lowest and the highest score.
         models: the names of the sides.
+        agreement: whether to count equal criteria and answers, and to compare two judges on these.
     """
-    shared, unshared = match_places(first.places, second.places)
-    pairs: list[ScorePair] = []
+    shared, unshared = _share(first, second)
+    n, widest = len(shared.first), scale[1] - scale[0]
     lost = dict(unshared)
-    lowest, highest = scale
-    low = high = 0.0
     without: list[Literal["first", "second"]] = []
     if not first.scored:
         without.append("first")
     if not second.scored:
         without.append("second")
+    firsts, seconds, compared, bounds = np.array([]), np.array([]), shared.only(np.arange(0)), None
     if not without:
-        columns = (
-            first.column("score", (place for place, _ in shared)),
-            second.column("score", (place for _, place in shared)),
-        )
-        for places, *values in zip(shared, *(column.tolist() for column in columns), strict=True):
-            first_score, second_score = (None if isnan(value) else value for value in values)
-            low += (lowest if second_score is None else second_score) - (
-                highest if first_score is None else first_score
-            )
-            high += (highest if second_score is None else second_score) - (
-                lowest if first_score is None else first_score
-            )
-            if first_score is not None and second_score is not None:
-                pairs.append(ScorePair(places[0], places[1], (first_score, second_score)))
-                continue
-            reason = loss_reason(first, second, places, (first_score, second_score))
-            lost[reason] = lost.get(reason, 0) + 1
-    n = len(shared)
-    means = [_Means(*pair.scores, pair.first.cluster) for pair in pairs]
-    addressed = compare_addressed(first, second, shared, seed=seed, widest=highest - lowest)
-    same_criteria, same_answers, agreement = _agreement(first, second, pairs, seed=seed)
+        firsts, seconds = first.column("score")[shared.first], second.column("score")[shared.second]
+        lost |= _lost(first, second, shared, firsts, seconds)
+        bounds = mean_bounds(*_possible_sums(firsts, seconds, scale), n)
+        usable = np.isfinite(firsts) & np.isfinite(seconds)
+        firsts, seconds, compared = firsts[usable], seconds[usable], shared.only(usable)
+    addressed = _compare_addressed(first, second, shared, seed=seed, widest=widest)
+    pairs: list[ScorePair] = []
+    if top or agreement:
+        scores = zip(firsts.tolist(), seconds.tolist(), strict=True)
+        places = zip(compared.first.tolist(), compared.second.tolist(), strict=True)
+        pairs = [
+            ScorePair(first.places[own], second.places[other], pair)
+            for (own, other), pair in zip(places, scores, strict=True)
+        ]
+    agreed = _agreement(first, second, pairs, seed=seed) if agreement else (None, None, None)
     return ScoreComparison(
         first_model=models[0],
         second_model=models[1],
         n_shared=n,
-        n_paired=len(pairs),
-        coverage=rounded(len(pairs) / n) if n and not without else None,
+        n_paired=len(firsts),
+        coverage=rounded(len(firsts) / n) if n and not without else None,
         lost={reason: count for reason, count in sorted(lost.items()) if count},
         without_scores=tuple(without),
-        **dict(_compared_means(means, widest=highest - lowest, seed=seed)),
-        bounds=None if without else mean_bounds(low, high, n),
+        **dict(_compared_means(_Means(firsts, seconds, compared.clusters), widest=widest, seed=seed)),
+        bounds=bounds,
         most_changed=_most_changed(pairs, top),
-        same_criteria=same_criteria,
-        same_answers=same_answers,
-        agreement=agreement,
+        same_criteria=agreed[0],
+        same_answers=agreed[1],
+        agreement=agreed[2],
         **addressed._asdict(),
     )
+
+
+def _possible_sums(firsts: Floats, seconds: Floats, scale: Scale) -> tuple[float, float]:
+    """Return the lowest and the highest possible sum of differences, whatever the missing scores are."""
+    lowest, highest = scale
+    low, high = (
+        np.where(np.isnan(seconds), theirs, seconds) - np.where(np.isnan(firsts), ours, firsts)
+        for theirs, ours in ((lowest, highest), (highest, lowest))
+    )
+    return sum(low.tolist()), sum(high.tolist())
 
 
 def _most_changed(pairs: Sequence[ScorePair], top: int) -> tuple[ChangedSample, ...]:
@@ -643,12 +677,16 @@ def compare_parts(
     compared: list[tuple[PartCounts, ComparedMeans]] = []
     for part in parts:
         own = [(one, other) for one, other in shared if one.sample_id in part.samples]
-        means: list[_Means] = []
+        means: list[tuple[float, float]] = []
+        clusters: list[str] = []
         for one, other in own:
             ours, theirs = _mean_on_part(first, one, part, by_score), _mean_on_part(second, other, part, by_score)
             if ours is not None and theirs is not None:
-                means.append(_Means(ours, theirs, one.cluster))
+                means.append((ours, theirs))
+                clusters.append(one.cluster)
         if means:
+            firsts, seconds = np.array(means, dtype=np.float64).T
+            columns = _Means(firsts, seconds, clusters)
             counts = PartCounts(
                 title=part.title,
                 depth=part.depth,
@@ -657,7 +695,7 @@ def compare_parts(
                 n_shared=len(own),
             )
             compared.append(
-                (counts, _compared_means(means, widest=scale[1] - scale[0] if by_score else 1.0, seed=seed))
+                (counts, _compared_means(columns, widest=scale[1] - scale[0] if by_score else 1.0, seed=seed))
             )
     adjusted = false_discovery_rate([means.p_value for _, means in compared if means.p_value is not None])
     return [

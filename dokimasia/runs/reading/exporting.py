@@ -6,9 +6,10 @@ import io
 import os
 import re
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Literal, get_args
+from typing import IO, Literal, NamedTuple, get_args
 
 import orjson
 
@@ -19,14 +20,15 @@ from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import simulated_names
 from dokimasia.runs.method import AnyMethod, ColumnType, Export
+from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import CallFigures, SqliteLedger
 from dokimasia.storage.lookup import find_value
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.people.corrections import Corrections, corrections_of
-from dokimasia.storage.results import ResultRow, corrected, results
+from dokimasia.storage.results import ResultRow, corrected, result_pages
 from dokimasia.storage.retries import retries
-from dokimasia.storage.runs import Run, judgement_scores, load_samples
+from dokimasia.storage.runs import Run, judgement_scores
 
 FIRST: dict[str, ColumnType] = {
     "run": "text",
@@ -87,7 +89,24 @@ LAST: dict[str, ColumnType] = {
 _UNKNOWN = CallFigures(None, None, None, "", "")
 
 
+class ExportPages(NamedTuple):
+    """The table of an export whose rows are read some at a time: its columns, and pages of rows in order."""
+
+    columns: Mapping[str, ColumnType]
+    pages: AsyncIterator[Sequence[Mapping[str, object]]]
+
+
 async def export_rows(home: Home, run: Run) -> Export:
+    """Return a run's export, as `export_pages` does, with all rows in memory.
+
+    Raises:
+        StorageError: a value of the run is missing or damaged.
+    """
+    columns, pages = export_pages(home, run)
+    return Export(columns, [row async for page in pages for row in page])
+
+
+def export_pages(home: Home, run: Run) -> ExportPages:
     """Return a run's export with one row for each item, in an evaluation for each answer; null means unknown.
 
     A method whose results are not result rows defines its own export.
@@ -96,31 +115,43 @@ async def export_rows(home: Home, run: Run) -> Export:
     are sums over the row's calls, null if any of them is unknown. An evaluation's calls for criteria belong to a sample,
     not to an answer, and are in no row.
 
-    Raises:
-        StorageError: a value of the run is missing or damaged.
+    Reading a page raises `StorageError` where a value of the run is missing or damaged.
     """
     method = method_of(run)
     if method.export is not None:
-        return method.export(home, run)
+        export = method.export(home, run)
+        return ExportPages(export.columns, _only(export.rows))
+    corrections = corrections_of(home, run.id)
+    columns: dict[str, ColumnType] = {**FIRST, **(method.columns or MADE), **(CORRECTED if corrections else {}), **LAST}
+    return ExportPages(columns, _pages(home, run, method, corrections))
+
+
+async def _only(rows: Sequence[Mapping[str, object]]) -> AsyncIterator[Sequence[Mapping[str, object]]]:
+    yield rows
+
+
+async def _pages(
+    home: Home, run: Run, method: AnyMethod, corrections: Corrections
+) -> AsyncIterator[Sequence[Mapping[str, object]]]:
+    """Yield the rows of an export; all at once where the cells of a row depend on other rows."""
     plan, _ = method.read(run)
     fake = set(simulated_names(plan.models.values()))
     judged_by_fake = plan.judge_name in fake
-    samples = {sample.id: _asked(sample) for sample in load_samples(home, run.id)}
     attempts = {item: retry.attempt for item, retry in retries(home, run.id).items()}
-    judged = exported_rows(method, results(home, run.id, as_judged=True))
-    corrections = corrections_of(home, run.id)
-    rows = judged
-    if corrections:
-        rows = [corrected(row, corrections) for row in judged]
-    figures = SqliteLedger(home).calls_for(key for row in rows for key in row.calls)
-    if method.cells is None:
-        own = [{"made": [orjson.dumps(find_value(home, id)).decode() for id in row.value_ids]} for row in rows]
-    else:
-        own = await method.cells(home, run, rows)
-    corrected_cells = list(_corrected_cells(home, run, corrections, judged)) if corrections else [{} for _ in rows]
-    return Export(
-        {**FIRST, **(method.columns or MADE), **(CORRECTED if corrections else {}), **LAST},
-        [
+    scores = judgement_scores(home, run.id) if corrections else {}
+    judged_pages = result_pages(home, run.id, method.row_kind)
+    if method.cells is not None and not method.paged:
+        judged_pages = iter([list(chain.from_iterable(judged_pages))])
+    for judged in judged_pages:
+        samples = {id: _asked(sample) for id, sample in samples_of(home, run.id, _names_of(judged)).items()}
+        rows = [corrected(row, corrections) for row in judged] if corrections else judged
+        figures = SqliteLedger(home).calls_for(key for row in rows for key in row.calls)
+        if method.cells is None:
+            own = [{"made": [orjson.dumps(find_value(home, id)).decode() for id in row.value_ids]} for row in rows]
+        else:
+            own = await method.cells(home, run, rows)
+        corrected_cells = [_corrected_cells(row, corrections, scores) if corrections else {} for row in judged]
+        yield [
             {
                 "run": run.id,
                 "id": row.sample_id,
@@ -133,8 +164,11 @@ async def export_rows(home: Home, run: Run) -> Export:
                 "simulated": row.model in fake or judged_by_fake or (not row.model and bool(fake)),
             }
             for row, cells, correction in zip(rows, own, corrected_cells, strict=True)
-        ],
-    )
+        ]
+
+
+def _names_of(rows: Sequence[ResultRow]) -> list[str]:
+    return list(dict.fromkeys(row.sample_id for row in rows))
 
 
 _NOT_ASKED: Mapping[str, object] = dict.fromkeys(("category", "question", "reference_answer"))
@@ -150,21 +184,19 @@ def _asked(sample: Sample) -> dict[str, object]:
 
 
 def _corrected_cells(
-    home: Home, run: Run, corrections: Corrections, judged: Sequence[ResultRow]
-) -> Iterator[dict[str, object]]:
-    """Yield the values of the columns `CORRECTED` for each row as judged by the run."""
-    scores = judgement_scores(home, run.id)
-    for row in judged:
-        out = corrections.left_out.get(row.sample_id)
-        last = corrections.of(row.item, row.judgement_id, row.final_id) or out
-        yield {
-            "corrected_by": None if last is None else last.who,
-            "correction_reason": None if last is None else last.reason,
-            "left_out": out is not None,
-            "judged_score": row.score,
-            "judged_verdict": row.verdict,
-            "judged_criteria_scores": list(scores.get(row.judgement_id or "", ())) or None,
-        }
+    row: ResultRow, corrections: Corrections, scores: Mapping[str, tuple[int, ...]]
+) -> dict[str, object]:
+    """Return the values of the columns `CORRECTED` for a row as judged by the run, with the scores of all judgements."""
+    out = corrections.left_out.get(row.sample_id)
+    last = corrections.of(row.item, row.judgement_id, row.final_id) or out
+    return {
+        "corrected_by": None if last is None else last.who,
+        "correction_reason": None if last is None else last.reason,
+        "left_out": out is not None,
+        "judged_score": row.score,
+        "judged_verdict": row.verdict,
+        "judged_criteria_scores": list(scores.get(row.judgement_id or "", ())) or None,
+    }
 
 
 def form_of(home: Home, run: Run, form: str) -> Mapping[str, bytes]:
@@ -253,17 +285,35 @@ def encode(export: Export, format: Format) -> bytes:
     Raises:
         ConfigError: the format is Parquet, and pyarrow is not installed.
     """
-    encoders: Mapping[Format, Callable[[Export], bytes]] = {
-        "jsonl": _jsonl,
-        "csv": _csv,
-        "excel": lambda rows: codecs.BOM_UTF8 + _csv(rows),
-        "parquet": _parquet,
-    }
-    return encoders[format](export)
+    if format == "parquet":
+        return _parquet(export)
+    return _header(export.columns, format) + _lines(export.columns, export.rows, format)
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file atomically, replacing an existing one.
+async def write_export(home: Home, run: Run, format: Format, file: IO[bytes]) -> int:
+    """Write a run's export to an open file and return the number of rows, which `encode` would give as the same bytes.
+
+    JSON lines and CSV are written as they are read, so that memory holds some thousand rows; Parquet is written whole.
+
+    Raises:
+        ConfigError: the format is Parquet, and pyarrow is not installed.
+        StorageError: a value of the run is missing or damaged.
+    """
+    if format == "parquet":
+        export = await export_rows(home, run)
+        file.write(_parquet(export))
+        return len(export.rows)
+    columns, pages = export_pages(home, run)
+    file.write(_header(columns, format))
+    count = 0
+    async for page in pages:
+        file.write(_lines(columns, page, format))
+        count += len(page)
+    return count
+
+
+def write_whole(path: Path, data: bytes | Iterable[bytes]) -> None:
+    """Write a file atomically, replacing an existing one; its content comes as a whole or in parts.
 
     Raises:
         InputError: it cannot be written.
@@ -271,7 +321,7 @@ def write_whole(path: Path, data: bytes) -> None:
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         with temporary.open("xb") as file:
-            file.write(data)
+            file.writelines([data] if isinstance(data, bytes) else data)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
@@ -295,18 +345,23 @@ def make_folder(folder: Path) -> None:
         raise InputError(f"{folder} cannot be made: {error.strerror}; name another folder") from error
 
 
-def _jsonl(export: Export) -> bytes:
-    lines = ({name: row[name] for name in export.columns} for row in export.rows)
-    return b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
+def _header(columns: Mapping[str, ColumnType], format: Format) -> bytes:
+    """Return what stands before the rows: nothing in JSON lines, the names of the columns in CSV."""
+    if format == "jsonl":
+        return b""
+    return (codecs.BOM_UTF8 if format == "excel" else b"") + csv_text([columns])
 
 
-def _csv(export: Export) -> bytes:
-    """Return an export as UTF-8 CSV with a header; lists are JSON, null is an empty cell.
+def _lines(columns: Mapping[str, ColumnType], rows: Iterable[Mapping[str, object]], format: Format) -> bytes:
+    """Return rows as JSON lines, or as UTF-8 CSV in which lists are JSON and null is an empty cell.
 
-    A text that a spreadsheet would evaluate as a formula is prefixed with an apostrophe, since models write the answers.
-    Numbers are unchanged. JSON lines and Parquet are exact.
+    In CSV a text that a spreadsheet would evaluate as a formula is prefixed with an apostrophe, since models write the
+    answers. Numbers are unchanged. JSON lines and Parquet are exact.
     """
-    return csv_text([export.columns, *([row[name] for name in export.columns] for row in export.rows)])
+    if format != "jsonl":
+        return csv_text([row[name] for name in columns] for row in rows)
+    lines = ({name: row[name] for name in columns} for row in rows)
+    return b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
 
 
 class _Lines(list[str]):

@@ -1,0 +1,64 @@
+"""Figures of large finished runs, kept as files in the home, so that the same command again need not compute them."""
+
+from contextlib import suppress
+from pathlib import Path
+
+import orjson
+
+from dokimasia.domain.identity import JsonObject
+from dokimasia.errors import InputError
+from dokimasia.runs.method import AnyMethod
+from dokimasia.runs.reading.exporting import make_folder, write_whole
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import Run
+from dokimasia.storage.usage import count_items
+from dokimasia.version import source_version
+
+FOLDER = "figures"
+"""The folder in a home with a file a run."""
+
+LEAST_ITEMS = 2_000
+"""The fewest results of a run whose figures are kept; those of fewer are computed in a moment."""
+
+
+def finished_figures(method: AnyMethod, home: Home, run: Run) -> JsonObject:
+    """Return the figures of a finished run, from its file in the home if they would be computed from the same.
+
+    They are computed from nothing but the database and the program, so that a file holds as long as neither has changed at
+    all: the database by its file, which every commit that changes something writes to, and the program by its sources.
+    """
+    state = _state(home) if count_items(home, run.id)[1] >= LEAST_ITEMS else None
+    path = _file(home, run.id)
+    if state is not None:
+        with suppress(OSError, ValueError, KeyError, TypeError):  # missing or damaged: computed anew, and written anew
+            kept = orjson.loads(path.read_bytes())
+            if kept["state"] == state:
+                return kept["figures"]
+    figures = method.json_figures(home, run)
+    if state is not None and state == _state(home):
+        with suppress(InputError):
+            make_folder(path.parent)
+            write_whole(path, orjson.dumps({"state": state, "figures": figures}))
+    return figures
+
+
+def forget_figures(home: Home, run_id: str) -> None:
+    """Delete the file with the figures of a run."""
+    with suppress(OSError):
+        _file(home, run_id).unlink()
+
+
+def _file(home: Home, run_id: str) -> Path:
+    return home.path / FOLDER / f"{run_id}.json"
+
+
+def _state(home: Home) -> list[int | str] | None:
+    """Return the state of the database and the program; None while a part of the database is in its write-ahead log."""
+    log = home.database.with_name(f"{home.database.name}-wal")
+    try:
+        if log.exists() and log.stat().st_size:
+            return None
+        file = home.database.stat()
+    except OSError:
+        return None
+    return [file.st_ino, file.st_size, file.st_mtime_ns, source_version()]
