@@ -205,13 +205,13 @@ def _rates(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table"
 def _pairs(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table":
     by_passport = ("by passport",) if figures.passport is not None else ()
     by_labels = ("by labels",) if figures.human is not None else ()
-    table = grid("second less first, in points", "n", "as judged", *by_passport, *by_labels)
+    table = grid("second minus first, in points", "n", "as judged", *by_passport, *by_labels)
     for pair in measure.pairs:
         differences = [
             difference for difference in (pair.raw, pair.by_passport, pair.by_labels) if difference is not None
         ]
         cells = [_percent(difference.difference, difference, signed=True) for difference in differences]
-        table.add_row(f"{escape(pair.second)} less {escape(pair.first)}", str(pair.n), *cells)
+        table.add_row(f"{escape(pair.second)} − {escape(pair.first)}", str(pair.n), *cells)
     return table
 
 

@@ -75,6 +75,12 @@ def test_all_pairs_meet_in_both_orders_and_every_answer_is_asked_once(cases: Pat
     for pair in figures["pairs"]:
         assert pair["n"] == CASES
         assert pair["verdicts"]["valid"] == 2 * CASES
+        ratings = [figures["models"][pair[side]]["rating"]["mean"] for side in ("first", "second")]
+        assert pair["difference"]["mean"] == pytest.approx(ratings[1] - ratings[0], abs=1e-5)
+        assert pair["difference"]["mean"] >= 0, "the better model is the second"
+        better = pair["verdicts"]["better"] + pair["verdicts"]["much_better"]
+        assert figures["wins"][pair["second"]][pair["first"]] == pytest.approx(100 * better / (2 * CASES))
+    assert figures["direction"] == "second minus first"
     for one, other in combinations(MODELS, 2):
         assert figures["wins"][one][other] + figures["wins"][other][one] <= 100
 

@@ -165,12 +165,12 @@ def wins(data: ReportData) -> Section:
         Chart(chart, about),
         Table([Column("model", numeric=False), *map(Column, names)], rows, about),
     ]
-    met = {f"{pair.first} – {pair.second}": pair.verdicts for pair in run.pairs if pair.n}
+    met = {f"{pair.second} – {pair.first}": pair.verdicts for pair in run.pairs if pair.n}
     if met:
         blocks.append(
             Chart(
                 verdict_chart(met),
-                "Verdicts of each pair, for the first of the two: worse to the left, better to the right",
+                "Verdicts of each pair, for the model that is named first: worse to the left, better to the right",
             )
         )
     pairs = [TableRow(pair.first, pair, pointer("pairs", str(number))) for number, pair in enumerate(run.pairs)]
@@ -178,8 +178,8 @@ def wins(data: ReportData) -> Section:
         name_column("first"),
         computed_column("second", lambda row: Span(row.figures.second, "strong"), numeric=False),
         column("n"),
-        column("win_rate", meaning="of the first, percent of valid verdicts"),
-        column("reward", meaning="of the first against the second"),
+        column("win_rate", meaning="of the second, percent of valid verdicts"),
+        column("reward", meaning="of the second against the first"),
         column("difference"),
         column("p", linked=False),
         column("adjusted", linked=False),

@@ -27,6 +27,7 @@ from dokimasia.algorithms.statistics import (
 from dokimasia.algorithms.statistics.agreement import cohen_kappa
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.datasets.annotations import read_ratings
+from dokimasia.domain.differences import DIRECTION
 from dokimasia.domain.identity import Value, unit_interval
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.audit import METHOD
@@ -47,7 +48,7 @@ from dokimasia.methods.audit.figures import (
 )
 from dokimasia.methods.audit.request import AuditPlan, judge_use
 from dokimasia.people.passports import each_has_one, weights_of
-from dokimasia.report.fields import Display, Interval, IntervalMethod
+from dokimasia.report.fields import Direction, Display, Interval, IntervalMethod
 from dokimasia.report.figures import in_words, interval, number, p_value, several, share, signed
 from dokimasia.runs.measures import deviation, limits, mean, mean_with_interval, rounded, spread
 from dokimasia.runs.reading.correlations import ALPHA, adjust, correlations, directions, length_and_score, value_of
@@ -252,6 +253,7 @@ class TwoJudges(Value):
 
     judges: tuple[str, str]
     weights: tuple[float, float] | None = None
+    direction: Direction
     models: dict[str, JudgedTwice]
     order: tuple[tuple[str, ...], tuple[str, ...]]
     same_order: bool | None
@@ -867,6 +869,7 @@ def two_judges(
     seconds = {name: model.means[1] for name, model in models.items()}
     return TwoJudges(
         judges=names,
+        direction=DIRECTION,
         weights=None if weights is None else (rounded(weights[0]), rounded(weights[1])),
         models=models,
         order=(_order(firsts), _order(seconds)),

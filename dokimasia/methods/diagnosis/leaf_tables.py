@@ -13,6 +13,7 @@ from dokimasia.algorithms.taxonomy import attributes_of, leaves
 from dokimasia.algorithms.trees.weakness import NodeFinding, node_findings
 from dokimasia.domain.capability import ROOT, CapabilityPath
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow
+from dokimasia.domain.differences import DIRECTION
 from dokimasia.methods.diagnosis.cells import (
     MODEL,
     NOTHING,
@@ -392,6 +393,7 @@ def change_tables(
                 rows=tuple(model_rows),
                 model=model,
                 counts="samples",
+                direction=DIRECTION,
             )
         )
     return tables

@@ -17,6 +17,7 @@ from dokimasia.algorithms.correction import (
     rates_over_mixes,
 )
 from dokimasia.algorithms.statistics import difference_interval
+from dokimasia.domain.differences import DIRECTION
 from dokimasia.errors import ConfigError, InputError, NotFound
 from dokimasia.people.correction.given import Labels, Mix, check_named, check_responses, read_labels, read_mix
 from dokimasia.people.correction.rates import JudgeRates, no_rates, observed_mix, rates_for
@@ -148,6 +149,7 @@ def correct(
         mix=None if known is None else _mix(known),
         human=None if labels is None or human is None else _labels(labels, human),
         warnings=tuple(dict.fromkeys(warnings)),
+        direction=DIRECTION,
         measures={one.name: _measure(one, rates.get(one.name), labels, seed=run.seed) for one in judged.measures},
     )
 
