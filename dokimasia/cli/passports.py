@@ -124,12 +124,13 @@ def correct_command(
 
 
 def _drawn(figures: "CorrectionFigures") -> "Iterator[Table | str]":
-    """Yield the lines and tables to print: sources of the correction, rates, pairs, refusals and warnings."""
+    """Yield the lines and tables to print: conclusion, sources of the correction, rates, pairs, refusals and warnings."""
     from dokimasia.report.data import SIMULATED_NOTE
 
     if figures.simulated:
         yield f"[yellow]{SIMULATED_NOTE} ({escape(', '.join(figures.simulated))})[/yellow]"
     yield f"[bold]run {figures.run}[/bold], judged by {escape(figures.judge) or 'rules alone'}"
+    yield escape(" ".join(figures.conclusion))
     passport, mix, human = figures.passport, figures.mix, figures.human
     if passport is not None:
         for name, specificity in passport.specificity.items():

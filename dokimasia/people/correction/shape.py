@@ -141,6 +141,10 @@ class CorrectionFigures(Heading):
 
     method: str = Field(description="of the run")
     judge: str = Field(description="who decided; empty where rules alone did")
+    conclusion: tuple[str, ...] = Field(
+        description="at most five sentences: who is better by how much, how sure that is, what is undecided, and how many "
+        "labels are missing"
+    )
     passport: PassportRates | None = Field(description="null where none was given")
     mix: MixUsed | None = Field(description="null where none is known")
     human: LabelsUsed | None = Field(description="null where none were given")
