@@ -71,6 +71,21 @@ def test_the_leaves_that_are_planted_weak_are_the_ones_that_are_marked() -> None
     assert false <= 2
 
 
+def test_tables_of_leaves_say_how_much_the_test_cannot_move() -> None:
+    """Where images have unlike numbers of criteria, both tables of a model name the share that keeps its leaves."""
+    material = world(1, {"even": {}}, n=60)
+    verdicts = verdicts_of(material, permutations=200)
+    assert not any("keep theirs" in one.sentence for one in leaf_tables(material, verdicts))
+    held = {
+        model: {node: finding._replace(exchanged=0.75, reason="") for node, finding in of_model.items()}
+        for model, of_model in verdicts.items()
+    }
+    tables = leaf_tables(material, held)
+    assert {one.family for one in tables} == {"leaves", "nodes"}
+    for one in tables:
+        assert "25 % of the criteria belong to images whose number of criteria no other image has" in one.sentence
+
+
 def test_among_equal_models_nothing_is_marked_beyond_the_rule() -> None:
     """Over twelve worlds of equal skill each kind of table raises no more than a few alarms."""
     alarms = {"leaves": 0, "contrasts": 0, "pairs": 0}

@@ -88,13 +88,13 @@ class Verdicts(Value):
     tie: Count
     worse: Count
     much_worse: Count
-    failed: Count = Field(description="without a valid verdict; they leave the denominators")
+    failed: Count = Field(description="without a valid verdict; not in `valid`, and so in no reward and no win rate")
     valid: Annotated[Count, Display("verdicts")] = Field(
-        description="on answers judged in every order that was asked: the counts above, and the denominator of reward and "
-        "win rate"
+        description="on answers judged in every order that was asked: the sum of the five counts, and what reward and win rate "
+        "are divided by"
     )
     one_order: Count = Field(
-        description="on answers judged in one order alone, since the other has no verdict; they leave the denominators"
+        description="on answers judged in one order alone, since the other has no verdict; not in `valid` either"
     )
     open: Annotated[Count, Display("open", "verdicts that the budget did not reach")] = Field(
         description="of the failed ones, those not asked for want of budget: a resume asks for them"
