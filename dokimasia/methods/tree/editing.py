@@ -443,7 +443,9 @@ def mapping_from(home: Home, text: str) -> NamedMapping:
     path = Path(text)
     if path.suffix.lower() == ".csv" and path.is_file():
         leaf_of = read_mapping(path)
-        return NamedMapping(path.name, leaf_of, {}, frozenset(leaf for leaf in leaf_of.values() if _is_path(leaf)))
+        return NamedMapping(
+            path.name, leaf_of, {}, frozenset(leaf for leaf in leaf_of.values() if leaf and _is_path(leaf))
+        )
     loaded = load_tree(home, text)
     mapping: dict[str, str | None] = {placement.criterion: placement.leaf for placement in loaded.placements}
     mapping |= leaf_mapping(loaded.tree)
@@ -451,9 +453,9 @@ def mapping_from(home: Home, text: str) -> NamedMapping:
     return NamedMapping(loaded.name, mapping, clusters, frozenset(leaves(loaded.tree)))
 
 
-def _is_path(leaf: str | None) -> bool:
+def _is_path(leaf: str) -> bool:
     try:
-        return leaf is not None and CapabilityPath.parse(leaf).layer > 0
+        return CapabilityPath.parse(leaf).layer > 0
     except ValueError:
         return False
 

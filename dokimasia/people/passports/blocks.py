@@ -95,12 +95,12 @@ def _errors(passport: Passport, rates: Sequence[ErrorRates]) -> Table:
             detected.setdefault((one.level, one.name), []).append(one.detection.share)
     mean_detected = {kind: sum(shares) / len(shares) for kind, shares in detected.items()}
 
-    def place(kind: tuple[str, str, str | None]) -> tuple[object, ...]:
+    def place(kind: tuple[str, str, str | None]) -> tuple[float, str, bool, float, str]:
         level, name, group = kind
         rate = mean_detected.get((level, name), UNMEASURED)
         if level == "all":
-            return (0,)
-        return (1, mean_detected.get(("group", group or ""), UNMEASURED), group or "", level == "dimension", rate, name)
+            return -1.0, "", False, 0.0, ""
+        return mean_detected.get(("group", group or ""), UNMEASURED), group or "", level == "dimension", rate, name
 
     kinds = sorted(dict.fromkeys((one.level, one.name, one.group) for one in rates), key=place)
     by_place = {(one.evaluator, one.level, one.name): one for one in rates}
