@@ -80,9 +80,9 @@ def arenas(seed: int) -> Seed:
 
 
 def _difference(found: Mapping[str, Any], pair: tuple[str, str], truth: Mapping[str, float]) -> Trial:
-    """Return the interval of the rating of a pair's first less its second's, whichever stands first in the figures."""
+    """Return the interval of the rating of a pair's second minus its first's, whichever stands first in the figures."""
     one = next(one for one in found["pairs"] if {one["first"], one["second"]} == {*pair})
-    known, planted_value = one["difference"], truth[f"rating of {pair[0]}"] - truth[f"rating of {pair[1]}"]
+    known, planted_value = one["difference"], truth[f"rating of {pair[1]}"] - truth[f"rating of {pair[0]}"]
     if known is None or known["low"] is None:
         return Trial(None, None, planted_value)
     if one["first"] == pair[0]:

@@ -124,12 +124,13 @@ def correct_command(
 
 
 def _drawn(figures: "CorrectionFigures") -> "Iterator[Table | str]":
-    """Yield the lines and tables to print: sources of the correction, rates, pairs, refusals and warnings."""
+    """Yield the lines and tables to print: conclusion, sources of the correction, rates, pairs, refusals and warnings."""
     from dokimasia.report.data import SIMULATED_NOTE
 
     if figures.simulated:
         yield f"[yellow]{SIMULATED_NOTE} ({escape(', '.join(figures.simulated))})[/yellow]"
     yield f"[bold]run {figures.run}[/bold], judged by {escape(figures.judge) or 'rules alone'}"
+    yield escape(" ".join(figures.conclusion))
     passport, mix, human = figures.passport, figures.mix, figures.human
     if passport is not None:
         for name, specificity in passport.specificity.items():
@@ -205,13 +206,13 @@ def _rates(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table"
 def _pairs(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table":
     by_passport = ("by passport",) if figures.passport is not None else ()
     by_labels = ("by labels",) if figures.human is not None else ()
-    table = grid("second less first, in points", "n", "as judged", *by_passport, *by_labels)
+    table = grid("second minus first, in points", "n", "as judged", *by_passport, *by_labels)
     for pair in measure.pairs:
         differences = [
             difference for difference in (pair.raw, pair.by_passport, pair.by_labels) if difference is not None
         ]
         cells = [_percent(difference.difference, difference, signed=True) for difference in differences]
-        table.add_row(f"{escape(pair.second)} less {escape(pair.first)}", str(pair.n), *cells)
+        table.add_row(f"{escape(pair.second)} − {escape(pair.first)}", str(pair.n), *cells)
     return table
 
 

@@ -19,11 +19,11 @@ from dokimasia.domain.duel import DuelJudgement, DuelOptions
 from dokimasia.domain.failure_modes import AnswerAtoms, Coding, ModeList, NoteBook
 from dokimasia.domain.growth import GrowthOptions, Placement, TreeCriterion
 from dokimasia.domain.identity import Value
-from dokimasia.domain.judgement import Answered, CheckpointScores, Failed, FinalAnswer, Response
+from dokimasia.domain.judgement import CheckpointScores, Failed, FinalAnswer, Response
 from dokimasia.domain.judging.judgements import BatchRanking, ComparedCriteria, ResponseRating
 from dokimasia.domain.options import GraphOptions, Protocol
 from dokimasia.domain.perturbation import ChangeCheck, EditRecord, GoldAnswer, GoldImage, NotApplicable, PerturbOptions
-from dokimasia.domain.refinement import Arm, Feedback, PointSelection, RefinementStep, Stopped
+from dokimasia.domain.refinement import Arm, Refined
 from dokimasia.domain.review import (
     Candidate,
     GoldenCaption,
@@ -282,21 +282,12 @@ class RefinementInput(TypedDict):
     protocol: NotRequired[Protocol]
 
 
-class RefinementMade(TypedDict, total=False):
-    """The corrected answer: the fields of `dokimasia.domain.refinement.Refined`."""
-
-    arm: Arm
-    response: Response | None
-    final: FinalAnswer | None
-    answered_before: Answered
-    before: tuple[float, ...]
-    after: tuple[float, ...]
-    selection: PointSelection
-    feedback: tuple[Feedback, ...]
-    steps: tuple[RefinementStep, ...]
-    stopped: Stopped
-    failure: str | None
-    reason: str
+RefinementMade = TypedDict(
+    "RefinementMade",
+    {name: field.annotation for name, field in Refined.model_fields.items()},  # pyright: ignore
+    total=False,
+)
+RefinementMade.__doc__ = "The corrected answer: the fields of `dokimasia.domain.refinement.Refined`."
 
 
 class Filtered(Outcome, total=False):

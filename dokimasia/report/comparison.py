@@ -9,7 +9,17 @@ from dokimasia.domain.identity import Value
 from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table, plain, spans
 from dokimasia.report.conclusions import MOST_SENTENCES, as_paragraph
 from dokimasia.report.data import SIMULATED_NOTE
-from dokimasia.report.fields import Bounds, ChangeCounts, Count, Counts, Fraction, Interval, Permutations, Rate
+from dokimasia.report.fields import (
+    Bounds,
+    ChangeCounts,
+    Count,
+    Counts,
+    Direction,
+    Fraction,
+    Interval,
+    Permutations,
+    Rate,
+)
 from dokimasia.report.figures import (
     NOTHING,
     SPEAKING,
@@ -208,7 +218,7 @@ class RunComparison(Value):
     corrected: dict[str, CorrectedAnswers] | None = None
     simulated: tuple[str, ...]
     seed: Count
-    direction: Literal["second minus first"] = Field(description="of every difference, of runs as of models")
+    direction: Direction
     scored_by: Literal["criteria", "rubrics"] | None
     scale: tuple[int | float, int | float] | None
     differs: tuple[PlanDifference, ...]

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Generic, Literal, Protocol, TypeVar, Union, g
 
 from pydantic import BaseModel, Field
 
+from dokimasia.domain.differences import SecondMinusFirst
 from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.report.blocks import Cell
@@ -72,6 +73,10 @@ NoInterval = Annotated[
 IntervalMethod = Annotated[
     Literal["gaffke"] | None,
     Field(description="which interval it is, where it is not the usual one of the figure: gaffke's; else absent"),
+]
+
+Direction = Annotated[
+    SecondMinusFirst, Field(description="of every difference of two sides: above 0 the second has the higher figure")
 ]
 
 

@@ -15,8 +15,8 @@ _THIN = re.compile(
 TOO_FEW = "too few different images"
 """Short form of the reasons for which data are too few for an interval."""
 WHY_ALLOWING = (
-    "too few images differ for the usual interval: this one (Gaffke's) allows for images at both ends of the scale that were "
-    "not drawn, and is wider"
+    "too few images differ from the median for the usual interval (images of unequal size count as fewer): this one "
+    "(Gaffke's) allows for images at both ends of the scale that were not drawn, and is wider"
 )
 """Footnote of an interval by Gaffke's method."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")

@@ -81,6 +81,7 @@ def random_tables(seed: int) -> list[Asset]:
                 AssetColumn(name="verdict", kind="mark"),
             ),
             rows=tuple(pairs),
+            direction="second minus first",
         )
     )
     tables.append(

@@ -279,6 +279,16 @@ def test_few_labels_are_refused_and_rare_kinds_stand_alone() -> None:
     assert (rare.weight, rare.rate, rare.interval) == (0, rare.alone.share, rare.alone.interval)
 
 
+def test_an_interval_by_gaffke_says_so() -> None:
+    """Where answers that rules decided hardly differ, rate and labels alone have Gaffke's interval, and its name with it."""
+    labels = [place > 0 if place < 24 else None for place in range(30)]
+    found = powered_rate([True] * 30, labels, known=[place >= 26 for place in range(30)])
+    assert found.interval is not None
+    assert found.alone is not None
+    assert (found.interval.method, found.alone.interval.method) == ("gaffke", "gaffke")
+    assert found.alone.less.interval.method == "gaffke"
+
+
 def test_two_models_by_labels_are_paired() -> None:
     """The difference of two models that are labelled on the same samples is surer with the judge's word on all of them."""
     generator = np.random.default_rng(2)

@@ -57,7 +57,7 @@ def test_ratings_maximise_the_likelihood() -> None:
         assert group.ratings[name] == pytest.approx(1000 + 400 * best[place] / math.log(10), abs=0.05)
     assert group.tie_rate == pytest.approx(math.exp(best[4]) / (2 + math.exp(best[4])), abs=1e-4)
     difference = group.differences["a", "b"].value
-    assert difference == pytest.approx(group.ratings["a"] - group.ratings["b"])
+    assert difference == pytest.approx(group.ratings["b"] - group.ratings["a"]), "second minus first"
 
 
 @settings(max_examples=150, deadline=None)
@@ -151,7 +151,7 @@ def test_intervals_and_ranks_come_from_whole_cases() -> None:
         assert sum(group.ranks[name]) == pytest.approx(1)
     assert group.ranks["d"][3] > 0.9
     far = group.differences["a", "d"]
-    assert far.interval.low > 0
+    assert far.interval.high < 0
     assert far.p_value is not None
     assert far.p_value < 0.01
 
@@ -177,7 +177,7 @@ def test_rank_intervals_hold_for_all_models_at_once() -> None:
         own = [
             (pair, one) for pair, one in group.differences.items() if name in pair and (one.p_value or 1) * 6 <= 0.05
         ]
-        higher = sum((pair[0] == name) == (one.value < 0) for pair, one in own)
+        higher = sum((pair[0] == name) == (one.value > 0) for pair, one in own)
         assert (best, worst) == (1 + higher, 4 - (len(own) - higher))
 
 

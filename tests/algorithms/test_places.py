@@ -276,7 +276,7 @@ def told(place: str, assets: dict[str, Asset]) -> str:
     if ref.startswith("compare "):
         one, other = (int(part.split(":")[1].split(".")[0]) - 1 for part in ref.split()[1:])
         rows = assets["pairs"].rows
-        mark = next(row.mark for row in rows if {row.key} & {f"{MODELS[one]} {MODELS[other]}"})
+        mark = next(row.mark for row in rows if {row.key} & {f"{MODELS[other]} {MODELS[one]}"})
         return {"better": "higher than", "worse": "lower than"}.get(mark, "not distinguishable from")
     id, _, rest = ref.partition(":")
     number, _, column = rest.partition(".")

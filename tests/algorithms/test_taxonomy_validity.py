@@ -38,7 +38,7 @@ def by_definition(scores: dict, leaf_of: dict, sample_of: dict | None) -> Validi
             if near:
                 overall.append(abs(own[a] - fmean(own[b] for b in others)))
                 within.append(abs(own[a] - fmean(near)))
-    return Validity(fmean(overall), fmean(within), fmean(overall) - fmean(within), len(within))
+    return Validity(fmean(within), fmean(overall), fmean(overall) - fmean(within), len(within))
 
 
 @pytest.mark.parametrize("apart", [False, True], ids=["as published", "without the sample's own"])

@@ -131,13 +131,40 @@ def test_labels_and_passport_bring_back_what_the_judge_got_wrong(
     assert holds(pair["by_passport"], apart)
     assert holds(pair["by_labels"], apart)
     assert figures == printed(place, *options)
+    lead, missing = figures["conclusion"]
+    assert figures["direction"] == "second minus first"
+    assert "sim/strong is better than sim/weak: sim/weak − sim/strong is −" in lead
+    assert f"{abs(100 * pair['by_labels']['difference']):.1f} points [" in lead
+    assert "answers that are right: " in lead
+    assert missing == "No label is missing."
+
+
+def test_the_conclusion_is_printed_first_and_counts_missing_labels(
+    place: Place, printed: Printed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Behind the heading stands who is better, how sure that is, what is undecided, and how many labels are missing."""
+    few = labels(place, tmp_path / "few.jsonl", of=12)
+    figures = printed(place, "--human", few)
+    missing = {name: one["by_labels"]["missing"] for name, one in figures["measures"]["right"]["models"].items()}
+    assert all(missing.values())
+    lead, *_, last_sentence = figures["conclusion"]
+    assert lead.startswith("Nothing could be corrected; as judged, ")
+    assert last_sentence.startswith(f"At least {sum(missing.values())} labels are missing (")
+    assert run(["correct", place.judged, "--human", str(few), *place.home]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    before, _, after = text.partition(" ".join(figures["conclusion"]))
+    assert after
+    assert before.rstrip().endswith("judged by sim/judge-obliging"), "only the heading stands before it"
 
 
 def test_rates_of_rules_alone_are_strict(place: Place, printed: Printed, tmp_path: Path) -> None:
     """Without a judge the rate as decided counts undecided answers as not right, and labels correct it over all answers."""
     assert run(["evaluate", str(place.folder / "world.jsonl"), "--models", MODELS, *place.home]) == 0
     said = labels(place, tmp_path / "said.jsonl")
-    found = printed(place, "--human", said, of=last(place.folder))["measures"]["right"]
+    figures = printed(place, "--human", said, of=last(place.folder))
+    found = figures["measures"]["right"]
+    total = sum(one["raw"]["n_undecided"] for one in found["models"].values())
+    assert f"As judged, {total} undecided answer" in " ".join(figures["conclusion"])
     for model, one in found["models"].items():
         raw = one["raw"]
         assert (raw["n"], raw["answers"], raw["coverage"]) == (60, 60, 1.0)

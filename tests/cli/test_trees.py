@@ -3,6 +3,8 @@
 import asyncio
 import csv
 import json
+from collections import Counter
+from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +14,7 @@ import pytest
 
 from dokimasia.algorithms.scoring import normalise
 from dokimasia.cli.main import run
+from dokimasia.domain.capability import CapabilityPath
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_world
@@ -380,6 +383,41 @@ def test_agreement_of_versions_and_of_a_person(
     assert "planted@1" in table
     (tmp_path / "bad.csv").write_text("a,b\n1,2\n")
     assert "'criterion' and 'leaf'" in said(planted, capsys, "agreement", "planted", str(tmp_path / "bad.csv"), code=2)
+
+
+def test_leaves_are_compared_by_bare_names_where_these_are_unambiguous(
+    planted: Planted, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file with bare names agrees as one with paths; of a name of two leaves, or a misspelt one, the candidates are named."""
+    rows = csv.DictReader(StringIO(said(planted, capsys, "export", "planted", "--format", "csv")))
+    lines = [(one, row["id"]) for row in rows if row["layer"] == "3" for one in json.loads(row["members"])]
+    names = Counter(CapabilityPath.parse(leaf).name for leaf in {leaf for _, leaf in lines})
+    assert set(names.values()) == {1}
+
+    def written(file: str, leaves: Sequence[str]) -> str:
+        path = tmp_path / file
+        path.write_text(
+            "criterion,leaf\n" + "".join(f'{one},"{leaf}"\n' for (one, _), leaf in zip(lines, leaves, strict=True))
+        )
+        return str(path)
+
+    bare = [CapabilityPath.parse(leaf).name for _, leaf in lines]
+    by_name = told(planted, capsys, "agreement", "planted", written("bare.csv", [name.upper() for name in bare]))
+    assert by_name["hit_rate"]["share"] == 1
+    assert told(planted, capsys, "agreement", str(tmp_path / "bare.csv"), "planted")["hit_rate"]["share"] == 1
+    own = told(planted, capsys, "agreement", "planted", written("own.csv", ["my own group"] * len(lines)))
+    assert own["hit_rate"]["share"] == 0, "groups of one's own are called as one likes"
+    first = lines[0][1]
+    misspelt = written("misspelt.csv", [bare[0] + "x", *bare[1:]])
+    error = said(planted, capsys, "agreement", "planted", misspelt, code=2)
+    assert f"misspelt.csv, criterion {lines[0][0]}: no leaf of planted@" in error
+    assert f"did you mean {first}" in error
+    twin = f"<Twin><Twin><{bare[0]}>"
+    paths = written("paths.csv", [twin, first, *(leaf for _, leaf in lines[2:])])
+    error = said(planted, capsys, "agreement", paths, str(tmp_path / "bare.csv"), code=2)
+    assert "is the name of several leaves of paths.csv: write one of" in error
+    assert twin in error
+    assert first in error
 
 
 def test_without_a_tree(planted: Planted, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -75,6 +75,12 @@ def test_all_pairs_meet_in_both_orders_and_every_answer_is_asked_once(cases: Pat
     for pair in figures["pairs"]:
         assert pair["n"] == CASES
         assert pair["verdicts"]["valid"] == 2 * CASES
+        ratings = [figures["models"][pair[side]]["rating"]["mean"] for side in ("first", "second")]
+        assert pair["difference"]["mean"] == pytest.approx(ratings[1] - ratings[0], abs=1e-5)
+        assert pair["difference"]["mean"] >= 0, "the better model is the second"
+        better = pair["verdicts"]["better"] + pair["verdicts"]["much_better"]
+        assert figures["wins"][pair["second"]][pair["first"]] == pytest.approx(100 * better / (2 * CASES))
+    assert figures["direction"] == "second minus first"
     for one, other in combinations(MODELS, 2):
         assert figures["wins"][one][other] + figures["wins"][other][one] <= 100
 
@@ -253,8 +259,26 @@ def test_a_model_that_always_wins_has_no_rating_and_that_is_said(cases: Path, se
     conclude = METHOD.drawing().conclusion
     assert conclude is not None
     concluded = [plain(sentence) for sentence in conclude(data)]
-    assert concluded[0].startswith("Among "), "ratings of different groups are not compared"
+    assert concluded[0].startswith("The ratings of sim/hasty, sim/steady and sim/strong cannot be tested")
     assert not any("lead over" in text for text in concluded)
+
+
+def test_ratings_that_cannot_be_tested_rank_nobody(tmp_path: Path, settings: Settings) -> None:
+    """Of too few cases the conclusion says that and why, and names no model as the highest."""
+    path = tmp_path / "few.jsonl"
+    write_creative(path, 4, 1)
+    done = run(settings, path, judge="sim/judge-noisy")
+    assert all(pair["p"] is None for pair in done.summary["pairs"])
+    with Home.open(settings.home, write=False) as home:
+        data: ReportData = asyncio.run(report_data(home, get_run(home, done.run)))
+    conclude = METHOD.drawing().conclusion
+    assert conclude is not None
+    text = " ".join(plain(sentence) for sentence in conclude(data))
+    rated = [name for name, one in done.summary["models"].items() if one["rating"] is not None]
+    assert len(rated) > 1
+    assert "cannot be tested (4 cases, and an interval of ratings needs 6), so none is ranked above another" in text
+    assert "highest" not in text
+    assert "lead" not in text
 
 
 @pytest.mark.parametrize(

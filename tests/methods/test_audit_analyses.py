@@ -123,6 +123,21 @@ def test_arms_without_the_image_are_not_pooled_with_those_that_see_it() -> None:
     assert failures["models"]["m#blind"]["natural"]["failed"] > failures["models"]["m"]["natural"]["failed"]
 
 
+def test_a_gap_may_be_below_zero_and_ends_at_a_hundred_points() -> None:
+    """Rubrics are pooled and gates are not: where long lists fail the gap is negative, with an interval from -100 to 100."""
+    rows = [
+        AuditRow(f"s{at}", f"c{at}", "data", "m", 0, (count, 1), ((count == 1,) * count, (True,)))
+        for at, count in enumerate([1] * 10 + [20] * 2)
+    ]
+    gap = model_scores(rows, seed=0)["m"].reliability_gap
+    assert gap is not None
+    assert gap.mean == pytest.approx(100 * 10 / 50 - 100 * 10 / 12, abs=1e-5)
+    assert gap.low is not None
+    assert gap.high is not None
+    assert -100 <= gap.low < gap.mean < gap.high <= 100
+    assert gap.low < 0, "it is not cut at 0"
+
+
 def test_models_of_equal_skill_lie_on_no_line_over_different_images() -> None:
     """Six equal models whose responses go wrong in both streams together: published R² is high, that of other images not."""
     published: list[float] = []
@@ -198,6 +213,7 @@ def test_consistency_over_models() -> None:
     assert found["n"] == 4
     assert found["r_squared"] > 0.9
     assert found["low"] <= found["r_squared"] <= found["high"]
+    assert f"R² of {found['r_squared']:.2f} [{found['low']:.2f}, {found['high']:.2f}] of how" in found["says"]
     two = rows_of({"a": 0.9, "b": 0.5})
     assert consistency(two, model_scores(two, seed=0), seed=0)["r_squared"] is None
     same = rows_of({"a": 1.0, "b": 1.0, "c": 1.0})

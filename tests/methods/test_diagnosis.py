@@ -5,14 +5,17 @@ from dataclasses import replace
 
 import pytest
 
+from dokimasia.algorithms.diagnosis.tables import EvidenceTables
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
 from dokimasia.domain.diagnosis.tables import Asset
 from dokimasia.methods.diagnosis.answer_tables import answer_tables, reasons
+from dokimasia.methods.diagnosis.cells import value_of
 from dokimasia.methods.diagnosis.evidence_data import DiagnosedAnswer, DiagnosisMaterial, FinalAnswer, slugs_of
 from dokimasia.methods.diagnosis.leaf_tables import contrasts, leaf_tables, verdicts_of
 from dokimasia.methods.diagnosis.sample_tables import failures, overall, pairs, ranks, stability, top_ties, win_ties
 from dokimasia.methods.diagnosis.tables import assets_of
 from dokimasia.methods.tree.node_scores import MeasuredRun
+from dokimasia.prompts import default_library
 from dokimasia.simulation.lexicon import made_up_capabilities, parent_of
 from tests.planted_material import world
 
@@ -68,6 +71,21 @@ def test_the_leaves_that_are_planted_weak_are_the_ones_that_are_marked() -> None
     assert false <= 2
 
 
+def test_tables_of_leaves_say_how_much_the_test_cannot_move() -> None:
+    """Where images have unlike numbers of criteria, both tables of a model name the share that keeps its leaves."""
+    material = world(1, {"even": {}}, n=60)
+    verdicts = verdicts_of(material, permutations=200)
+    assert not any("keep theirs" in one.sentence for one in leaf_tables(material, verdicts))
+    held = {
+        model: {node: finding._replace(exchanged=0.75, reason="") for node, finding in of_model.items()}
+        for model, of_model in verdicts.items()
+    }
+    tables = leaf_tables(material, held)
+    assert {one.family for one in tables} == {"leaves", "nodes"}
+    for one in tables:
+        assert "25 % of the criteria belong to images whose number of criteria no other image has" in one.sentence
+
+
 def test_among_equal_models_nothing_is_marked_beyond_the_rule() -> None:
     """Over twelve worlds of equal skill each kind of table raises no more than a few alarms."""
     alarms = {"leaves": 0, "contrasts": 0, "pairs": 0}
@@ -77,6 +95,25 @@ def test_among_equal_models_nothing_is_marked_beyond_the_rule() -> None:
         alarms["contrasts"] += bool(sure(contrasts(material)))
         alarms["pairs"] += bool(sure(pairs(material)))
     assert max(alarms.values()) <= 3, alarms
+
+
+def test_a_pair_is_the_second_minus_the_first_in_numbers_words_and_marks() -> None:
+    """The difference, its mark and what a report prints of two scores agree; the table and every prompt say the direction."""
+    material = world(7, {"low": dict.fromkeys(made_up_capabilities(), 0.3), "high": {}}, n=120)
+    (row,) = (table := pairs(material)).rows
+    assert [cell.value for cell in row.cells[:2]] == ["low", "high"]
+    scores = {str(one.cells[0].value): one.cells[1].value for one in overall(material).rows}
+    assert float(str(scores["high"])) - float(str(scores["low"])) == pytest.approx(row.cells[2].value, abs=1e-5)
+    assert (row.mark, table.direction) == ("better", "second minus first")
+    assert "differences are the second minus first" in table.sentence
+    ties = win_ties(material).rows[0].cells
+    assert value_of(ties[2], 0.0) < value_of(ties[4], 0.0), "the second scores higher more often"
+    for asset, way in ((table, "higher than"), (table.model_copy(update={"direction": None}), "lower than")):
+        tables = EvidenceTables({one.id: one for one in (overall(material), asset)}, material.models)
+        cells = [tables.cell(f"models:{name}.score") for name in ("high", "low")]
+        assert tables.tested(*cells) == (way, "pairs:1"), "tables of older homes have no direction, and the other sign"
+    for name in ("report", "across", "salient"):
+        assert "a difference is the second minus the first" in default_library().get(f"diagnosis_{name}").system
 
 
 def test_every_mark_is_borne_out_by_the_interval_beside_it() -> None:

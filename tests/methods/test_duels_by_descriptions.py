@@ -69,7 +69,8 @@ def test_models_answer_by_descriptions(cases: Path, settings: Settings) -> None:
     assert (pair["language_model"], pair["model"]) == ("sim/weak", "sim/strong")
     arms = [done.summary["models"][f"{name}#text"]["reward"]["mean"] for name in ("sim/weak", "sim/strong")]
     assert pair["reward"]["n"] == CASES
-    assert pair["reward"]["difference"]["mean"] == pytest.approx(arms[0] - arms[1])
+    assert pair["reward"]["difference"]["mean"] == pytest.approx(arms[1] - arms[0]), "second minus first"
+    assert done.summary["direction"] == "second minus first"
     blind, told = (gaps[f"sim/strong#{arm}"]["factuality"]["difference"]["mean"] for arm in ("blind", "text"))
     assert blind < told
     with Home.open(settings.home, write=False) as home:

@@ -86,6 +86,7 @@ def report(figures: dict[str, Any]) -> ReportData:
         "seed": 0,
         "open_items": 0,
         "retests": 1,
+        "direction": "second minus first",
         "samples": 14,
         "calls": 0,
         "cost": 0,

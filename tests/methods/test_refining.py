@@ -256,6 +256,7 @@ async def test_an_estimate_is_an_upper_bound(settings: Settings, source: str) ->
     assert run_id(METHOD, expected.plan) == result.run
     assert len(transport.sent) <= expected.estimate.calls
     assert low.estimate.calls < expected.estimate.calls
+    assert any("upper bound" in note for note in expected.estimate.notes), "who reads the number is told so"
     assert set(transport.by_model) == set(expected.estimate.models) == {*MODELS, "sim/judge-noisy"}
 
 

@@ -50,6 +50,12 @@ def test_a_grouping_that_speaks_of_scores_beats_chance() -> None:
     plain = validity(measured.scores, theme_of)
     apart = validity(measured.scores, theme_of, measured.sample_of)
     assert tree.published.delta == pytest.approx(plain.delta, abs=1e-5)
+    assert (table.direction, list(tree.model_dump()["published"])[:2]) == (
+        "second minus first",
+        ["mae_intra", "mae_global"],
+    )
+    first, second = tree.published.mae_intra, tree.published.mae_global
+    assert tree.published.delta == pytest.approx(second - first, abs=1e-5)
     assert tree.leave_image_out.delta == pytest.approx(apart.delta, abs=1e-5)
     assert tree.published.n == 480
     for errors, rival_errors in (

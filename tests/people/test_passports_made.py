@@ -19,6 +19,7 @@ from dokimasia.methods.probe import ProbeRequest, probe
 from dokimasia.methods.probe.passports import material_of
 from dokimasia.people.passports import encoded, passport_of, read_passport
 from dokimasia.people.passports.blocks import blocks_of
+from dokimasia.report.blocks import Paragraph, Table, plain
 from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.home import Home
 from tests.planted_judges import detections, planted_passport
@@ -138,6 +139,21 @@ async def test_the_verb_writes_what_it_shows(probes: Path, tmp_path: Path) -> No
     refused = run_verb(settings, path)
     assert isinstance(refused.exception, DataError)
     assert refused.exception.exit_code == 2
+
+
+def test_kinds_of_error_are_listed_by_how_much_goes_undetected() -> None:
+    """Behind all errors come groups and their kinds, the least detected first, and the table says so."""
+
+    def drawn(**misses: float) -> tuple[list[str], list[str]]:
+        blocks = list(blocks_of(planted_passport(detections(misses=misses, images=40))))
+        table = next(one for one in blocks if isinstance(one, Table) and one.about.startswith("Detection rates"))
+        groups = [plain(row[0]).split()[0] for row in table.rows if not plain(row[0]).startswith("  ")]
+        return groups, [plain(one.text) for one in blocks if isinstance(one, Paragraph)]
+
+    groups, lines = drawn(VG=0.05, VR=0.6)
+    assert groups == ["all", "VR", "VG"]
+    assert drawn(VG=0.6, VR=0.05)[0] == ["all", "VG", "VR"]
+    assert any("Errors detected" in line and "the most undetected first" in line for line in lines)
 
 
 def test_marks_tell_blind_spots_surely_missed_and_thin_rates_apart() -> None:

@@ -58,7 +58,13 @@ def test_an_unusual_interval_says_so() -> None:
     ]
     lines = _printed(Table(columns, rows, "Scores"))
     assert {"a 4.90 [4, 5 ¹] 3.80 – 5.00 ¹", "b 3.00 [2, 4] 2.00 – 4.00"} <= set(lines)
-    assert sum(line.startswith("¹ too few images differ for the usual interval") for line in lines) == 1
+    assert (
+        sum(
+            line.startswith("¹ too few images differ from the median for the usual interval (images of")
+            for line in lines
+        )
+        == 1
+    )
 
 
 def test_the_reason_stands_where_the_interval_would() -> None:

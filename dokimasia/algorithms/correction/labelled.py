@@ -158,7 +158,8 @@ def powered_rate(
         if np.ptp(left_out) > ROUNDING:
             jackknife = effective_share(min(1.0, max(0.0, side.rate)), left_out, 0.95)
             low, high = min(low, jackknife.low), max(high, jackknife.high)
-    interval = ConfidenceInterval(max(0.0, low), min(1.0, high), sampled.interval.reason)
+    usual = sampled.interval
+    interval = ConfidenceInterval(max(0.0, low), min(1.0, high), usual.reason, method=usual.method)
     return Powered(side.rate, interval, side.weight, alone, side.n_labels, side.n_clusters)
 
 
@@ -345,7 +346,8 @@ class _Side(NamedTuple):
         sampled = self._replace(slope=0.0).sampled(seed)
         low, high = _combined(sampled.share, [labels, sampled], [self.part_open, 1.0])
         reason = labels.interval.reason or sampled.interval.reason
-        return ShareEstimate(sampled.share, ConfidenceInterval(max(0.0, low), min(1.0, high), reason))
+        interval = ConfidenceInterval(max(0.0, low), min(1.0, high), reason, method=sampled.interval.method)
+        return ShareEstimate(sampled.share, interval)
 
     def left_out(self) -> Floats:
         """Return the rate without each cluster in turn, with the slope tuned again each time."""

@@ -24,7 +24,9 @@ class ShareEstimate(NamedTuple):
     def less(self) -> "ShareEstimate":
         """One minus the share, with its interval."""
         low, high = self.interval
-        return ShareEstimate(1 - self.share, ConfidenceInterval(1 - high, 1 - low, self.interval.reason))
+        return ShareEstimate(
+            1 - self.share, ConfidenceInterval(1 - high, 1 - low, self.interval.reason, method=self.interval.method)
+        )
 
 
 class DecidedLabel(NamedTuple):

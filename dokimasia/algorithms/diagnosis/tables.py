@@ -130,6 +130,8 @@ class EvidenceTables:
     def _of_pair(self, first: str, second: str) -> tuple[Way, str] | None:
         for number, row in self._rows("pairs"):
             about = (row.cells[0].value, row.cells[1].value)
+            if self.assets["pairs"].direction is not None:  # Without one the first model has the second subtracted.
+                about = about[::-1]
             if about == (first, second) and row.mark in _FORWARD:
                 return _FORWARD[row.mark], f"pairs:{number}"
             if about == (second, first) and row.mark in _BACKWARD:

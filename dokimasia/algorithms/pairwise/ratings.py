@@ -42,7 +42,7 @@ _SCALE = TENFOLD / math.log(10)
 
 
 class RatingDifference(NamedTuple):
-    """How much higher the first of two models is rated, with interval and p-value (None if there is none)."""
+    """The rating of the second of two models minus that of the first, with interval and p-value (None if there is none)."""
 
     value: float
     interval: ConfidenceInterval
@@ -193,7 +193,7 @@ def _rated(outcomes: OutcomeTables, *, parts: int, level: float, seed: int) -> C
 
     units = np.eye(len(names))
     intervals = {name: interval(units[place]) for place, name in enumerate(names)}
-    contrasts = {pair: units[pair[0]] - units[pair[1]] for pair in combinations(range(len(names)), 2)}
+    contrasts = {pair: units[pair[1]] - units[pair[0]] for pair in combinations(range(len(names)), 2)}
     differences = {
         (names[first], names[second]): RatingDifference(float(point @ weights), interval(weights), p_value(weights))
         for (first, second), weights in contrasts.items()
@@ -235,7 +235,7 @@ def _rank_intervals(
     for (first, second), difference in differences.items():
         if difference.p_value is None or difference.p_value * len(differences) > tail:
             continue
-        higher, lower = (first, second) if difference.value > 0 else (second, first)
+        lower, higher = (first, second) if difference.value > 0 else (second, first)
         best[lower] += 1
         worst[higher] -= 1
     return {name: (best[name], worst[name]) for name in names}

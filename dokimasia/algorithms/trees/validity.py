@@ -17,12 +17,12 @@ Scores = Mapping[str, Mapping[str, float]]
 class Validity(NamedTuple):
     """How well leaves predict scores.
 
-    `mae_global` and `mae_intra` are mean absolute errors in points of the scores (lower is better), `delta` is the
-    first minus the second (higher is better), `n` the number of (model, criterion) pairs; None where n is 0.
+    `mae_intra` and `mae_global` are mean absolute errors in points of the scores (lower is better), `delta` is the
+    second minus the first (higher is better), `n` the number of (model, criterion) pairs; None where n is 0.
     """
 
-    mae_global: float | None
     mae_intra: float | None
+    mae_global: float | None
     delta: float | None
     n: int
 
@@ -93,7 +93,7 @@ def validity(
     --------
     >>> scores = {"m": {"a": 0.0, "b": 0.0, "c": 100.0, "d": 100.0, "e": 50.0}}
     >>> validity(scores, {"a": "low", "b": "low", "c": "high", "d": "high", "e": "alone"})
-    Validity(mae_global=62.5, mae_intra=0.0, delta=62.5, n=4)
+    Validity(mae_intra=0.0, mae_global=62.5, delta=62.5, n=4)
     """
     table = _tabulate(scores_by_model, leaf_of, sample_of)
     by_sample = sample_of is not None
@@ -247,4 +247,4 @@ def _measure(table: _Table, leaf: Whole, groups: Whole | None, global_errors: Fl
         pairs += len(use)
     if pairs == 0:
         return Validity(None, None, None, 0)
-    return Validity(overall / pairs, within / pairs, (overall - within) / pairs, pairs)
+    return Validity(within / pairs, overall / pairs, (overall - within) / pairs, pairs)

@@ -102,10 +102,11 @@ def _print_validity(validity: "TreeValidity") -> None:
     for reason in dict.fromkeys(_reasons(taxonomies)):
         out.print(escape(reason))
     out.print(
-        "[dim]MAE_G, MAE_I: error when predicting by all other criteria, and by those of the leaf, in points of 100; "
-        "Δ = MAE_G − MAE_I, higher is better. null: 99th percentile of Δ when whole images exchange their leaves "
-        f"({validity.permutations} times), and the p-value. halves: 5th to 95th percentile of Δ in {validity.resamples} "
-        "random halves of the images; above: the share of them in which this one is better than the tree.[/dim]"
+        "[dim]MAE_I, MAE_G: error when predicting by the other criteria of the leaf, and by all others, in points of 100; "
+        f"Δ = MAE_G − MAE_I, {validity.direction}, higher is better. null: 99th percentile of Δ when whole images exchange "
+        f"their leaves ({validity.permutations} times), and the p-value. halves: 5th to 95th percentile of Δ in "
+        f"{validity.resamples} random halves of the images; above: the share of them in which this one is better than "
+        "the tree.[/dim]"
     )
 
 
@@ -126,7 +127,7 @@ def _of(validity: "TreeValidity | ModelWeaknesses | EvidentWeaknesses") -> str:
 def _table(title: str, rows: Sequence[tuple["GroupingValidity", "PredictionErrors"]]) -> "Table":
     table = plain_table(title=title, title_justify="left", title_style="bold")
     table.add_column("taxonomy", overflow="fold")
-    for name in ("leaves", "pairs", "MAE_G", "MAE_I", "Δ", "null 99 %", "p", "halves", "above"):
+    for name in ("leaves", "pairs", "MAE_I", "MAE_G", "Δ", "null 99 %", "p", "halves", "above"):
         table.add_column(name, justify="right", no_wrap=True)
     for row, errors in rows:
         null, stability = errors.null, errors.stability
@@ -141,8 +142,8 @@ def _table(title: str, rows: Sequence[tuple["GroupingValidity", "PredictionError
             name,
             str(row.leaves),
             f"{errors.n:,}",
-            f"{errors.mae_global:.2f}",
             f"{errors.mae_intra:.2f}",
+            f"{errors.mae_global:.2f}",
             f"[{style}]{errors.delta:+.2f}[/{style}]",
             "–" if null is None or null.p99 is None else f"{null.p99:+.2f}",
             "–" if p_value is None else f"{p_value:.3f}",

@@ -167,8 +167,8 @@ def agreement(settings: "Settings", first: str, second: tuple[str, ...], as_json
     """Compare where FIRST and SECOND place the criteria that both have.
 
     Each is a version (NAME@NUMBER, a tree's name, or the beginning of its id) or a person's CSV file with the columns
-    criterion and leaf. With several SECOND, such as the mappings of several judges, each is compared with FIRST, and their
-    hit rates stand beside each other by category.
+    criterion and leaf; a leaf is a path, or its name alone where no other leaf has that name. With several SECOND, such as
+    the mappings of several judges, each is compared with FIRST, and their hit rates stand beside each other by category.
     """
     from dokimasia.errors import InputError
     from dokimasia.methods.tree.agreement import mapping_comparison
@@ -176,24 +176,25 @@ def agreement(settings: "Settings", first: str, second: tuple[str, ...], as_json
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:
-        first_mapping, first_criteria, cluster_of = mapping_from(home, first)
+        first_mapping = mapping_from(home, first)
         others = [mapping_from(home, name) for name in second]
     comparisons: list[tuple[str, MappingComparison]] = []
-    for other, second_criteria, second_clusters in others:
+    for other in others:
+        leaves = first_mapping.in_paths_of(other), other.in_paths_of(first_mapping)
         try:
-            compared = mapping_comparison(first_criteria, second_criteria, {**second_clusters, **cluster_of})
+            compared = mapping_comparison(*leaves, {**other.cluster_of, **first_mapping.cluster_of})
         except ValueError as error:
             raise InputError(
-                f"{first_mapping} and {other} have no criterion in common: nothing can be compared"
+                f"{first_mapping.name} and {other.name} have no criterion in common: nothing can be compared"
             ) from error
-        comparisons.append((other, compared))
+        comparisons.append((other.name, compared))
     if as_json:
-        rows = [{"first": first_mapping, "second": name, **plain(compared)} for name, compared in comparisons]
-        print_json(rows[0] if len(rows) == 1 else {"first": first_mapping, "compared": rows})
+        rows = [{"first": first_mapping.name, "second": name, **plain(compared)} for name, compared in comparisons]
+        print_json(rows[0] if len(rows) == 1 else {"first": first_mapping.name, "compared": rows})
         return
     if len(comparisons) == 1:
-        _print_agreement(first_mapping, *comparisons[0])
-    _print_hit_rates(first_mapping, comparisons)
+        _print_agreement(first_mapping.name, *comparisons[0])
+    _print_hit_rates(first_mapping.name, comparisons)
 
 
 def _print_hit_rates(first: str, comparisons: "Sequence[tuple[str, MappingComparison]]") -> None:

@@ -1,10 +1,11 @@
 """Diagnosis of a run: named, citable tables of figures with their intervals (ATOM, 3.4 and H)."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from dokimasia.domain.identity import Value
+from dokimasia.domain.differences import SecondMinusFirst
+from dokimasia.domain.identity import JsonObject, Value
 
 ColumnKind = Literal["name", "score", "difference", "share", "rank", "count", "p_value", "mark"]
 """What a column holds: a name or a mark (text), a score (the unit says its scale), a difference of scores (signed), a
@@ -41,7 +42,7 @@ class Figure(Value):
     interval_method: Literal["gaffke"] | None = None
 
     @model_serializer(mode="wrap")
-    def _without_empty_reason(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_empty_reason(self, plain: SerializerFunctionWrapHandler) -> JsonObject:
         """Leave out the reason where there is an interval, and the method of the usual one: older cells keep their JSON."""
         left_out = ("no_interval", "interval_method")
         return {name: value for name, value in plain(self).items() if name not in left_out or value}
@@ -78,7 +79,9 @@ class Asset(Value):
     """A named table that a report may cite by its `id`, such as `leaves/sim-weak`, and a row of it as `leaves/sim-weak:3`.
 
     `family` is the part of the id before the stroke; `model` whom it is about (empty: all); `sentence` says what the
-    table shows, and by which rule its rows are marked; `counts` what `n` counts.
+    table shows, and by which rule its rows are marked; `counts` what `n` counts. `direction` is that of differences of two
+    models or runs, and of their marks; null where there are none, and in `pairs` of older homes, where the first model has
+    the second subtracted.
     """
 
     id: str = Field(pattern=r"^[a-z0-9-]+(/[^\s:\[\]]+)?$")
@@ -88,6 +91,12 @@ class Asset(Value):
     rows: tuple[AssetRow, ...] = ()
     model: str = ""
     counts: Literal["criteria", "samples", "failed atoms"] = "criteria"
+    direction: SecondMinusFirst | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_no_direction(self, plain: SerializerFunctionWrapHandler) -> JsonObject:
+        """Leave out the direction where there is none: older tables keep their JSON."""
+        return {name: value for name, value in plain(self).items() if name != "direction" or value}
 
     @model_validator(mode="after")
     def _rectangular(self) -> Self:

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from dokimasia.algorithms.pairwise import ConnectedModels, PairOutcome, rate_models
 from dokimasia.algorithms.statistics import ConfidenceInterval, adjusted
+from dokimasia.domain.differences import DIRECTION
 from dokimasia.domain.duel import ArenaRound
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import FailureKind
@@ -34,7 +35,7 @@ from dokimasia.methods.duel import (
     whole_number,
 )
 from dokimasia.report.blocks import Cell
-from dokimasia.report.fields import Count, Display, Failures, Fraction, Interval, LeftOpen, Used
+from dokimasia.report.fields import Count, Direction, Display, Failures, Fraction, Interval, LeftOpen, Used
 from dokimasia.report.figures import NOTHING, measured, p_value
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.figures import calls_and_costs, heading
@@ -94,7 +95,7 @@ class ArenaGroup(Value):
 
 
 class ArenaPair(VerdictFigures):
-    """Two models, the better one first: the verdicts on it, and how far they are rated apart."""
+    """Two models, the better one second: the verdicts on the second, and how much higher it is rated than the first."""
 
     first: str
     second: str
@@ -105,10 +106,10 @@ class ArenaPair(VerdictFigures):
         Interval | None,
         Display(
             "difference",
-            "of their ratings, with its 95 % interval",
+            "of their ratings, second minus first, with its 95 % interval",
             write=partial(measured, digits=0, signed=True),
         ),
-    ] = Field(description="rating of the first less the second's; null across groups")
+    ] = Field(description="rating of the second minus that of the first; null across groups")
     p: Annotated[Fraction | None, Display("p", write=p_value)] = Field(
         description="of no difference; null without a test"
     )
@@ -138,6 +139,7 @@ class ArenaFigures(Used, DataFigures):
     judge_sees: Literal["image", "text"] = Field(description="whether the judge was shown the images")
     models: dict[str, ArenaModel] = Field(description="by name, best first")
     groups: tuple[ArenaGroup, ...] = Field(description="the strongest first, where they met")
+    direction: Direction
     pairs: tuple[ArenaPair, ...] = Field(description="that met, or whose ratings can be compared")
     wins: dict[str, dict[str, float]] = Field(description="percent of verdicts that a model wins against another")
     places: DuelPlaces | None = Field(description="over all meetings; null where no pair was judged in both orders")
@@ -189,6 +191,7 @@ def figures_of_run(home: Home, run: Run) -> ArenaFigures:
         rounds=tuple(arena_round.halves for arena_round in rounds),
         repeats=plan.repeats,
         judge_sees=plan.judge_sees,
+        direction=DIRECTION,
         **dict(tables),
     )
 
@@ -291,12 +294,12 @@ def _words(name: str, row: DuelRow) -> int | None:
 def _pairs(
     meetings: Sequence[Meeting], groups: Sequence[ConnectedModels], ranked: Sequence[str], *, seed: int
 ) -> list[ArenaPair]:
-    """Return every pair of models that met or whose ratings are comparable, the better model first."""
+    """Return every pair of models that met or whose ratings are comparable, the better model second."""
     differences = {pair: difference for group in groups for pair, difference in group.differences.items()}
     p_values = adjusted([difference.p_value for difference in differences.values()])
     adjusted_p = dict(zip(differences, p_values, strict=True))
     pairs: list[ArenaPair] = []
-    for first, second in combinations(ranked, 2):
+    for second, first in combinations(ranked, 2):
         pair_meetings = [meeting for meeting in meetings if {*meeting.pair} == {first, second}]
         is_reversed = (first, second) not in differences
         pair = (second, first) if is_reversed else (first, second)
@@ -311,7 +314,7 @@ def _pairs(
             difference = interval_of(value, interval)
         pairs.append(
             ArenaPair(
-                **dict(_verdicts(first, pair_meetings, seed=seed)),
+                **dict(_verdicts(second, pair_meetings, seed=seed)),
                 first=first,
                 second=second,
                 n=len({meeting.row.sample_id for meeting in pair_meetings}),
@@ -332,10 +335,10 @@ def _wins(name: str, pairs: Sequence[ArenaPair], order: Sequence[str]) -> dict[s
     wins: dict[str, float] = {}
     for pair in pairs:
         verdicts = pair.verdicts
-        if verdicts.valid and name == pair.first:
-            wins[pair.second] = rounded(100 * (verdicts.much_better + verdicts.better) / verdicts.valid)
-        elif verdicts.valid and name == pair.second:
-            wins[pair.first] = rounded(100 * (verdicts.worse + verdicts.much_worse) / verdicts.valid)
+        if verdicts.valid and name == pair.second:
+            wins[pair.first] = rounded(100 * (verdicts.much_better + verdicts.better) / verdicts.valid)
+        elif verdicts.valid and name == pair.first:
+            wins[pair.second] = rounded(100 * (verdicts.worse + verdicts.much_worse) / verdicts.valid)
     return {opponent: wins[opponent] for opponent in order if opponent in wins}
 
 

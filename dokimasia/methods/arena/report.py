@@ -60,6 +60,8 @@ def conclusion(data: ReportData) -> list[Cell]:
         return ["No model has a rating."]
     if len(run.groups) > 1:
         return [*_highest_of_groups(run, rated), used_sentence(run)]
+    if len(rated) > 1 and (untestable := _untestable(run, rated)):
+        return [untestable, used_sentence(run)]
     first, *others = sorted(rated, key=lambda name: (-rated[name].mean, name))
     rating = figures.measured(rated[first], f"{pointer('models', first)}/rating", digits=0)
     sentences: list[Cell] = [(Span(first, "strong"), " is rated highest: ", *spans(rating), ".")]
@@ -68,17 +70,28 @@ def conclusion(data: ReportData) -> list[Cell]:
             sure = pair.adjusted is not None and pair.adjusted <= figures.SURE
             gap = figures.measured(pair.difference, digits=0, signed=True)
             end = ", which is beyond chance." if sure else ", which may be chance."
-            if pair.p is None:
-                end = ", and whether that is chance could not be tested."
             sentences.append(("Its lead over ", Span(others[0], "strong"), " is ", *spans(gap), end))
     return [*sentences, _apart_sentence(run.pairs), used_sentence(run)]
 
 
+def _untestable(run: ArenaFigures, rated: Mapping[str, Interval]) -> str:
+    """Return that the ratings of some models cannot be tested, and so rank none of them; empty if any two were tested."""
+    if any(pair.p is not None for pair in run.pairs if {pair.first, pair.second} <= rated.keys()):
+        return ""
+    reason = next((rating.no_interval for rating in rated.values() if rating.no_interval), "")
+    names = figures.in_words(sorted(rated))
+    return (
+        f"The ratings of {names} cannot be tested{f' ({reason})' if reason else ''}, so none is ranked above another."
+    )
+
+
 def _highest_of_groups(run: ArenaFigures, rated: Mapping[str, Interval]) -> Iterator[Cell]:
-    """Yield the highest rated model of each group; ratings of different groups cannot be compared."""
+    """Yield the highest rated model of each group, or that its ratings cannot be tested; groups cannot be compared."""
     for group in run.groups[: MOST_SENTENCES - 1]:
         names = sorted(rated.keys() & set(group.models), key=lambda name: (-rated[name].mean, name))
-        if len(names) > 1:
+        if len(names) > 1 and (untestable := _untestable(run, {name: rated[name] for name in names})):
+            yield untestable
+        elif len(names) > 1:
             rating = figures.measured(rated[names[0]], f"{pointer('models', names[0])}/rating", digits=0)
             among = f"Among {figures.in_words(sorted(names))}, "
             yield (among, Span(names[0], "strong"), " is rated highest: ", *spans(rating), ".")
@@ -165,12 +178,12 @@ def wins(data: ReportData) -> Section:
         Chart(chart, about),
         Table([Column("model", numeric=False), *map(Column, names)], rows, about),
     ]
-    met = {f"{pair.first} – {pair.second}": pair.verdicts for pair in run.pairs if pair.n}
+    met = {f"{pair.second} – {pair.first}": pair.verdicts for pair in run.pairs if pair.n}
     if met:
         blocks.append(
             Chart(
                 verdict_chart(met),
-                "Verdicts of each pair, for the first of the two: worse to the left, better to the right",
+                "Verdicts of each pair, for the model that is named first: worse to the left, better to the right",
             )
         )
     pairs = [TableRow(pair.first, pair, pointer("pairs", str(number))) for number, pair in enumerate(run.pairs)]
@@ -178,8 +191,8 @@ def wins(data: ReportData) -> Section:
         name_column("first"),
         computed_column("second", lambda row: Span(row.figures.second, "strong"), numeric=False),
         column("n"),
-        column("win_rate", meaning="of the first, percent of valid verdicts"),
-        column("reward", meaning="of the first against the second"),
+        column("win_rate", meaning="of the second, percent of valid verdicts"),
+        column("reward", meaning="of the second against the first"),
         column("difference"),
         column("p", linked=False),
         column("adjusted", linked=False),

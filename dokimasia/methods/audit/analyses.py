@@ -27,6 +27,7 @@ from dokimasia.algorithms.statistics import (
 from dokimasia.algorithms.statistics.agreement import cohen_kappa
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.datasets.annotations import read_ratings
+from dokimasia.domain.differences import DIRECTION
 from dokimasia.domain.identity import Value, unit_interval
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.audit import METHOD
@@ -47,8 +48,8 @@ from dokimasia.methods.audit.figures import (
 )
 from dokimasia.methods.audit.request import AuditPlan, judge_use
 from dokimasia.people.passports import each_has_one, weights_of
-from dokimasia.report.fields import Display, Interval, IntervalMethod
-from dokimasia.report.figures import in_words, interval, number, p_value, several, share, signed
+from dokimasia.report.fields import Direction, Display, Interval, IntervalMethod
+from dokimasia.report.figures import bracketed, in_words, interval, number, p_value, several, share, signed
 from dokimasia.runs.measures import deviation, limits, mean, mean_with_interval, rounded, spread
 from dokimasia.runs.reading.correlations import ALPHA, adjust, correlations, directions, length_and_score, value_of
 from dokimasia.storage.home import Home
@@ -252,6 +253,7 @@ class TwoJudges(Value):
 
     judges: tuple[str, str]
     weights: tuple[float, float] | None = None
+    direction: Direction
     models: dict[str, JudgedTwice]
     order: tuple[tuple[str, ...], tuple[str, ...]]
     same_order: bool | None
@@ -583,11 +585,11 @@ def consistency(rows: Sequence[AuditRow], models: Mapping[str, GatedScores], *, 
     except ValueError:
         sentence = "All models have one gate pass rate or one easy-wrong mean, so there is no line."
         return no_line.model_copy(update={"says": sentence})
-    strength = "hardly"
-    if value >= 0.3:
-        strength = "closely" if value >= 0.8 else "loosely"
+    ends = limits(_consistency_limits(rows, list(points)))
+    fit = no_line.model_copy(update={"r_squared": rounded(value), **ends})
     sentence = (
-        f"Over {several(len(points), 'model')} easy-wrong means follow gate pass rates {strength} (R² {value:.2f})."
+        f"Over {several(len(points), 'model')} gate pass rates explain a share R² of {value:.2f}"
+        f"{bracketed(fit, '{:.2f}'.format)} of how easy-wrong means differ."
     )
     disjoint = _disjoint(rows, list(points), seed=seed)
     if disjoint is not None:
@@ -595,15 +597,7 @@ def consistency(rows: Sequence[AuditRow], models: Mapping[str, GatedScores], *, 
             f" Read from different images it is {disjoint.r_squared:.2f}; {len(points)} equal models would bring "
             f"{1 / (len(points) - 1):.2f}."
         )
-    ends = _consistency_limits(rows, list(points))
-    return Consistency(
-        n=len(points),
-        points=points,
-        r_squared=rounded(value),
-        **limits(ends),
-        disjoint=disjoint,
-        says=sentence,
-    )
+    return fit.model_copy(update={"disjoint": disjoint, "says": sentence})
 
 
 def _consistency_limits(rows: Sequence[AuditRow], names: Sequence[str]) -> ConfidenceInterval | None:
@@ -867,6 +861,7 @@ def two_judges(
     seconds = {name: model.means[1] for name, model in models.items()}
     return TwoJudges(
         judges=names,
+        direction=DIRECTION,
         weights=None if weights is None else (rounded(weights[0]), rounded(weights[1])),
         models=models,
         order=(_order(firsts), _order(seconds)),

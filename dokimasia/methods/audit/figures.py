@@ -111,13 +111,13 @@ class GatedScores(Value):
         RubricRate | None, Display("easy-wrong item", "share of all easy-wrong rubrics that hold")
     ] = Field(description="of all judged easy-wrong rubrics those that hold")
     reliability_gap: Annotated[Interval | None, Display("gap", "must-right item less gate pass")] = Field(
-        description="must_right_item less gate_pass, in points; lower is better"
+        description="must_right_item minus gate_pass, in points, -100 to 100; lower is better"
     )
     atomic_accuracy: Annotated[
         RubricRate | None, Display("atomic accuracy", "share of all rubrics of both streams that hold")
     ] = Field(description="of all judged rubrics, must-right and easy-wrong, those that hold (the paper's Figure 6)")
     atomic_gap: Annotated[Interval | None, Display("atomic gap", "atomic accuracy less gate pass")] = Field(
-        description="atomic_accuracy less gate_pass, in points: the reliability gap as published"
+        description="atomic_accuracy minus gate_pass, in points, -100 to 100: the reliability gap as published"
     )
     bounds: AuditBounds
     spread: float | None = Field(

@@ -13,6 +13,7 @@ from dokimasia.algorithms.taxonomy import attributes_of, leaves
 from dokimasia.algorithms.trees.weakness import NodeFinding, node_findings
 from dokimasia.domain.capability import ROOT, CapabilityPath
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow
+from dokimasia.domain.differences import DIRECTION
 from dokimasia.methods.diagnosis.cells import (
     MODEL,
     NOTHING,
@@ -31,7 +32,7 @@ from dokimasia.methods.diagnosis.cells import (
     value_of,
 )
 from dokimasia.methods.diagnosis.evidence_data import LIMIT, MIN_SUPPORT, OWN_INTERVAL, DiagnosisMaterial, slugs_of
-from dokimasia.methods.tree import BEST, WORST, in_order, mapping_of, members_below, rounded
+from dokimasia.methods.tree import BEST, WORST, in_order, kept_leaves, mapping_of, members_below, rounded
 from dokimasia.report.figures import several
 from dokimasia.runs.reading.comparison import SampleRef
 
@@ -93,6 +94,8 @@ def leaf_tables(material: DiagnosisMaterial, verdicts: Verdicts) -> list[Asset]:
     for model, slug in slugs_of(material.models).items():
         findings = verdicts.get(model, {})
         untested = next((finding.reason for finding in findings.values() if finding.reason), "")
+        exchanged = next((finding.exchanged for finding in findings.values()), 1.0)
+        kept = "" if untested else kept_leaves(exchanged)
         rows = {
             node: _node_row(material, model, node, members[node], placed, findings.get(node))
             for node in dict.fromkeys((*leaf_order, *findings))
@@ -102,7 +105,7 @@ def leaf_tables(material: DiagnosisMaterial, verdicts: Verdicts) -> list[Asset]:
             Asset(
                 id=f"leaves/{slug}",
                 title=f"{model}: every {material.leaf}",
-                sentence=_leaves_sentence(material, model, low_first, untested),
+                sentence=f"{_leaves_sentence(material, model, low_first, untested)} {kept}".rstrip(),
                 columns=_node_columns(material.leaf),
                 rows=tuple(low_first),
                 model=model,
@@ -116,7 +119,7 @@ def leaf_tables(material: DiagnosisMaterial, verdicts: Verdicts) -> list[Asset]:
             Asset(
                 id=f"nodes/{slug}",
                 title=f"{model}: weak and strong nodes",
-                sentence=_nodes_sentence(model, len(weak), len(strong), len(findings), untested),
+                sentence=f"{_nodes_sentence(model, len(weak), len(strong), len(findings), untested)} {kept}".rstrip(),
                 columns=_node_columns("node"),
                 rows=(*weak, *strong),
                 model=model,
@@ -392,6 +395,7 @@ def change_tables(
                 rows=tuple(model_rows),
                 model=model,
                 counts="samples",
+                direction=DIRECTION,
             )
         )
     return tables

@@ -7,6 +7,7 @@ from statistics import stdev
 
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure
+from dokimasia.domain.differences import DIRECTION
 from dokimasia.methods.diagnosis.cells import (
     MODEL,
     PAIR,
@@ -95,7 +96,10 @@ def overall(material: DiagnosisMaterial) -> Asset:
 
 
 def _compared_pairs(material: DiagnosisMaterial) -> Iterator[tuple[AssetRow, Sequence[float], Sequence[str]]]:
-    """Yield, for each pair of models, a row with their names, and the differences and clusters of shared samples."""
+    """Yield, for each pair of models, a row with their names, and the differences and clusters of shared samples.
+
+    Differences are the second model's score minus the first's.
+    """
     for (first, first_samples), (second, second_samples) in combinations(material.samples.items(), 2):
         shared = [id for id in first_samples.scores if id in second_samples.scores]
         row = AssetRow(
@@ -104,7 +108,7 @@ def _compared_pairs(material: DiagnosisMaterial) -> Iterator[tuple[AssetRow, Seq
             n=len(shared),
             held=len(first_samples.clusters.keys() | second_samples.clusters.keys()),
         )
-        gaps = [first_samples.scores[id] - second_samples.scores[id] for id in shared]
+        gaps = [second_samples.scores[id] - first_samples.scores[id] for id in shared]
         yield row, gaps, [first_samples.clusters[id] for id in shared]
 
 
@@ -126,11 +130,12 @@ def pairs(material: DiagnosisMaterial) -> Asset:
         sentence=(
             f"{summary} beyond chance in their weighted score on shared samples (sign flips, at most {LIMIT:.0%} of these "
             "expected to be false); p-values are adjusted over these pairs alone (Benjamini and Hochberg); differences are the "
-            "first minus the second."
+            f"{DIRECTION}, and a verdict is the second's: better where it scores higher than the first."
         ),
         columns=(*PAIR, *difference_columns("difference", STEPS)),
         rows=tuple(rows),
         counts="samples",
+        direction=DIRECTION,
     )
 
 
@@ -139,9 +144,9 @@ def win_ties(material: DiagnosisMaterial) -> Asset:
     rows: list[AssetRow] = []
     for row, gaps, clusters in _compared_pairs(material):
         shares = (
-            share_of([gap > TIE for gap in gaps], clusters),
-            share_of([abs(gap) <= TIE for gap in gaps], clusters),
             share_of([gap < -TIE for gap in gaps], clusters),
+            share_of([abs(gap) <= TIE for gap in gaps], clusters),
+            share_of([gap > TIE for gap in gaps], clusters),
         )
         rows.append(row.model_copy(update={"cells": (*row.cells, *shares)}))
     return Asset(

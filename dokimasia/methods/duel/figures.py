@@ -32,6 +32,7 @@ from dokimasia.report.blocks import Cell
 from dokimasia.report.fields import (
     Bounds,
     Count,
+    Direction,
     Display,
     Failures,
     Fraction,
@@ -87,13 +88,13 @@ class Verdicts(Value):
     tie: Count
     worse: Count
     much_worse: Count
-    failed: Count = Field(description="without a valid verdict; they leave the denominators")
+    failed: Count = Field(description="without a valid verdict; not in `valid`, and so in no reward and no win rate")
     valid: Annotated[Count, Display("verdicts")] = Field(
-        description="on answers judged in every order that was asked: the counts above, and the denominator of reward and "
-        "win rate"
+        description="on answers judged in every order that was asked: the sum of the five counts, and what reward and win rate "
+        "are divided by"
     )
     one_order: Count = Field(
-        description="on answers judged in one order alone, since the other has no verdict; they leave the denominators"
+        description="on answers judged in one order alone, since the other has no verdict; not in `valid` either"
     )
     open: Annotated[Count, Display("open", "verdicts that the budget did not reach")] = Field(
         description="of the failed ones, those not asked for want of budget: a resume asks for them"
@@ -248,11 +249,11 @@ class LengthBias(Value):
 
 
 class ImageGap(Value):
-    """How far one arm's answers are from another's, in one measure."""
+    """How far the answers of a second arm are from those of a first, in one measure."""
 
     n: Count = Field(description="answers that were judged in both")
     difference: Annotated[Interval | None, Display("difference", write=signed_reward)] = Field(
-        description="the first arm less the second; null without a pair"
+        description="the second arm minus the first; null without a pair"
     )
     p: Fraction | None = Field(description="sign flips of whole cases, two-sided; null without a pair")
     adjusted: Annotated[Fraction | None, Display("adjusted p", write=p_value)] = Field(
@@ -261,16 +262,16 @@ class ImageGap(Value):
 
 
 class LanguageModelGap(Value):
-    """A language model less a model that sees, both by the same descriptions (Creation-MMBench, table 3)."""
+    """A model that sees minus a language model, both by the same descriptions (Creation-MMBench, table 3)."""
 
-    language_model: str
-    model: str
+    language_model: str = Field(description="the first of the two")
+    model: str = Field(description="the second of the two: a model that sees")
     reward: ImageGap
     factuality: ImageGap
 
 
 class WithoutImages(Value):
-    """What the images are worth to a model."""
+    """What becomes of a model's figures without the images: the first arm sees them, the second does not."""
 
     reward: ImageGap
     factuality: ImageGap
@@ -308,11 +309,12 @@ class DuelFigures(Used, DataFigures):
     factuality: FactualityBy = Field(description="what visual factuality was judged by")
     describer: str | None = Field(description="who described the images; null where nobody did")
     descriptions: Instruction | None = Field(description="whether descriptions were made with an eye to the request")
+    direction: Direction
     without_images: dict[str, WithoutImages] = Field(
-        description="the arm less the answers by the images, by the name of the arm, NAME#blind or NAME#text"
+        description="the arm without images minus the answers by the images, by the name of the arm, NAME#blind or NAME#text"
     )
     language_models: tuple[LanguageModelGap, ...] = Field(
-        description="every language model less every model that sees, by the same descriptions"
+        description="every model that sees minus every language model, by the same descriptions"
     )
     elsewhere: Elsewhere | None = Field(default=None, description="only where scores were given")
     cases: Cases
@@ -620,7 +622,7 @@ def _image_ablation(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> di
     for name, arm in models.items():
         full_name = name.removesuffix(f"#{BLIND}").removesuffix(f"#{TEXT}")
         if full_name != name and full_name in models:
-            gaps[name] = _gaps(arm, models[full_name], seed=seed)
+            gaps[name] = _gaps(models[full_name], arm, seed=seed)
     adjusted_p = iter(adjusted([gap.p for arm_gaps in gaps.values() for gap in arm_gaps]))
     ablation: dict[str, WithoutImages] = {}
     for name, (reward, factuality) in gaps.items():
@@ -631,7 +633,7 @@ def _image_ablation(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> di
 
 
 def _language_models(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> tuple[LanguageModelGap, ...]:
-    """Return how far each language model is from each model that sees, both answering by descriptions."""
+    """Return each model that sees minus each language model, both answering by descriptions."""
     by_text = [name.removesuffix(f"#{TEXT}") for name in models if name.endswith(f"#{TEXT}")]
     gaps: dict[tuple[str, str], tuple[ImageGap, ImageGap]] = {}
     p_values: list[float | None] = []
@@ -654,7 +656,7 @@ def _language_models(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> t
 
 
 def _gaps(first: Sequence[DuelRow], second: Sequence[DuelRow], *, seed: int) -> tuple[ImageGap, ImageGap]:
-    """Return how far one arm's answers are from another's in reward and visual factuality, on the same cases and repeats."""
+    """Return reward and visual factuality of the second arm minus those of the first, on the same cases and repeats."""
     others = {(row.sample_id, row.repeat): row for row in second}
     pairs = [(row, others[key]) for row in first if (key := (row.sample_id, row.repeat)) in others]
     return (
@@ -670,13 +672,13 @@ def _gap(
     widest: float,
     seed: int,
 ) -> ImageGap:
-    """Return the mean difference between two arms, over pairs where both have the measure."""
+    """Return the mean difference of two arms, second minus first, over pairs where both have the measure."""
     differences: list[float] = []
     clusters: list[str] = []
     for row, other in pairs:
         value, other_value = measure(row), measure(other)
         if value is not None and other_value is not None:
-            differences.append(value - other_value)
+            differences.append(other_value - value)
             clusters.append(row.cluster)
     comparison = paired_difference(differences, clusters, widest=widest, seed=seed)
     return ImageGap(n=len(differences), difference=comparison.difference, p=comparison.p_value, adjusted=None)

@@ -442,7 +442,7 @@ def _ablation_table(run: DuelFigures, arms: Sequence[str], measure: tuple[str, .
         Column("shown instead", numeric=False),
         Column(f"{title} by the images", meaning="answers to the same cases with the images shown"),
         Column(f"{title} without", meaning="answers without the images"),
-        Column("difference", meaning="without less with, over cases judged in both, with its 95 % interval"),
+        Column("difference", meaning="without minus with, over cases judged in both, with its 95 % interval"),
         Column("adjusted p", meaning="sign flips of whole cases; Benjamini and Hochberg over both tables"),
     ]
     return Table(columns, rows, f"{about} with the images and without")
@@ -471,7 +471,7 @@ def _language_table(run: DuelFigures, measure: tuple[str, ...], title: str, abou
         Column(f"{title} of the first", meaning="by descriptions"),
         Column(f"{title} of the second", meaning="by the same descriptions"),
         Column("by the images", meaning="of the second, with the images shown"),
-        Column("difference", meaning="first less second, by the same descriptions, with its 95 % interval"),
+        Column("difference", meaning="second minus first, by the same descriptions, with its 95 % interval"),
         Column("adjusted p", meaning="sign flips of whole cases; Benjamini and Hochberg over both tables"),
     ]
     return Table(columns, rows, f"{about} of language models and of models that see, by the same descriptions")

@@ -6,6 +6,7 @@ from typing import Any, Literal
 from dokimasia.agents.candidate import BLIND
 from dokimasia.domain.annotation import VERDICT, AnnotationUnit, ResponsePair
 from dokimasia.domain.call import ChatReply
+from dokimasia.domain.differences import DIRECTION
 from dokimasia.domain.duel import (
     TEXT,
     Described,
@@ -126,6 +127,7 @@ def figures_of_run(home: Home, run: Run) -> DuelFigures:
         models=models,
         places=tables.places,
         length_bias=tables.length_bias,
+        direction=DIRECTION,
         without_images=tables.without_images,
         language_models=tables.language_models,
         elsewhere=_elsewhere(plan, models),

@@ -319,7 +319,7 @@ ACCURACY_COLUMNS: list[TableColumn[ModelPair]] = [
     computed_column(
         "strict accuracy",
         lambda row: _gap(row.figures.strict_accuracy, unit=100, digits=0),
-        meaning="second less first, in percentage points, on samples where neither failed, undecided answers counted as not "
+        meaning="second minus first, in percentage points, on samples where neither failed, undecided answers counted as not "
         "right; 95 % interval",
     ),
     computed_column(
@@ -340,7 +340,7 @@ SPOKEN_COLUMNS: list[TableColumn[ModelPair]] = [
     computed_column(
         "score on these",
         lambda row: _gap(row.figures.both_stated, unit=1, digits=2),
-        meaning="second less first, in points from 1 to 5, paired by sample; 95 % interval; a model that is silent just "
+        meaning="second minus first, in points from 1 to 5, paired by sample; 95 % interval; a model that is silent just "
         "where it errs looks better here than it is",
     ),
     computed_column("adjusted p", lambda row: _gap_p(row.figures.both_stated), meaning="as before"),

@@ -21,6 +21,7 @@ from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.algorithms.trees.formats import from_version
 from dokimasia.algorithms.trees.places import mapping_of
 from dokimasia.domain.capability import ROOT, CapabilityPath
+from dokimasia.domain.differences import DIRECTION
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import CheckpointScores, FailureKind
 from dokimasia.domain.judging.judgements import BatchRanking, HumanRanking, HumanRankings
@@ -35,7 +36,18 @@ from dokimasia.methods.judging.request import (
     source_of,
 )
 from dokimasia.report.blocks import Cell, Span
-from dokimasia.report.fields import Count, Coverage, Display, Failures, Fraction, Interval, LeftOpen, Share, Used
+from dokimasia.report.fields import (
+    Count,
+    Coverage,
+    Direction,
+    Display,
+    Failures,
+    Fraction,
+    Interval,
+    LeftOpen,
+    Share,
+    Used,
+)
 from dokimasia.report.figures import NOTHING, bracketed, count, measured, share
 from dokimasia.report.figures import p_value as write_p
 from dokimasia.runs.figure_models import DataFigures
@@ -161,7 +173,7 @@ class JudgedMethod(MethodAgreement, Used):
 
 
 class Gap(Value):
-    """The accuracy of a second method less that of a first, over comparisons that both judged."""
+    """The accuracy of a second method minus that of a first, over comparisons that both judged."""
 
     judge: str
     category: str | None = Field(description="null for all")
@@ -204,6 +216,7 @@ class JudgingFigures(Used, DataFigures):
     rankings: Rankings
     people: PeopleAgreement | None = Field(description="null where no two people ranked the same pair")
     results: dict[str, dict[str, JudgedMethod]] = Field(description="by judge and method")
+    direction: Direction
     gaps: tuple[Gap, ...]
     order: dict[str, OrderEffect] = Field(description="by judge, where batch is among the methods")
 
@@ -549,6 +562,7 @@ def figures_of_run(home: Home, run: Run) -> JudgingFigures:
         ),
         people=tables.people,
         results=results_by_judge,
+        direction=DIRECTION,
         gaps=tables.gaps,
         order={
             judge: order_effect(samples.values(), orders=plan.orders, seed=run.seed)

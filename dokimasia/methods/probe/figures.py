@@ -28,6 +28,7 @@ from dokimasia.domain.blindspots import (
     Task,
     paradigm_of,
 )
+from dokimasia.domain.differences import DIRECTION
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import CheckpointScores, FailureKind, FinalAnswer
 from dokimasia.domain.look import Look
@@ -40,6 +41,7 @@ from dokimasia.report.fields import (
     Bounds,
     Count,
     Coverage,
+    Direction,
     Display,
     Failures,
     Fraction,
@@ -302,7 +304,7 @@ class ProbeComparison(Value):
     shares: tuple[Fraction, Fraction] | None = Field(
         description="undetected on the first side and on the second, over these items; null without an item"
     )
-    difference: Interval | None = Field(description="second less first, -1 to 1, paired by item; null without an item")
+    difference: Interval | None = Field(description="second minus first, -1 to 1, paired by item; null without an item")
     p_value: Fraction | None = Field(
         description="two-sided, sign flips of whole images, or exchanges of evaluators within images where one side has "
         "more of them; null without an item"
@@ -386,6 +388,7 @@ class ProbeFigures(Used, DataFigures):
         description="judgements, readings and what they rest on that failed, and what was not asked because of it, by kind"
     )
     left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
+    direction: Direction
     tasks: dict[Task, ProbedTask]
 
 
@@ -455,6 +458,7 @@ def figures_of_run(home: Home, run: Run) -> ProbeFigures:
         retests=plan.retests,
         reader=None if plan.reader is None else plan.reader.ref.name,
         writer=None if plan.writer is None else plan.writer.ref.name,
+        direction=DIRECTION,
         probes=ProbeItems(
             errors=len(probes) - neutral, neutral=neutral, checked=sum(probe.checked for probe in probes)
         ),

@@ -205,7 +205,14 @@ def estimate(plan: RefinementPlan, source: SourceRun, sizes: Mapping[str, Sample
         if answer.key in peers:
             solvers = dict.fromkeys(name for order in peers[answer.key].values() for name, _ in order)
             calls += _hints(plan, size, len(most_shown(answer, plan)), list(solvers))
-    return total_estimate(calls, len(sizes), items=len(answers) + len(failed) * (len(plan.arms) - 1))
+    total = total_estimate(calls, len(sizes), items=len(answers) + len(failed) * (len(plan.arms) - 1))
+    return total.model_copy(update={"notes": (*total.notes, UPPER_BOUND)})
+
+
+UPPER_BOUND = (
+    "calls and cost are an upper bound: every answer that may have failed is taken to fail, to be fed back, and to go through "
+    "all rounds of all arms; answers that are right, or come right early, need fewer"
+)
 
 
 def _may_fail(answer: SourceAnswer, threshold: float | None) -> bool:

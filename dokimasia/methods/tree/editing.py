@@ -4,9 +4,10 @@
 
 import csv
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -393,20 +394,70 @@ def read_mapping(path: Path) -> dict[str, str | None]:
     return mapping
 
 
-def mapping_from(home: Home, text: str) -> tuple[str, dict[str, str | None], dict[str, str]]:
-    """Return the mapping of a version or a CSV file: its name, leaf by criterion, and cluster by criterion.
+class NamedMapping(NamedTuple):
+    """A mapping: its name, leaf by criterion, cluster by criterion, and the paths of all leaves that it knows."""
+
+    name: str
+    leaf_of: dict[str, str | None]
+    cluster_of: dict[str, str]
+    leaves: frozenset[str]
+
+    def in_paths_of(self, other: "NamedMapping") -> dict[str, str | None]:
+        """Return the leaf by criterion, with bare names of the other mapping's leaves (`Counting`) as paths.
+
+        Names that are close to none of its leaves stay as they are: groups of one's own are called as one likes.
+
+        Raises:
+            InputError: a name is that of several leaves, or misspelt; the message names the candidates.
+        """
+        paths: dict[str, list[str]] = {}
+        for leaf in sorted(other.leaves):
+            paths.setdefault(CapabilityPath.parse(leaf).name.casefold(), []).append(leaf)
+        leaf_of: dict[str, str | None] = {}
+        for criterion, leaf in self.leaf_of.items():
+            if leaf is None or leaf.startswith("<"):
+                leaf_of[criterion] = leaf
+                continue
+            matches = paths.get(leaf.casefold(), [])
+            if len(matches) > 1:
+                raise InputError(
+                    f"{self.name}, criterion {criterion}: {leaf!r} is the name of several leaves of {other.name}: write one "
+                    f"of {', '.join(matches)}"
+                )
+            close = [] if matches else get_close_matches(leaf.casefold(), paths)
+            if close:
+                raise InputError(
+                    f"{self.name}, criterion {criterion}: no leaf of {other.name} is called {leaf!r}; did you mean "
+                    f"{' or '.join(path for name in close for path in paths[name])}?"
+                )
+            leaf_of[criterion] = matches[0] if matches else leaf
+        return leaf_of
+
+
+def mapping_from(home: Home, text: str) -> NamedMapping:
+    """Return the mapping of a version or a CSV file.
 
     Raises:
         NotFound, DataError: there is no such version or file.
     """
     path = Path(text)
     if path.suffix.lower() == ".csv" and path.is_file():
-        return path.name, read_mapping(path), {}
+        leaf_of = read_mapping(path)
+        return NamedMapping(
+            path.name, leaf_of, {}, frozenset(leaf for leaf in leaf_of.values() if leaf and _is_path(leaf))
+        )
     loaded = load_tree(home, text)
     mapping: dict[str, str | None] = {placement.criterion: placement.leaf for placement in loaded.placements}
     mapping |= leaf_mapping(loaded.tree)
     clusters = {key: criterion.cluster or criterion.sample_id for key, criterion in loaded.criteria.items()}
-    return loaded.name, mapping, clusters
+    return NamedMapping(loaded.name, mapping, clusters, frozenset(leaves(loaded.tree)))
+
+
+def _is_path(leaf: str) -> bool:
+    try:
+        return CapabilityPath.parse(leaf).layer > 0
+    except ValueError:
+        return False
 
 
 async def _store_version(

@@ -177,13 +177,18 @@ class ModelFindings(Value):
     @property
     def kept_leaves(self) -> str:
         """A sentence on the criteria that the test of the nodes cannot move; empty if it moves all of them."""
-        if self.reason or self.exchanged >= 1:
-            return ""
-        return (
-            f"{100 * (1 - self.exchanged):.0f} % of the criteria belong to images whose number of criteria no other image has. "
-            "The test exchanges leaves between images with equal numbers, so these keep theirs, and a weakness that shows in "
-            "them alone is not found."
-        )
+        return "" if self.reason else kept_leaves(self.exchanged)
+
+
+def kept_leaves(exchanged: float) -> str:
+    """Return a sentence on the share of criteria that an exchange of leaves cannot move; empty if it moves all of them."""
+    if exchanged >= 1:
+        return ""
+    return (
+        f"{100 * (1 - exchanged):.0f} % of the criteria belong to images whose number of criteria no other image has. "
+        "The test exchanges leaves between images with equal numbers, so these keep theirs, and a weakness that shows in "
+        "them alone is not found."
+    )
 
 
 class EvidentFinding(CriteriaTally):

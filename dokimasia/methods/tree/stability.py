@@ -72,7 +72,7 @@ def tree_stability(home: Home, trees: Sequence[tuple[str, int]]) -> TreeStabilit
     grown: list[GrownTree] = []
     shares: dict[str, list[float]] = {}
     for name, seed in trees:
-        mappings[name] = _placed(mapping_from(home, name)[1])
+        mappings[name] = _placed(mapping_from(home, name).leaf_of)
         grown.append(_grown(name, seed, mappings[name]))
         for category in grown[-1].categories:
             shares.setdefault(category, [])

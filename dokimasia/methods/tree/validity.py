@@ -12,6 +12,7 @@ from dokimasia.algorithms.taxonomy import leaves, permutation_null, validity
 from dokimasia.algorithms.trees.formats import from_version
 from dokimasia.algorithms.trees.groupings import group_by_words, text_clusters, vector_clusters
 from dokimasia.algorithms.trees.places import leaf_mapping
+from dokimasia.domain.differences import DIRECTION
 from dokimasia.domain.identity import Value, unit_interval
 from dokimasia.errors import InputError, StorageError
 from dokimasia.methods.tree.editing import read_mapping
@@ -25,7 +26,7 @@ from dokimasia.methods.tree.node_scores import (
     version_facts,
 )
 from dokimasia.methods.tree.stored_trees import LoadedTree, tree_of_run
-from dokimasia.report.fields import Count
+from dokimasia.report.fields import Count, Direction
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, RunStatus, load_samples
 from dokimasia.storage.trees.versions import get_version
@@ -131,11 +132,11 @@ class GainStability(Value):
 
 
 class PredictionErrors(Value):
-    """Errors when scores are predicted by all other criteria and by those of the leaf, in points of 0 to 100."""
+    """Errors when scores are predicted by the other criteria of the leaf and by all others, in points of 0 to 100."""
 
-    mae_global: float | None
-    mae_intra: float | None
-    delta: float | None = Field(description="the gain: the first minus the second; higher is better")
+    mae_intra: float | None = Field(description="the first error: predicted by the others of the leaf")
+    mae_global: float | None = Field(description="the second error: predicted by all others")
+    delta: float | None = Field(description="the gain, mae_global minus mae_intra; higher is better")
     n: Count
     null: ChanceGain | None
     stability: GainStability | None
@@ -159,6 +160,7 @@ class ValidityTable(Value):
     criteria: Count = Field(description="criteria with a score of any model")
     permutations: Count
     resamples: Count
+    direction: Direction
     taxonomies: tuple[GroupingValidity, ...]
 
 
@@ -298,6 +300,7 @@ def validity_table(
         criteria=len(scored),
         permutations=permutations,
         resamples=resamples,
+        direction=DIRECTION,
         taxonomies=tuple(rows),
     )
 
@@ -320,8 +323,8 @@ def _errors(
 ) -> PredictionErrors:
     errors = validity(scores, group_of, cluster_of if leave_out else None)
     return PredictionErrors(
-        mae_global=_rounded(errors.mae_global),
         mae_intra=_rounded(errors.mae_intra),
+        mae_global=_rounded(errors.mae_global),
         delta=_rounded(errors.delta),
         n=errors.n,
         null=None

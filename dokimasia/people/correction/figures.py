@@ -17,7 +17,9 @@ from dokimasia.algorithms.correction import (
     rates_over_mixes,
 )
 from dokimasia.algorithms.statistics import difference_interval
+from dokimasia.domain.differences import DIRECTION
 from dokimasia.errors import ConfigError, InputError, NotFound
+from dokimasia.people.correction.conclusion import conclusion
 from dokimasia.people.correction.given import Labels, Mix, check_named, check_responses, read_labels, read_mix
 from dokimasia.people.correction.rates import JudgeRates, no_rates, observed_mix, rates_for
 from dokimasia.people.correction.shape import (
@@ -138,17 +140,20 @@ def correct(
             )
         lines = (labels.drawn, contradicted, check_responses(human.name, labels, home, run))
         warnings += [line for line in lines if line]
+    measures = {one.name: _measure(one, rates.get(one.name), labels, seed=run.seed) for one in judged.measures}
     return CorrectionFigures(
         run=run.id,
         status=run.status,
         simulated=tuple(judged.simulated),
         method=run.method,
         judge="" if judged.judge is None else judged.judge.ref.name,
+        conclusion=conclusion(tuple(measures.values())),
         passport=used,
         mix=None if known is None else _mix(known),
         human=None if labels is None or human is None else _labels(labels, human),
         warnings=tuple(dict.fromkeys(warnings)),
-        measures={one.name: _measure(one, rates.get(one.name), labels, seed=run.seed) for one in judged.measures},
+        direction=DIRECTION,
+        measures=measures,
     )
 
 

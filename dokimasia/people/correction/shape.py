@@ -3,7 +3,7 @@
 from pydantic import Field, JsonValue
 
 from dokimasia.domain.identity import Value
-from dokimasia.report.fields import Bounds, Count, Fraction, IntervalMethod, NoInterval, StrictShare
+from dokimasia.report.fields import Bounds, Count, Direction, Fraction, IntervalMethod, NoInterval, StrictShare
 from dokimasia.runs.figure_models import Heading
 
 Signed = float
@@ -48,7 +48,7 @@ class ByLabels(CorrectedRate):
 
 
 class RateDifference(Value):
-    """The second model's rate less the first's with its 95 % interval, -1 to 1, paired; or why it is refused."""
+    """The second model's rate minus the first's with its 95 % interval, -1 to 1, paired; or why it is refused."""
 
     difference: Signed | None = Field(ge=-1, le=1, description="null where `refused` says why")
     low: Signed | None = Field(ge=-1, le=1, description="lower end of the 95 % interval")
@@ -141,10 +141,15 @@ class CorrectionFigures(Heading):
 
     method: str = Field(description="of the run")
     judge: str = Field(description="who decided; empty where rules alone did")
+    conclusion: tuple[str, ...] = Field(
+        description="at most five sentences: who is better by how much, how sure that is, what is undecided, and how many "
+        "labels are missing"
+    )
     passport: PassportRates | None = Field(description="null where none was given")
     mix: MixUsed | None = Field(description="null where none is known")
     human: LabelsUsed | None = Field(description="null where none were given")
     warnings: tuple[str, ...] = Field(description="what speaks against the correction, a sentence each")
+    direction: Direction
     measures: dict[str, CorrectedMeasure]
 
 

@@ -15,7 +15,12 @@ RULE = (
     "recommended, warned of and chosen goes by this rule, and the file has a majority of the axes and overall beside it."
 )
 
+ORDER = "groups, and kinds of error within them, by their mean detection rate over the evaluators, the most undetected first"
+
 KIND, EVALUATOR, TASK = (Column(title, numeric=False) for title in ("kind of error", "evaluator", "task"))
+
+UNMEASURED = 2.0
+"""Stands behind every detection rate in an order, since nothing was measured."""
 
 MARKS = (
     "* blind spot: a dimension missed more often than the judge's other errors under the same evaluator, adjusted over all "
@@ -37,7 +42,7 @@ def blocks_of(passport: Passport) -> Iterator[Block]:
         yield Paragraph("Thin data: what these rates say may be chance.", "warning")
         yield Bullets(thin)
     for task in dict.fromkeys(one.task for one in passport.errors):
-        yield Paragraph((Span(f"Errors detected, {task}", "strong"), " (95 % intervals, clustered by image)"))
+        yield Paragraph((Span(f"Errors detected, {task}", "strong"), f" (95 % intervals, clustered by image; {ORDER})"))
         yield _errors(passport, [one for one in passport.errors if one.task == task])
         yield Paragraph(MARKS, "note")
         yield Paragraph(RULE, "note")
@@ -78,11 +83,26 @@ def _thin(passport: Passport) -> list[Cell]:
 
 
 def _errors(passport: Passport, rates: Sequence[ErrorRates]) -> Table:
-    """Return detection by evaluator and kind of error: all, the groups, then each group's dimensions."""
+    """Return detection by evaluator and kind of error: all, then the groups, each before its dimensions.
+
+    Groups, and the dimensions of a group, are in the order of their mean detection rate, the most undetected first.
+    """
     evaluators = list(dict.fromkeys(one.evaluator for one in rates))
     titles = error_groups(rates[0].task)
-    kinds = list(dict.fromkeys((one.level, one.name, one.group) for one in rates))
-    kinds.sort(key=lambda one: ((one[2] and [*titles].index(one[2]) + 1) or 0, one[0] == "dimension"))
+    detected: dict[tuple[str, str], list[float]] = {}
+    for one in rates:
+        if one.detection.share is not None:
+            detected.setdefault((one.level, one.name), []).append(one.detection.share)
+    mean_detected = {kind: sum(shares) / len(shares) for kind, shares in detected.items()}
+
+    def place(kind: tuple[str, str, str | None]) -> tuple[float, str, bool, float, str]:
+        level, name, group = kind
+        rate = mean_detected.get((level, name), UNMEASURED)
+        if level == "all":
+            return -1.0, "", False, 0.0, ""
+        return mean_detected.get(("group", group or ""), UNMEASURED), group or "", level == "dimension", rate, name
+
+    kinds = sorted(dict.fromkeys((one.level, one.name, one.group) for one in rates), key=place)
     by_place = {(one.evaluator, one.level, one.name): one for one in rates}
     rows: list[list[Cell]] = []
     for level, name, group in kinds:

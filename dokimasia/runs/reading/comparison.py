@@ -12,6 +12,7 @@ from pydantic import JsonValue
 
 from dokimasia.algorithms.statistics import bootstrap_interval, false_discovery_rate
 from dokimasia.algorithms.statistics.clusters import ClusterNames, Floats
+from dokimasia.domain.differences import DIRECTION
 from dokimasia.domain.identity import JsonObject, digest
 from dokimasia.domain.judgement import Correctness, correctness_of
 from dokimasia.errors import InputError
@@ -847,7 +848,7 @@ def compare_runs(
         corrected=_corrected(home, first, second),
         simulated=tuple(simulated_names(spec for plan in plans for spec in plan.models.values())),
         seed=seed,
-        direction="second minus first",
+        direction=DIRECTION,
         scored_by=None if scale is None else "criteria" if method.rubrics is None else "rubrics",
         scale=scale,
         differs=tuple(_differences(*identities)),

@@ -150,9 +150,9 @@ def _pair_sentence(pair: ShownRow, rows: Sequence[ShownRow]) -> list[str]:
     overall = {row.cells.get("model", ""): row for row in rows if row.table == "models"}
     if first not in overall or second not in overall:
         return []
-    cells = " ".join(overall[name].place("score").strip("{}") for name in (first, second))
+    cells = " ".join(overall[name].place("score").strip("{}") for name in (second, first))
     return [
-        f"The score of {first} is {{compare {cells}}} that of {second}, a difference of {pair.place('difference')}."
+        f"The score of {second} is {{compare {cells}}} that of {first}, a difference of {pair.place('difference')}."
     ]
 
 

@@ -1,0 +1,127 @@
+"""The conclusion of a correction: who is better and how surely, what is undecided, and which labels are missing."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+from dokimasia.people.correction.shape import Compared, CorrectedMeasure, CorrectedModel, CorrectedRate, RateDifference
+from dokimasia.report.conclusions import MOST_SENTENCES
+from dokimasia.report.fields import Limited
+from dokimasia.report.figures import bracketed, several, signed_text
+
+Basis = Literal["labels", "passport", "judge"]
+"""What rates go by: people's labels, else the judge's passport, else the judge's decisions as they are."""
+
+_SAID = {
+    "labels": "Corrected by labels",
+    "passport": "Corrected by passport",
+    "judge": "Nothing could be corrected; as judged",
+}
+
+
+def conclusion(measures: Sequence[CorrectedMeasure]) -> tuple[str, ...]:
+    """Return at most five sentences: for each measure who is best, then pairs, answers and labels that are still open."""
+    sentences: list[str] = []
+    for measure in measures:
+        sentences.append(_lead(measure))
+    for measure in measures[:1]:
+        sentences += [*_open_pairs(measure), *_undecided_answers(measure), *_missing_labels(measure)]
+    return tuple(sentences[:MOST_SENTENCES])
+
+
+def _basis(models: Mapping[str, CorrectedModel]) -> Basis:
+    """Return what most can be said by: labels come before a passport, since they need no mix of errors."""
+    if any(model.by_labels is not None and model.by_labels.rate is not None for model in models.values()):
+        return "labels"
+    if any(model.by_passport is not None and model.by_passport.rate is not None for model in models.values()):
+        return "passport"
+    return "judge"
+
+
+def _rate(model: CorrectedModel, basis: Basis) -> tuple[float, Limited] | None:
+    """Return a model's rate, 0 to 1, with its interval; None if it is refused, or nothing was decided."""
+    if basis == "judge":
+        return None if model.raw.share is None else (model.raw.share, model.raw)
+    rate: CorrectedRate | None = model.by_labels if basis == "labels" else model.by_passport
+    return None if rate is None or rate.rate is None else (rate.rate, rate)
+
+
+def _difference(pair: Compared, basis: Basis) -> RateDifference | None:
+    difference = {"labels": pair.by_labels, "passport": pair.by_passport, "judge": pair.raw}[basis]
+    return None if difference is None or difference.difference is None else difference
+
+
+def _lead(measure: CorrectedMeasure) -> str:
+    """Return how the best model compares with the next, by the best basis that there is, or why nothing is corrected."""
+    models = {name: model for name, model in measure.models.items() if "#" not in name} or measure.models
+    basis = _basis(models)
+    start = _SAID[basis]
+    rates = {name: rate for name, model in models.items() if (rate := _rate(model, basis)) is not None}
+    best, *others = sorted(rates, key=lambda name: (-rates[name][0], name)) or [""]
+    if not best:
+        return f"{start}, no model has a rate of {measure.what}."
+    if not others:
+        return f"{start}, {best} has {_percent(*rates[best])} of {measure.what}{_not_compared(models, rates)}."
+    both = f"{measure.what}: {_percent(*rates[best])} and {_percent(*rates[others[0]])}"
+    pair = next(pair for pair in measure.pairs if {pair.first, pair.second} == {best, others[0]})
+    difference = _difference(pair, basis)
+    if difference is None or difference.difference is None:
+        return f"{start}, {best} and {others[0]} cannot be compared ({both})."
+    size = f"{signed_text(100 * difference.difference, 1)} points"
+    ends = bracketed(difference, lambda end: signed_text(100 * end, 0))
+    direction = f"{pair.second} − {pair.first}"
+    if _beyond_chance(difference):
+        better, worse = (pair.second, pair.first) if difference.difference > 0 else (pair.first, pair.second)
+        return f"{start}, {better} is better than {worse}: {direction} is {size}{ends} ({both})."
+    return f"{start}, it is not clear whether {best} is better than {others[0]}: {direction} is {size}{ends} ({both})."
+
+
+def _not_compared(models: Mapping[str, CorrectedModel], rates: Mapping[str, object]) -> str:
+    without = [name for name in models if name not in rates]
+    return f", and {', '.join(without)} no rate" if without else ""
+
+
+def _beyond_chance(difference: RateDifference) -> bool:
+    """Return whether the interval of a difference leaves out 0."""
+    return difference.low is not None and difference.high is not None and not difference.low <= 0 <= difference.high
+
+
+def _open_pairs(measure: CorrectedMeasure) -> Iterator[str]:
+    """Yield how many of several pairs of models differ beyond chance."""
+    if len(measure.pairs) > 1:
+        basis = _basis(measure.models)
+        sure = 0
+        for pair in measure.pairs:
+            difference = _difference(pair, basis)
+            sure += difference is not None and _beyond_chance(difference)
+        yield (
+            f"{sure} of {len(measure.pairs)} pairs of models differ beyond chance (95 % intervals, each for itself); "
+            f"{len(measure.pairs) - sure} {'is' if len(measure.pairs) - sure == 1 else 'are'} undecided."
+        )
+
+
+def _undecided_answers(measure: CorrectedMeasure) -> Iterator[str]:
+    counts = {name: model.raw.n_undecided for name, model in measure.models.items() if model.raw.n_undecided}
+    if counts:
+        total = several(sum(counts.values()), "undecided answer counts", "undecided answers count")
+        yield f"As judged, {total} as not right ({_by_model(counts)})."
+
+
+def _missing_labels(measure: CorrectedMeasure) -> Iterator[str]:
+    """Yield how many labels are missing, if labels were given."""
+    labelled = {name: model.by_labels for name, model in measure.models.items() if model.by_labels is not None}
+    if not labelled:
+        return
+    counts = {name: by_labels.missing for name, by_labels in labelled.items() if by_labels.missing}
+    if not counts:
+        yield "No label is missing."
+        return
+    missing = several(sum(counts.values()), "label is", "labels are")
+    yield f"At least {missing} missing ({_by_model(counts)})."
+
+
+def _by_model(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items())
+
+
+def _percent(rate: float, ends: Limited) -> str:
+    return f"{100 * rate:.1f} %{bracketed(ends, lambda end: f'{100 * end:.0f}')}"
