@@ -304,6 +304,11 @@ def _spec(values: dict[str, Any], place: str) -> ModelSpec:
     return _validated(ModelSpec, values, place)
 
 
+_PRICES = ("input_price", "output_price", "cached_input_price", "cache_write_price", "image_price")
+_OF_MODELS = frozenset(("api_base", "api_key_env", "transport", *_PRICES))
+"""Settings that a person in the place of a model does not have."""
+
+
 def _of_person(ref: ModelRef, values: Mapping[str, Any], place: str) -> dict[str, Any]:
     """Return the fixed settings of a person in place of a model.
 
@@ -314,7 +319,7 @@ def _of_person(ref: ModelRef, values: Mapping[str, Any], place: str) -> dict[str
         raise ConfigError(
             f"{place}: a person is called {PEOPLE}/NAME, with a NAME of at most 80 characters without spaces"
         )
-    wrong = sorted(set(values) & {"api_base", "api_key_env", "transport", "input_price", "output_price", "image_price"})
+    wrong = sorted(set(values) & _OF_MODELS)
     if wrong:
         raise ConfigError(
             f"{place}: {wrong[0]} is of models, and {ref.model} is a person (who may have an hourly_rate)"

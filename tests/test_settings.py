@@ -180,7 +180,7 @@ def test_template_loads_as_it_is_and_uncommented(tmp_path: Path) -> None:
     shown = tomllib.loads("\n".join(lines))["models"]
     assert {key for table in shown.values() for key in table} == {
         "model", "endpoint", "api_base", "api_key_env", "transport", "max_concurrency", "start_concurrency", "rpm", "tpm",
-        "timeout", "input_price", "output_price", "image_price", "hourly_rate",
+        "timeout", "input_price", "output_price", "cached_input_price", "cache_write_price", "image_price", "hourly_rate",
             "capabilities", "max_image_side", "weights", "parameters",
         "sampling",
     }  # fmt: skip

@@ -115,7 +115,10 @@ def check_rating(text: str, rating: float, *, low: float, high: float) -> None:
 
 def check_equivalence(text: str, same: bool, *, objects: bool = False) -> None:
     """Hold a verdict against the words in double brackets and, with `objects`, the field `verdict` of objects."""
-    words = re.findall(r"\[\[\s*(same|different)\s*\]\]", stated(text), re.IGNORECASE | re.ASCII)
+    pattern = re.compile(r"\[\[\s*(same|different)\s*\]\]", re.IGNORECASE | re.ASCII)
+    words = pattern.findall(stated(text))
+    if len({word.casefold() for word in words}) > 1:
+        words = pattern.findall(re.sub(r'"[^"\n]+"|\u201c[^\u201c\u201d\n]+\u201d|`[^`\n]+`', " ", stated(text)))
     if objects:
         found = (one.get("verdict") for one in _objects(said(text)))
         words += [word.strip() for word in found if isinstance(word, str)]

@@ -38,6 +38,9 @@ TEMPLATE = """\
 # api_key_env = "OPENAI_API_KEY"
 # input_price = 1.25
 # output_price = 10.0
+## Input that the provider reads from its cache of prompts, or writes into it; without these prices it costs the whole.
+# cached_input_price = 0.125
+# cache_write_price = 1.25
 # capabilities = ["vision", "json_schema", "tools"]
 ## Images with a longer side of more pixels are made smaller before they are sent; without it all are sent as they are.
 # max_image_side = 1568

@@ -45,7 +45,9 @@ class ModelSpec(Value):
     """A model's configuration: everything but its key.
 
     `api_key_env` is the name of an environment variable, never a key. Prices are US dollars per million tokens;
-    None is unknown, which is not zero. `image_price` is US dollars an edited image, whatever its tokens, of an image model.
+    None is unknown, which is not zero. `cached_input_price` is that of input which the provider read from its cache of
+    prompts, `cache_write_price` that of input which it wrote into it; without them both cost what other input does.
+    `image_price` is US dollars an edited image, whatever its tokens, of an image model.
     `max_concurrency` is the most requests that its endpoint is ever sent at once under
     its key; the gateway begins with `start_concurrency` (or with `max_concurrency`, where that is less) and grows from
     there. `rpm` and `tpm` are requests and tokens per minute; `timeout` is in seconds a call. An image whose longer side
@@ -65,6 +67,8 @@ class ModelSpec(Value):
     timeout: float = Field(default=120.0, gt=0)
     input_price: float | None = Field(default=None, ge=0)
     output_price: float | None = Field(default=None, ge=0)
+    cached_input_price: float | None = Field(default=None, ge=0)
+    cache_write_price: float | None = Field(default=None, ge=0)
     image_price: float | None = Field(default=None, ge=0)
     hourly_rate: float | None = Field(default=None, ge=0)
     capabilities: tuple[Capability, ...] = ()
@@ -177,11 +181,21 @@ class ImageEdit(Value):
 ModelCall = Annotated[Chat | Embedding | ImageEdit, Field(discriminator="kind")]
 
 
+def _is_none(value: object) -> bool:
+    return value is None
+
+
 class Usage(Value):
-    """Tokens reported by the provider; None means unknown, which is not zero."""
+    """Tokens reported by the provider; None means unknown, which is not zero.
+
+    `cached_tokens` are those of the input that it read from its cache of prompts, `cache_write_tokens` those that it wrote
+    into it; left out of JSON where it did not say.
+    """
 
     input_tokens: int | None = Field(default=None, ge=0)
     output_tokens: int | None = Field(default=None, ge=0)
+    cached_tokens: int | None = Field(default=None, ge=0, exclude_if=_is_none)
+    cache_write_tokens: int | None = Field(default=None, ge=0, exclude_if=_is_none)
 
     @property
     def known(self) -> bool:

@@ -136,7 +136,15 @@ def chat_reply_of(message: "AIMessage", spec: ModelSpec) -> ChatReply:
         tools.append(ToolCall(id=_text(broken["id"]), name=_text(broken["name"]), arguments=_text(broken["args"])))
     refusal = message.additional_kwargs.get("refusal") or _refusal_block(message)
     used = message.usage_metadata
-    usage = Usage() if used is None else Usage(input_tokens=used["input_tokens"], output_tokens=used["output_tokens"])
+    usage = Usage()
+    if used is not None:
+        cache = used.get("input_token_details", {})
+        usage = Usage(
+            input_tokens=used["input_tokens"],
+            output_tokens=used["output_tokens"],
+            cached_tokens=cache.get("cache_read"),
+            cache_write_tokens=cache.get("cache_creation"),
+        )
     return ChatReply(
         text=storable(message.text),
         finish_reason=finish,

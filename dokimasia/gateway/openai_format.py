@@ -75,13 +75,37 @@ def version_of(name: object, requested: str) -> str | None:
     return text if text and not f"/{requested}".endswith(f"/{text}") else None
 
 
-def usage_of(prompt_tokens: object, completion_tokens: object) -> Usage:
+_DETAILS = ("prompt_tokens_details", "input_tokens_details")
+_READ = ("cached_tokens", "cache_read_input_tokens", "cached_content_token_count", "prompt_cache_hit_tokens")
+_WRITTEN = ("cache_creation_input_tokens", "cache_creation_tokens", "cache_write_tokens")
+"""Names under which providers report input that came from their cache of prompts, or went into it."""
+
+
+def usage_of(prompt_tokens: object, completion_tokens: object, reported: Mapping[str, object] | None = None) -> Usage:
     """Return the tokens that the endpoint reported, up to `MOST_TOKENS`. No prompt has 0 tokens: a 0 there means *not
-    reported*."""
+    reported*.
+
+    Args:
+        prompt_tokens: the input, with what came from a cache of prompts.
+        completion_tokens: the output.
+        reported: the whole report, in which providers say how much of the input that was.
+    """
     into, out = _count(prompt_tokens), _count(completion_tokens)
     if not into:
         return Usage(output_tokens=out or None)
-    return Usage(input_tokens=into, output_tokens=out)
+    details = [reported] if reported else []
+    details += [found for name in _DETAILS if reported and isinstance(found := reported.get(name), Mapping)]
+    read, written = _largest(details, _READ), _largest(details, _WRITTEN)
+    of_cache = (read or 0) + (written or 0)
+    if of_cache > into:  # counted apart
+        into += of_cache
+    return Usage(input_tokens=into, output_tokens=out, cached_tokens=read, cache_write_tokens=written)
+
+
+def _largest(reports: Iterable[Mapping[str, object]], names: Iterable[str]) -> int | None:
+    """Return the largest count under any of some names, as a report may have 0 under those that are not its own."""
+    counts = [_count(report.get(name)) for report in reports for name in names]
+    return max((count for count in counts if count is not None), default=None)
 
 
 def embedding_of(items: Iterable[tuple[Any, Any]], usage: Usage) -> EmbeddingReply:
@@ -336,4 +360,4 @@ def _usage(reported: object) -> Usage:
     names = (
         ("input_tokens", "output_tokens") if reported.get("input_tokens") else ("prompt_tokens", "completion_tokens")
     )
-    return usage_of(reported.get(names[0]), reported.get(names[1]))
+    return usage_of(reported.get(names[0]), reported.get(names[1]), reported)

@@ -18,11 +18,15 @@ DEFAULT_OUTPUT_TOKENS = 512
 class Price(Value):
     """US dollars per million tokens; None is unknown. `tiers` are the rates of longer calls, by rising length.
 
+    `cached` and `cache_write` are for input that the provider read from its cache of prompts, or wrote into it; None where
+    that costs what other input does.
     `image` is US dollars an edited or new image, whatever its tokens; None where an image is paid for by its tokens.
     """
 
     input: float | None = Field(default=None, ge=0)
     output: float | None = Field(default=None, ge=0)
+    cached: float | None = Field(default=None, ge=0)
+    cache_write: float | None = Field(default=None, ge=0)
     tiers: tuple[Tier, ...] = ()
     image: float | None = Field(default=None, ge=0)
 
@@ -31,10 +35,10 @@ class Price(Value):
         """Whether both sides, or the price of an image, are known."""
         return self.image is not None or (self.input is not None and self.output is not None)
 
-    def rates(self, input_tokens: int) -> tuple[float | None, float | None]:
-        """Return the rates, input and output, of a call with so many input tokens: its tier's for the whole of it."""
-        reached = [(tier.input, tier.output) for tier in self.tiers if input_tokens > tier.above]
-        return reached[-1] if reached else (self.input, self.output)
+    def at(self, input_tokens: int) -> "Price | Tier":
+        """Return the rates of a call with so many input tokens: its tier's for the whole of it."""
+        reached = [tier for tier in self.tiers if input_tokens > tier.above]
+        return reached[-1] if reached else self
 
 
 def known_price(spec: ModelSpec) -> Price:
@@ -44,24 +48,36 @@ def known_price(spec: ModelSpec) -> Price:
     of one's own (`api_base`) that goes by the same name.
     """
     if spec.input_price is not None or spec.output_price is not None or spec.image_price is not None:
-        return Price(input=spec.input_price, output=spec.output_price, image=spec.image_price)
+        return Price(
+            input=spec.input_price,
+            output=spec.output_price,
+            cached=spec.cached_input_price,
+            cache_write=spec.cache_write_price,
+            image=spec.image_price,
+        )
     if spec.api_base is not None or spec.transport not in ("auto", "litellm"):
         return Price()
     listed = list_price(spec.ref.model)
-    return Price() if listed is None else Price(input=listed.input, output=listed.output, tiers=listed.tiers)
+    return Price() if listed is None else Price(**listed._asdict())
 
 
 def cost_of(usage: Usage, price: Price) -> float | None:
     """Return the cost of one call in US dollars, or None where usage or price leave it unknown.
 
+    Input of the provider's cache has its own rate where that is known, and else the rate of other input.
     Tiers go by the length of a call, so the sum of several calls' tokens has no cost here.
     """
     if usage.input_tokens is None or usage.output_tokens is None:
         return None
     total = 0.0
-    into, out = price.rates(usage.input_tokens)
-    for tokens, rate in ((usage.input_tokens, into), (usage.output_tokens, out)):
-        if tokens == 0:
+    rates, read, written = price.at(usage.input_tokens), usage.cached_tokens or 0, usage.cache_write_tokens or 0
+    for tokens, rate in (
+        (usage.input_tokens - read - written, rates.input),
+        (read, rates.input if rates.cached is None else rates.cached),
+        (written, rates.input if rates.cache_write is None else rates.cache_write),
+        (usage.output_tokens, rates.output),
+    ):
+        if tokens <= 0:
             continue
         if rate is None:
             return None

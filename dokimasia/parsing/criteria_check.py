@@ -8,8 +8,8 @@ from dokimasia.domain.criterion import CriteriaCheck, CriterionCheck
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.grammar import form
 from dokimasia.parsing.json_finder import read_json_and_rest
-from dokimasia.parsing.own import beside, own, split_lines
-from dokimasia.parsing.reply import DECORATION, NAMED, listed, refuse, short
+from dokimasia.parsing.own import beside, own, own_form, split_lines
+from dokimasia.parsing.reply import DECORATION, MAX_LINE, NAMED, listed, refuse, short
 
 VERDICTS = ("needed", "single", "open")
 REASON_LIMIT = 300
@@ -36,7 +36,7 @@ def parse_criteria_check(text: str, expected: int) -> CriteriaCheck:
         UnparsableReply: a criterion has no line, more than one, or one without exactly three verdicts; there is a line for
             another criterion; or there is no line `missing`. The reason names all faults.
     """
-    lines, rest = split_lines(_VERDICT, own(text))
+    lines, rest = split_lines(_VERDICT, own_form(text, _is_line))
     checks: dict[int, CriterionCheck] = {}
     problems: dict[str, None] = {}
     for line in lines:
@@ -63,6 +63,14 @@ def parse_criteria_check(text: str, expected: int) -> CriteriaCheck:
     missing = [match[1] for line in rest if (match := _MISSING.fullmatch(line.translate(DECORATION)))]
     problems.update(dict.fromkeys(beside(line for line in rest if not _MISSING.fullmatch(line.translate(DECORATION)))))
     return _checked(checks, missing[-1] if missing else None, expected, problems)
+
+
+def _is_line(line: str) -> bool:
+    """Return whether a line is one of the form."""
+    plain = line[:MAX_LINE].translate(DECORATION)
+    return _MISSING.fullmatch(plain) is not None or (
+        _VERDICT.search(plain) is not None and _LINE.fullmatch(plain) is not None
+    )
 
 
 def parse_structured_check(text: str, expected: int) -> CriteriaCheck:

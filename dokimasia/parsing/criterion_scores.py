@@ -7,8 +7,8 @@ from typing import TypeVar
 from dokimasia.domain.judgement import CriterionScore
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.grammar import form
-from dokimasia.parsing.own import beside, own, split_lines
-from dokimasia.parsing.reply import DECORATION, NAMED, listed, path_key, refuse, short, tried
+from dokimasia.parsing.own import beside, own_form, split_lines
+from dokimasia.parsing.reply import DECORATION, MAX_LINE, NAMED, listed, path_key, refuse, short, tried
 
 T = TypeVar("T")
 
@@ -78,7 +78,7 @@ def parse_criterion_scores(text: str, expected: int | Sequence[str]) -> list[Cri
     if count < 1:
         raise ValueError("at least one criterion is expected")
     missing = "there is no line of the form 'N | score: [S]' (outside of quotes and code) for criterion"
-    lines, rest = _score_lines(own(text))
+    lines, rest = _score_lines(own_form(text, lambda line: _stated_in(line) is not None))
     faults: list[str] = []
     scores = tried(
         faults, scores_of, lines, count, lambda line: _criterion(line, count, paths), _score, missing=missing
@@ -132,15 +132,20 @@ def _score_lines(said: str) -> tuple[list[re.Match[str]], list[str]]:
     score_lines: list[re.Match[str]] = []
     lines, rest = split_lines(_SCORE, said)
     for line in lines:
-        plain = line.translate(DECORATION).lstrip(_BULLETS).rstrip(" \t\r|")
-        match = _LINE.fullmatch(plain)
-        if match is not None and match.group("number", "path") != (None, None):
-            score_lines.append(match)
-        else:
+        match = _stated_in(line)
+        if match is None:
             rest.append(line)
+        else:
+            score_lines.append(match)
     return score_lines, [
         line for line in rest if _SUMMARY.fullmatch(line.translate(DECORATION).strip(_BULLETS)) is None
     ]
+
+
+def _stated_in(line: str) -> re.Match[str] | None:
+    """Return the match of a line that states a criterion's score, and None of any other."""
+    match = _LINE.fullmatch(line[:MAX_LINE].translate(DECORATION).lstrip(_BULLETS).rstrip(" \t\r|"))
+    return match if match is not None and match.group("number", "path") != (None, None) else None
 
 
 def _criterion(match: re.Match[str], count: int, paths: Sequence[str]) -> int:

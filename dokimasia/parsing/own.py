@@ -6,7 +6,7 @@ reply that says more is refused, and the judge is asked again.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.grammar import form
@@ -28,6 +28,23 @@ _SENTENCE = re.compile(r"[.!?](?=\s)|\n")
 _INTRODUCED = re.compile(r":[\s*_]{0,9}\n\s{0,99}")
 _MARKED = re.compile(r"[<>`~]")
 """Characters without which a reply has no quotes, fences, tags or comments."""
+_SHOWN_THERE = "\ufffb"
+"""Stands in the place of a quote or fence while the end of the words around it is looked for."""
+_IN_MARKS = re.compile(r'"[^"\n]{1,600}"|\u201c[^\u201c\u201d\n]{1,600}\u201d|`[^`\n]{1,600}`')
+_AS_THE_RESPONSES = re.compile(
+    r"(?i)\b(?:response|answer|candidate|assistant|description|text)\b[^.!?\n]{0,80}"
+    r"\b(?:says?|said|states?|reads?|writes?|wrote|contains?|claims?|includes?|ends?|begins?|closes?|quotes?)\b[^.!?\n]{0,60}:\s*$"
+)
+"""The end of a line that introduces what follows as words of the response."""
+_FORMAL = re.compile(
+    r"\[\s{0,9}(?:\d|not\b|yes\b|no\b)|[|:=]\s{0,9}\[?\s{0,9}(?:\d|yes\b|no\b)|(?i:\bscored?\b.*\d|\d.*\bscored?\b)"
+)
+"""Part of a form, or a number beside the word score."""
+_LEADING = re.compile(
+    r"(?i)\b(?:follow\w*|below|these|this|those|thus|here|so|such|form|lines?|if|unless|otherwise|would|could|should|may|might|"
+    r"ask\w*|demand\w*|want\w*|request\w*|instead|correct\w*|scor\w*|rat(?:e|ed|ing|ings)|verdicts?|not|next|then|true|false)\b"
+)
+"""Words in the last sentence before a form that could introduce, condition or deny it."""
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
 _PLAIN = re.compile(r"[\w\s:|,.;'\u2019*_#=()\-\u2013\u2014\"]*")
 _TALK = """
@@ -51,11 +68,71 @@ def own(text: str) -> str:
         UnparsableReply: as `spoken`; or a thought, quote, comment, fence or the prompt's material is not closed, or is
             closed without being opened.
     """
+    return _own(text)
+
+
+def _own(text: str, shown: str | None = None) -> str:
+    """Return a reply's own statements, with a line `shown` in the place of each block quote and fence."""
     reply = spoken(text)
     if _MARKED.search(reply) is None:
         return reply
     reply = _without_blocks(_without_material(reply if "<s>" in reply else END_TOKEN.sub("", reply)))
-    return _STRUCK.sub(LEFT_OUT, _without_quotes(reply))
+    return _STRUCK.sub(LEFT_OUT, _without_quotes(reply, shown))
+
+
+def own_form(text: str, is_line: Callable[[str], bool]) -> str:
+    """Return a reply's own statements as `own` does, without the reasoning before its form where that does nothing but quote.
+
+    The form are the last lines of the reply for which `is_line` is true. What stands before it is left out if no word of it
+    can change the form: it ends with a heading of filler words, with a quote and a blank line, or with a sentence and a blank
+    line that does not lead to the form; and what it quotes of a form stands in quotation marks, or under the words that
+    introduce it as the response's. Any other reply is returned whole, and its reader refuses what stands beside its form.
+
+    Raises:
+        UnparsableReply: as `own`.
+    """
+    whole = own(text)
+    if is_empty_talk("\n".join(line for line in whole.split("\n") if not is_line(line))):
+        return whole
+    lines = _own(text, _SHOWN_THERE).split("\n")
+    begin = len(lines)
+    while begin and (is_line(lines[begin - 1]) or is_empty_talk(lines[begin - 1])):
+        begin -= 1
+    introduced = bool(begin) and _AS_THE_RESPONSES.search(lines[begin - 1]) is not None
+    while introduced and begin < len(lines) and lines[begin].strip():
+        begin += 1
+    before, last = lines[:begin], lines[begin:]
+    first = next((place for place, line in enumerate(last) if is_line(line)), None)
+    if first is None or not before:
+        return whole
+    headed = any(line.strip() and line != _SHOWN_THERE for line in last[:first])
+    parted = not last[0].strip() or headed
+    ends = "." if introduced or before[-1] == _SHOWN_THERE else without_quoted(before[-1]).strip()
+    leads = not ends.endswith((".", "!")) or _LEADING.search(sentence_before(ends[:-1])) is not None
+    if not parted or ((leads or introduced) and not headed) or _states_otherwise(before, is_line, introduced=headed):
+        return whole
+    return "\n".join(line for line in last if line != _SHOWN_THERE)
+
+
+def _states_otherwise(before: Sequence[str], is_line: Callable[[str], bool], *, introduced: bool) -> bool:
+    """Return whether the lines before a form state something of a form outside of quotes.
+
+    With `introduced`, a paragraph under words that introduce it as the response's is a quote.
+    """
+    quoting = False
+    for line in before:
+        if not line.strip() or line == _SHOWN_THERE:
+            quoting = False
+        elif introduced and _AS_THE_RESPONSES.search(line):
+            quoting = True
+        elif not quoting and (is_line(line) or _FORMAL.search(without_quoted(line))):
+            return True
+    return False
+
+
+def without_quoted(text: str) -> str:
+    """Return a text without what stands in quotation marks or in code on one line."""
+    return _IN_MARKS.sub(LEFT_OUT, text)
 
 
 def is_empty_talk(text: str) -> bool:
@@ -172,12 +249,13 @@ def _without_blocks(text: str) -> str:
     return "".join([*kept, text[position:]])
 
 
-def _without_quotes(text: str) -> str:
+def _without_quotes(text: str, shown: str | None = None) -> str:
     """Return the text without block quotes and fenced code, or the content of the only one if there is nothing else."""
     if _SHOWN.search(text) is None:
         return text
     kept: list[str] = []
     quotes: list[list[str]] = []
+    place = [] if shown is None else [shown]
     mark = ""
     quoting = False
     for line in text.split("\n"):
@@ -190,9 +268,11 @@ def _without_quotes(text: str) -> str:
         elif fence is not None and fence.end() == len(line.rstrip("\r")):
             mark = fence["marks"]
             quotes.append([])
+            kept += place
         elif _QUOTED.match(line):
             if not quoting:
                 quotes.append([])
+                kept += place
             quotes[-1].append(_QUOTED.sub("", line, count=1))
             quoting = True
             continue
@@ -201,6 +281,6 @@ def _without_quotes(text: str) -> str:
         quoting = False
     if mark:
         raise UnparsableReply(f"the fence {mark} is not closed: repeat the reply without it")
-    if len(quotes) == 1 and is_empty_talk("\n".join(kept)):
+    if len(quotes) == 1 and is_empty_talk("\n".join(line for line in kept if line != shown)):
         return "\n".join(quotes[0])
     return "\n".join(kept)

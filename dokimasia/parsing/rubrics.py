@@ -22,8 +22,8 @@ from dokimasia.parsing.declared import JsonReply, Sentence, checked, only_value,
 from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.grammar import form
 from dokimasia.parsing.json_finder import read_json
-from dokimasia.parsing.own import beside, is_empty_talk, own, split_lines
-from dokimasia.parsing.reply import DECORATION, listed, refuse, short, spoken, tried
+from dokimasia.parsing.own import beside, is_empty_talk, own_form, split_lines
+from dokimasia.parsing.reply import DECORATION, MAX_LINE, listed, refuse, short, spoken, tried
 
 MAX_STATEMENT = 1_000
 """Characters of a statement, at most; a longer one is not atomic."""
@@ -209,9 +209,9 @@ def parse_cross_check(text: str, expected: int) -> tuple[CheckedRubric, ...]:
         raise ValueError("at least one rubric is expected")
     checks: dict[int, CheckedRubric] = {}
     problems: dict[str, None] = {}
-    lines, rest = split_lines(_VERDICT, own(text))
+    lines, rest = split_lines(_VERDICT, own_form(text, lambda line: _numbered(line) is not None))
     for line in lines:
-        match = _LINE.fullmatch(line.translate(DECORATION).strip(" \t\r|-#>"))
+        match = _numbered(line)
         if match is None:
             rest.append(line)
             continue
@@ -231,6 +231,12 @@ def parse_cross_check(text: str, expected: int) -> tuple[CheckedRubric, ...]:
     problems.update(dict.fromkeys(beside(rest)))
     refuse(problems)
     return tuple(checks[number] for number in range(1, expected + 1))
+
+
+def _numbered(line: str) -> re.Match[str] | None:
+    """Return the match of a line on a rubric, and None of any other."""
+    plain = line[:MAX_LINE].translate(DECORATION)
+    return _LINE.fullmatch(plain.strip(" \t\r|-#>")) if _VERDICT.search(plain) else None
 
 
 def _answers(rest: str, number: int) -> CheckedRubric:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.grammar import choice
-from dokimasia.parsing.own import own, plainly
+from dokimasia.parsing.own import own, plainly, without_quoted
 from dokimasia.parsing.reply import matches, short
 
 _NUMERIC = re.compile(r"\[\[\s{0,9}([+-]?\.?[0-9][^\[\]\n]{0,60})\]\]")
@@ -81,6 +81,10 @@ def either(text: str, yes: str, no: str) -> bool:
     reply = own(text)
     verdicts = matches(choice(yes, no), reply)
     words = {match[1].casefold() for match in verdicts}
+    if len(words) > 1:  # the answers that are compared may hold one, and be quoted
+        reply = without_quoted(reply)
+        verdicts = matches(choice(yes, no), reply)
+        words = {match[1].casefold() for match in verdicts}
     if not words:
         raise UnparsableReply(f"there is no verdict of the form [[{yes}]] or [[{no}]] outside of quotes and code")
     if len(words) > 1:

@@ -1,5 +1,6 @@
 """What a run will ask and cost, said before it starts: upper bounds by counting, tokens and money by rule of thumb."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -35,7 +36,7 @@ class StepEstimate(Value):
 
     `left` is less than `calls` where the ledger has replies, or a rule decides. `if_undecided` marks calls that are made only
     where no rule decides, so that `left` is a bound; other steps may come to fewer calls, too, where earlier ones fail.
-    `left_cost` is in US dollars, None if unpriced.
+    `left_cost` is in US dollars, None if unpriced; `least_cost` is that of the step's cheapest call, and is not stored.
     """
 
     step: str
@@ -46,11 +47,18 @@ class StepEstimate(Value):
     output_tokens: int
     left_cost: float | None
     if_undecided: bool = False
+    least_cost: float | None = Field(default=None, exclude=True)
 
     def with_left(self, left: int) -> "StepEstimate":
         """Return the estimate with another number of calls that are left."""
         left = min(left, self.calls)
         cost = None if self.left_cost is None or not self.left else self.left_cost * left / self.left
+        return self.model_copy(update={"left": left, "left_cost": cost if left else 0.0})
+
+    def without(self, calls: int) -> "StepEstimate":
+        """Return the estimate without some of the calls that are left, its cheapest ones."""
+        left = self.left - calls
+        cost = self.left_cost if self.left_cost is None else max(0.0, self.left_cost - calls * (self.least_cost or 0.0))
         return self.model_copy(update={"left": left, "left_cost": cost if left else 0.0})
 
 
@@ -122,6 +130,24 @@ class Estimate(Value):
         steps = tuple(step.with_left(round(left.get((step.step, step.model), 0) * scale)) for step in self.by_step)
         return self.model_copy(update={"by_step": steps, "followed": samples})
 
+    def without(self, answered: Mapping[str, int], *, samples: int, complete: bool) -> "Estimate":
+        """Return the estimate without calls that the ledger has, counted by model.
+
+        The steps of a model lose their cheapest calls first, so that what is left is no less than what will be paid.
+
+        Args:
+            answered: how many of the calls of each model the ledger has.
+            samples: on how many samples they were counted.
+            complete: whether it has all that the run will ask, so that nothing is left.
+        """
+        rest, left = dict(answered), dict[int, StepEstimate]()
+        for position, step in sorted(enumerate(self.by_step), key=lambda entry: entry[1].least_cost or 0.0):
+            spared = step.left if complete else min(step.left, rest.get(step.model, 0))
+            rest[step.model] = rest.get(step.model, 0) - spared
+            left[position] = step.without(spared)
+        steps = tuple(left[position] for position in range(len(self.by_step)))
+        return self.model_copy(update={"by_step": steps, "followed": samples})
+
     @property
     def left(self) -> int:
         """How many calls of models are left at most."""
@@ -185,6 +211,7 @@ def total_estimate(asked: Iterable[ExpectedCalls], samples: int, *, items: int =
     people: Counter[str] = Counter()
     steps: dict[tuple[str, str, bool], _Totals] = {}
     costs: dict[tuple[int, int, int, int], tuple[ModelSpec, float | None]] = {}
+    least: dict[tuple[str, str, bool], float] = {}
     for kind in asked:
         name = kind.spec.ref.name
         if kind.spec.ref.person:
@@ -197,6 +224,9 @@ def total_estimate(asked: Iterable[ExpectedCalls], samples: int, *, items: int =
         models[name] = _added(models.get(name, _NOTHING), totals)
         place = (kind.step, name, kind.if_undecided)
         steps[place] = _added(steps.get(place, _NOTHING), totals)
+        cost = costs[like][1]
+        if kind.calls and cost is not None:
+            least[place] = min(least.get(place, math.inf), cost / kind.calls)
     by_step = tuple(
         StepEstimate(
             step=step,
@@ -207,6 +237,7 @@ def total_estimate(asked: Iterable[ExpectedCalls], samples: int, *, items: int =
             output_tokens=received,
             left_cost=cost,
             if_undecided=if_undecided,
+            least_cost=least.get((step, model, if_undecided)),
         )
         for (step, model, if_undecided), (calls, sent, received, cost) in steps.items()
         if calls

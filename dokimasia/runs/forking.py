@@ -15,6 +15,7 @@ from dokimasia.runs.outcome import check_measures
 from dokimasia.runs.persistence import persist_run
 from dokimasia.runs.plans import RunPlan, run_id
 from dokimasia.runs.preview import estimate_json
+from dokimasia.runs.rehearsal import admit
 from dokimasia.runs.requests import Invocation, PromptFolders, RunRequest, option_of
 from dokimasia.runs.services import Stop
 from dokimasia.runs.session import Accepted, Session
@@ -150,7 +151,7 @@ async def prepare_fork(
                 "by the ledger"
             )
         changed = _changed(method, parent_request, request).model_copy(update={"prompts": folders})
-        accepted, preview = await method.admit(changed, session), {}
+        accepted, preview = await admit(method, changed, session), {}
     check_measures(method, changed)
     new = run_id(method, accepted.plan)
     if new == parent.id:

@@ -36,6 +36,7 @@ from dokimasia.runs.outcome import (
 )
 from dokimasia.runs.persistence import check_prompts, check_samples, check_versions, keep_limits, persist_run
 from dokimasia.runs.plans import RunPlan, reached_now
+from dokimasia.runs.rehearsal import admit
 from dokimasia.runs.requests import LIMITS, Invocation, RunRequest, check_range
 from dokimasia.runs.services import Services, SharedServices, Stop, check_prices, open_services, share_services
 from dokimasia.runs.session import Session
@@ -165,7 +166,7 @@ async def run(
     library = method.library(request, given) if prompts is None else prompts
     async with open_home(settings, home, transports, create=request.makes_home) as opened:
         session = Session(settings, opened, library, given=given, transports=tuple(transports or ()))
-        row, new = await persist_run(method, opened, request, await method.admit(request, session))
+        row, new = await persist_run(method, opened, request, await admit(method, request, session))
         return await carry_out(
             method, session, row, request, observer=observer, stop=stop, transports=transports, new=new
         )

@@ -50,6 +50,7 @@ class Accepted(Generic[P_co]):
         needs: ids of other runs that it reads until it is finished, and which cannot be deleted before.
         keep: stores what else belongs to the run once it is accepted.
         first: the first sample, from which the preview is made.
+        spread: some of its samples, over which the estimate looks through the ledger; by default those that are stored.
         request: the request that is stored; by default the one that was made. Names in it such as `last`, which mean
             another run later, are replaced by what they mean.
     """
@@ -66,6 +67,7 @@ class Accepted(Generic[P_co]):
     needs: Sequence[str] = ()
     keep: Callable[[Home, Run], Awaitable[None]] | None = None
     first: Sample | None = None
+    spread: Sequence[Sample] = ()
     request: RunRequest | None = None
 
 
@@ -126,8 +128,15 @@ class StoredSamples:
 
     def accepted(self, plan: P, estimate: Estimate, *, needs: Sequence[str] = ()) -> Accepted[P]:
         """Return the accepted request of a plan over these samples."""
-        skipped, first = self.skipped, self.first
-        return Accepted(plan=plan, estimate=estimate, places=self.places, skipped=skipped, first=first, needs=needs)
+        return Accepted(
+            plan=plan,
+            estimate=estimate,
+            places=self.places,
+            skipped=self.skipped,
+            first=self.first,
+            spread=self.spread,
+            needs=needs,
+        )
 
 
 def hash_of(samples: Sequence[tuple[str, str]]) -> str:

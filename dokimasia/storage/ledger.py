@@ -47,6 +47,7 @@ class StoredCall(NamedTuple):
     finish_reason: str | None
     input_tokens: int | None
     output_tokens: int | None
+    cached_tokens: int | None
 
 
 class LedgerDamage(NamedTuple):
@@ -226,7 +227,7 @@ class SqliteLedger:
                 yield "the reply was changed after it was written"
             columns = _reply_columns(read_reply(unfold(reply, self._text)))
             if any(getattr(call, name) != value for name, value in columns.items()):
-                yield "its columns finish_reason, input_tokens and output_tokens differ from its reply"
+                yield "its columns finish_reason, input_tokens, output_tokens and cached_tokens differ from its reply"
         except (ValueError, KeyError, TypeError) as error:
             yield f"the reply cannot be read: {in_brief(error)}"
 
@@ -255,4 +256,5 @@ def _reply_columns(reply: ModelReply) -> dict[str, object]:
         "finish_reason": reply.finish_reason if reply.kind == "chat" else None,
         "input_tokens": reply.usage.input_tokens,
         "output_tokens": reply.usage.output_tokens,
+        "cached_tokens": reply.usage.cached_tokens,
     }

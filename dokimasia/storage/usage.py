@@ -16,7 +16,8 @@ MOST_COST = 1e6
 class LedgerUsage(NamedTuple):
     """What a set of ledger entries used: entries, tokens of those that reported them, entries that did not, US dollars.
 
-    `input_tokens` and `output_tokens` are None if no entry reported them. `cost` is None if the cost of any entry is
+    `input_tokens` and `output_tokens` are None if no entry reported them, as is `cached_tokens`, the part of the input that
+    came from providers' caches. `cost` is None if the cost of any entry is
     unknown; `known` is then the sum of the others.
     """
 
@@ -26,6 +27,7 @@ class LedgerUsage(NamedTuple):
     unknown: int = 0
     cost: float | None = 0.0
     known: float = 0.0
+    cached_tokens: int | None = None
 
 
 class ScoredAnswer(NamedTuple):
@@ -49,7 +51,8 @@ class ScoredAnswer(NamedTuple):
 _SUMS = f"""
     count(*), sum(min(c.input_tokens, {MOST_TOKENS})), sum(min(c.output_tokens, {MOST_TOKENS})),
     sum(c.input_tokens IS NULL OR c.output_tokens IS NULL),
-    sum(CAST(round(min(c.cost, {MOST_COST}) * {NANO}) AS INTEGER)), sum(c.cost IS NULL)
+    sum(CAST(round(min(c.cost, {MOST_COST}) * {NANO}) AS INTEGER)), sum(c.cost IS NULL),
+    sum(min(c.cached_tokens, {MOST_TOKENS}))
 """
 
 
@@ -81,13 +84,18 @@ def total_usage(home: Home, run_id: str) -> LedgerUsage:
 
 
 def _usage(
-    calls: int, input_tokens: int | None, output_tokens: int | None, unknown: int, nano: int | None, n_unpriced: int
+    calls: int,
+    input_tokens: int | None,
+    output_tokens: int | None,
+    unknown: int,
+    nano: int | None,
+    n_unpriced: int,
+    cached_tokens: int | None,
 ) -> LedgerUsage:
     """Return the usage for the values of `_SUMS`."""
     cost = (nano or 0) / NANO
-    if n_unpriced:
-        return LedgerUsage(calls, input_tokens, output_tokens, unknown, None, cost)
-    return LedgerUsage(calls, input_tokens, output_tokens, unknown, cost)
+    usage = LedgerUsage(calls, input_tokens, output_tokens, unknown, cost, cached_tokens=cached_tokens)
+    return usage._replace(cost=None, known=cost) if n_unpriced else usage
 
 
 def scored_answers(home: Home, run_id: str, *, as_judged: bool = False) -> Iterator[ScoredAnswer]:

@@ -12,7 +12,11 @@ from dokimasia.errors import CallFailed
 from dokimasia.gateway.budget import Budget
 from dokimasia.service.allowances import Allowances
 from dokimasia.service.guard import AccessTokens, Caller
+from dokimasia.simulation.serving.server import running_server
+from dokimasia.storage.home import Home
 from dokimasia.storage.spending import paid_by
+from tests.cli.served import configured, runs_of, served
+from tests.killing import committed, held_back
 from tests.processes import run_program
 from tests.service.working import Working, working
 
@@ -72,6 +76,35 @@ async def test_a_limit_of_the_service_holds_over_runs_and_restarts(home: Path) -
         await service.client.post(f"/api/runs/{run['id']}/resume", json={})
         assert (await service.ended(run["id"]))["status"] == "done"
         assert paid_by(service.service.home, "").cost > spent
+
+
+def test_a_limit_of_the_service_holds_over_a_kill_in_the_middle_of_a_run(tmp_path: Path) -> None:
+    """Killed in the middle of a run and started again, the service spends in both lives together what one may spend.
+
+    Requests that were under way at the death are counted; at the limit the run stops, and so does every later one.
+    """
+    home, most = tmp_path / "home", 0.01
+    lines = [{"id": f"s{n}", "prompt": f"What is {n} + 2?", "reference_answer": "4"} for n in range(40)]
+    (tmp_path / "questions.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    words = ("evaluate", tmp_path / "questions.jsonl", "--judge", "J", "--models", "A", "--detach")
+    with running_server(log_path=tmp_path / "server.log") as url:
+        configured(tmp_path, url, J="judge", A="strong")
+        with held_back(home, at=6), served(home, "--max-cost", most) as service:
+            run = service.run(*words).stdout.strip()
+            assert service.process.until(lambda: committed(home) >= 6)
+            service.process.kill()
+        with Home.open(home, write=False) as opened:
+            spent = paid_by(opened, "").cost
+        assert 0 < spent <= most
+        with served(home, "--max-cost", most) as service:
+            assert service.process.until(lambda: "spen" in runs_of(home)[0]["why"])
+            service.run(*words, "--seed", 1)
+            assert service.process.until(lambda: all("spen" in shown["why"] for shown in runs_of(home)))
+    with Home.open(home, write=False) as opened:
+        [(paid,)] = opened.all("SELECT sum(cost) FROM calls")
+        assert (run,) in opened.all("SELECT id FROM runs")
+        assert spent < paid_by(opened, "").cost <= most
+        assert 0 < paid <= most
 
 
 async def test_each_token_has_an_allowance_of_its_own(home: Path) -> None:

@@ -129,6 +129,27 @@ async def test_a_request_of_too_many_items_is_refused(data: Path, tmp_path: Path
         assert (await service.client.get("/api/health")).status_code == 200
 
 
+PANEL = tuple(f"openai/model-{number}" for number in range(50))
+ABSURD = {
+    "review": ({"panel": PANEL, "cycles": 10**9}, "cycles: it must be 100 or less"),
+    "arena": ({"judge": "sim/judge", "models": PANEL, "rounds": 10**9}, "rounds: it must be 1000 or less"),
+    "evaluate": ({"judge": "sim/judge", "models": PANEL, "repeats": 10**12}, "repeats: it must be 10000 or less"),
+    "duel": ({"judge": "sim/judge", "models": PANEL, "baseline": "sim/steady", "repeats": 10_000}, "is too large"),
+}
+
+
+@pytest.mark.parametrize("name", ABSURD)
+async def test_a_dry_run_of_an_absurd_size_is_refused(name: str, data: Path, tmp_path: Path) -> None:
+    """Fifty models by a billion rounds are refused before anything is counted, with the limit; nothing is kept."""
+    fields, said = ABSURD[name]
+    async with working(tmp_path / "home", data_root=tmp_path) as service:
+        asked = {"data": "questions.jsonl", **fields}
+        reply = await service.client.post(f"/api/runs/{name}?dry_run=true", json=asked)
+        assert reply.status_code == 422
+        assert said in reply.json()["detail"]
+        assert (await service.client.get("/api/runs")).json()["total"] == 0
+
+
 def test_a_command_of_too_many_items_ends_with_2(data: Path, tmp_path: Path) -> None:
     """The command line says the same in one line, with exit code 2, in a dry run, too; so does Python."""
     words = ["evaluate", data, "--models", "sim/strong", "--home", tmp_path / "home", "--repeats"]
@@ -136,6 +157,9 @@ def test_a_command_of_too_many_items_ends_with_2(data: Path, tmp_path: Path) -> 
         ran = run_program([*words, "10000", *more], tmp_path)
         assert (ran.returncode, ran.stdout) == (2, "")
         assert SAID in " ".join(ran.stderr.split())
+    panel = run_program(["review", data, "--panel", ",".join(PANEL), "--cycles", "1000000000", "--dry-run"], tmp_path)
+    assert panel.returncode == 2
+    assert "is not in the range 1<=x<=100" in " ".join(panel.stderr.split())
     beyond = run_program([*words, "5000000"], tmp_path)
     assert beyond.returncode == 2
     assert "is not in the range 1<=x<=10000" in " ".join(beyond.stderr.split())

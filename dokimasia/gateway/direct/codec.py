@@ -303,7 +303,7 @@ def _usage(data: JsonObject) -> Usage:
     usage = data.get("usage")
     if not isinstance(usage, dict):
         return Usage()
-    return usage_of(usage.get("prompt_tokens"), usage.get("completion_tokens"))
+    return usage_of(usage.get("prompt_tokens"), usage.get("completion_tokens"), usage)
 
 
 def status_error(

@@ -17,12 +17,24 @@ _TIER = re.compile(r"input_cost_per_token_above_(\d+)k_tokens")
 _OF_IMAGES = ("image_generation", "image_edit")
 
 
+class Rates(NamedTuple):
+    """US dollars per million tokens: of input, of output, of input read from the provider's cache and of input written into
+    it; None for one of the latter two where it costs what other input does."""
+
+    input: float
+    output: float
+    cached: float | None = None
+    cache_write: float | None = None
+
+
 class Tier(NamedTuple):
     """Rates in US dollars per million tokens for a call with more than `above` input tokens."""
 
     above: int
     input: float
     output: float
+    cached: float | None = None
+    cache_write: float | None = None
 
 
 class ListPrice(NamedTuple):
@@ -31,12 +43,14 @@ class ListPrice(NamedTuple):
     input: float
     output: float
     tiers: tuple[Tier, ...] = ()
+    cached: float | None = None
+    cache_write: float | None = None
 
 
 def list_price(model: str) -> ListPrice | None:
     """Return the listed price of a LiteLLM model name such as `openai/gpt-5`, or None if the list does not have it.
 
-    Discounts (cached input, batches, off-peak hours) and surcharges (audio, search) are not in it. Where reasoning tokens
+    Discounts (batches, off-peak hours) and surcharges (audio, search) are not in it. Where reasoning tokens
     have a rate of their own, the output rate is the higher of the two. Of an image model it has none: what the list says of
     the tokens of texts is not what an image costs.
     """
@@ -48,13 +62,13 @@ def list_price(model: str) -> ListPrice | None:
     if base is None:
         if not tiers or tiers[0].above:
             return None
-        base, tiers = tiers[0][1:], tiers[1:]
-    return ListPrice(*base, tuple(tiers))
+        base, tiers = Rates(*tiers[0][1:]), tiers[1:]
+    return ListPrice(base.input, base.output, tuple(tiers), base.cached, base.cache_write)
 
 
 def _tiers(entry: JsonObject) -> list[Tier]:
     """Return the rates of longer calls, from fields of their own (`..._above_200k_tokens`) or a table of ranges."""
-    tiers: list[tuple[int, tuple[float, float] | None]] = []
+    tiers: list[tuple[int, Rates | None]] = []
     for field in entry:
         if match := _TIER.fullmatch(field):
             tiers.append((int(match[1]) * 1000, _rates(entry, f"_above_{match[1]}k_tokens")))
@@ -64,14 +78,21 @@ def _tiers(entry: JsonObject) -> list[Tier]:
     return sorted(Tier(above, *rates) for above, rates in tiers if rates is not None)
 
 
-def _rates(entry: JsonObject, suffix: str = "") -> tuple[float, float] | None:
-    """Return dollars per million tokens, input and output."""
+def _rates(entry: JsonObject, suffix: str = "") -> Rates | None:
+    """Return dollars per million tokens."""
     into = _number(entry.get(f"input_cost_per_token{suffix}"))
     out = _number(entry.get(f"output_cost_per_token{suffix}"))
     if into is None or out is None:
         return None
     thought = _number(entry.get(f"output_cost_per_reasoning_token{suffix}")) or 0.0
-    return into * 1e6, max(out, thought) * 1e6
+    read = _number(entry.get(f"cache_read_input_token_cost{suffix}"))
+    written = _number(entry.get(f"cache_creation_input_token_cost{suffix}"))
+    return Rates(
+        into * 1e6,
+        max(out, thought) * 1e6,
+        None if read is None else read * 1e6,
+        None if written is None else written * 1e6,
+    )
 
 
 def _entry(model: str) -> JsonObject | None:

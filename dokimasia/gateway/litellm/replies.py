@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
+from pydantic import BaseModel
+
 from dokimasia.domain.call import (
     Chat,
     ChatReply,
@@ -197,7 +199,8 @@ def edited_image(response: Any) -> ImageReply:
 def read_usage(response: object) -> Usage:
     """Return the tokens that the provider reported; LiteLLM reports missing ones as 0."""
     usage = getattr(response, "usage", None)
-    return usage_of(getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None))
+    reported = usage.model_dump() if isinstance(usage, BaseModel) else {}
+    return usage_of(getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None), reported)
 
 
 def _finish(choice: object) -> tuple[FinishReason, str | None]:

@@ -1,5 +1,6 @@
 """The figures of an evaluation: models, computation from stored rows, and columns of an export."""
 
+import operator
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -128,6 +129,11 @@ class TokenFigures(Value):
     )
     output: Annotated[Count | None, Display("tokens out", write=figures.count)] = Field(
         description="null where no call reported them"
+    )
+    cached: Count | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="of the tokens in, those that came from providers' caches; absent where no call reported any",
     )
     unknown: Annotated[Count, Display("calls of unknown usage")] = Field(description="calls whose use was not reported")
 
@@ -496,7 +502,9 @@ def _surviving(full: AnsweredSamples, blind: AnsweredSamples, *, seed: int) -> S
 def _usage(used: LedgerUsage | None) -> UsageFigures:
     """Return calls, tokens and cost of ledger entries; each entry counts once, however often it was used."""
     used = used or LedgerUsage()
-    tokens = TokenFigures(input=used.input_tokens, output=used.output_tokens, unknown=used.unknown)
+    tokens = TokenFigures(
+        input=used.input_tokens, output=used.output_tokens, cached=used.cached_tokens, unknown=used.unknown
+    )
     return UsageFigures(calls=used.calls, tokens=tokens, **costs([used.cost], [used.known]))
 
 

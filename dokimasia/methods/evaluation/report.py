@@ -1059,13 +1059,19 @@ def cost(data: ReportData) -> Section:
             "and are made once: another candidate does not pay for them again. "
         )
     unknown = "Of a sum that holds an unknown cost, the known part is said."
-    blocks.append(Paragraph(whose + _shared_calls(data) + unknown, "note"))
+    blocks.append(Paragraph(whose + _shared_calls(data) + unknown + _cached(evaluation.together), "note"))
     return Section("cost", "Cost and calls", blocks, menu="Cost")
 
 
 def _shared_calls(data: ReportData) -> str:
     """Return a note that models may share calls; empty with one model."""
     return SHARED if len(evaluation_of(data).models) > 1 else ""
+
+
+def _cached(together: UsageFigures) -> str:
+    """Return how many of the tokens in came from providers' caches; empty if none did."""
+    cached = together.tokens.cached
+    return f" Of the tokens in, {cached:,} were read from a provider's cache of prompts." if cached else ""
 
 
 def _cost_of_sample(model: ModelScores) -> float | None:

@@ -298,6 +298,7 @@ async def accept(request: JudgingRequest, session: Session) -> Accepted[JudgingP
         plan=plan,
         estimate=accepted.estimate,
         places=accepted.places,
+        spread=accepted.spread,
         skipped=accepted.skipped,
         first=accepted.first,
         values=(rankings,),

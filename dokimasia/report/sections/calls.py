@@ -38,7 +38,9 @@ def _head(call: CallView) -> str:
     """Return the title of a call: role, model, latency, tokens, finish reason, and ledger key."""
     tokens = "tokens unknown"
     if call.input_tokens is not None and call.output_tokens is not None:
-        tokens = f"{call.input_tokens:,} tokens in, {call.output_tokens:,} out"
+        cached = call.reply.usage.cached_tokens
+        of_which = f" ({cached:,} of them cached)" if cached else ""
+        tokens = f"{call.input_tokens:,} tokens in{of_which}, {call.output_tokens:,} out"
     parts = [
         call.label,
         call.model,

@@ -72,6 +72,7 @@ CONTENT_FAULTS = (
     "contradictory_scores",
     "huge",
     "missing_usage",
+    "cached_input",
     "odd_finish",
 )
 """A function of the request with its seed: the same request has them on every transport and after every restart."""
@@ -176,6 +177,9 @@ def spoil(reply: ChatReply, call: Chat, fault: str | None) -> ChatReply:
         return reply
     if fault == "missing_usage":
         return reply.model_copy(update={"usage": Usage()})
+    if fault == "cached_input":  # no fault of a reply, but what a provider reports of a prompt that it has seen before
+        used = reply.usage.model_copy(update={"cached_tokens": (reply.usage.input_tokens or 0) // 2})
+        return reply.model_copy(update={"usage": used})
     if fault == "odd_finish":
         return reply.model_copy(update={"finish_reason": "unknown", "native_finish_reason": "eos_token"})
     text = _text_with_fault(reply.text, fault)

@@ -148,7 +148,10 @@ def completion(call: Chat, reply: ChatReply, key: str) -> dict[str, object]:
     }
     sent, got = reply.usage.input_tokens, reply.usage.output_tokens
     if sent is not None and got is not None:
-        body |= {"usage": {"prompt_tokens": sent, "completion_tokens": got, "total_tokens": sent + got}}
+        usage: dict[str, object] = {"prompt_tokens": sent, "completion_tokens": got, "total_tokens": sent + got}
+        if reply.usage.cached_tokens is not None:
+            usage["prompt_tokens_details"] = {"cached_tokens": reply.usage.cached_tokens}
+        body |= {"usage": usage}
     return body
 
 

@@ -74,6 +74,11 @@ def reasons(db: "Database") -> None:
     db.execute("ALTER TABLE decisions ADD COLUMN reasons TEXT")
 
 
+def cached_tokens(db: "Database") -> None:
+    """Add to calls the input tokens that the provider read from its cache; NULL where it did not say."""
+    db.execute("ALTER TABLE calls ADD COLUMN cached_tokens INTEGER")
+
+
 def _make(db: "Database", name: str, columns: str, **options: Any) -> None:
     """Create a table with columns written as `name:type`; a column without a type is text.
 
