@@ -20,11 +20,13 @@ from dokimasia.report.overlay import (
 )
 from dokimasia.report.sample_view import AnswerView, SampleView
 from dokimasia.report.verdicts import (
+    NO_REASON,
     NOT_STATED,
     addressed_scores,
     correction_text,
     exclusion_text,
     final_answer_text,
+    reasons_of,
     verdict_tone,
 )
 
@@ -297,6 +299,7 @@ def _answer(answer: AnswerView, response: Response, clip: Clip) -> str:
         if final
         else ""
     )
+    decided += _reasons(answer)
     corrected = correction_text(answer)
     decided += f'<p class="warning corrected" dir="auto">{escape(corrected)}</p>' if corrected else ""
     opened = " open" if len(response.text) <= OPEN_TEXT else ""
@@ -305,6 +308,18 @@ def _answer(answer: AnswerView, response: Response, clip: Clip) -> str:
         f'<span class="preview"> {escape(_first(response.text))}</span></summary>'
         f'<div class="text">{_text(response.text, clip)}</div>{decided}</details>'
     )
+
+
+def _reasons(answer: AnswerView) -> str:
+    """Return the judge's reasons as a list of criterion, score and reason; empty if the judge gave none."""
+    lines = "".join(
+        f'<li data-mark="{number}"><span class="number {colour(number)}">{number}</span> '
+        + (f'<b class="muted">{NOT_STATED}</b> ' if score is None else f'<b class="{heat_class((score - 1) / 4)}">{score}</b> ')
+        + (f'<span dir="auto">{escape(reason)}</span></li>' if reason else f'<span class="muted">{NO_REASON}</span></li>')
+        for number, score, reason in reasons_of(answer)
+    )
+    name = escape(answer.name)
+    return f'<ul class="reasons" aria-label="The judge\'s reasons, {name}">{lines}</ul>' if lines else ""
 
 
 def _first(text: str, most: int = 90) -> str:

@@ -882,6 +882,10 @@ def criteria(data: ReportData) -> Section | None:
     if criteria_figures.contradicting:
         count = figures.count(criteria_figures.contradicting, "/criteria/contradicting")
         facts.append(("From a chain that contradicts the reference", count))
+    reasons = evaluation_of(data).reasons
+    if reasons is not None:
+        facts.append(("Scores of a criterion", figures.count(reasons.scores, "/reasons/scores")))
+        facts.append(("… without a reason", figures.count(reasons.missing, "/reasons/missing")))
     blocks: list[Block] = [Facts(facts)]
     if criteria_figures.faults:
         columns: list[TableColumn[FaultsFound]] = [

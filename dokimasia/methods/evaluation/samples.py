@@ -24,11 +24,13 @@ from dokimasia.report.sample_view import (
     SampleView,
 )
 from dokimasia.report.verdicts import (
+    NO_REASON,
     NOT_STATED,
     addressed_scores,
     correction_text,
     exclusion_text,
     final_answer_text,
+    reasons_of,
     verdict_tone,
 )
 from dokimasia.runs.figures import ordered_rows, shown_name
@@ -188,6 +190,12 @@ def _answer_blocks(answer: AnswerView, cut: Cut) -> Iterator[Block]:
         yield Texts([((name, Span(f" ({flags})" if flags else "", "bad")), cut(answer.response.text))])
         if final := final_answer_text(answer):
             yield Paragraph((Span(f"{answer.verdict}", verdict_tone(answer.verdict)), f": {final}"))
+    reasons: list[tuple[str, Cell]] = [
+        (f"criterion {number}: {NOT_STATED if score is None else score}", reason or Span(NO_REASON, "muted"))
+        for number, score, reason in reasons_of(answer)
+    ]
+    if reasons:
+        yield Facts(reasons)
     if corrected := correction_text(answer):
         yield Paragraph((name, f": {corrected}"), "warning")
 
