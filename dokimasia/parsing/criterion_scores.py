@@ -56,7 +56,9 @@ _LOOSE = re.compile(r"\A\s?[*_`]{1,3}(?=\s|\Z)")
 _MARK = "\ue000"
 """The character between which the number of a reason stands that was taken out of a line."""
 _MARKED = re.compile(f"{_MARK}([0-9]{{1,9}}){_MARK}")
-_INVISIBLE = {code: None for code in (*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+_INVISIBLE: dict[int, str | None] = dict.fromkeys(
+    (*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+)
 """Control characters, and those that change the direction of the text behind a reason."""
 _INVISIBLE |= dict.fromkeys((0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85), " ")
 SILENT = CriterionScore(LOWEST, stated=False)
@@ -162,12 +164,20 @@ def _reasons_aside(text: str) -> tuple[str, list[tuple[int | None, str]]]:
                 lines[bare] += _marked(len(reasons))
             reasons.append((number, alone["reason"]))
             lines.append("")
-        elif stated is not None and (behind := _REASON.fullmatch(line, stated.end())) is not None and _is_reason(behind):
+        elif (
+            stated is not None and (behind := _REASON.fullmatch(line, stated.end())) is not None and _is_reason(behind)
+        ):
             lines.append(line[: stated.end()] + behind["weight"] + _marked(len(reasons)))
             reasons.append((None, behind["reason"]))
         else:
             lines.append(line)
-        bare = len(lines) - 1 if stated is not None and not lines[-1].endswith(_MARK) else bare if not line.strip() else None
+        bare = (
+            len(lines) - 1
+            if stated is not None and not lines[-1].endswith(_MARK)
+            else bare
+            if not line.strip()
+            else None
+        )
     return "\n".join(lines), reasons
 
 
@@ -292,9 +302,7 @@ def _score(match: re.Match[str], number: int, *, behind: str = "end the line wit
     if _ANOTHER.search(rest):
         raise UnparsableReply(f"criterion {number} has more than one score on its line")
     if _BEHIND.fullmatch(rest) is None:
-        raise UnparsableReply(
-            f"criterion {number} has '{short(rest.strip())}' behind its score: {behind}"
-        )
+        raise UnparsableReply(f"criterion {number} has '{short(rest.strip())}' behind its score: {behind}")
     if _SILENT.fullmatch(stated):
         return SILENT
     whole = _WHOLE.fullmatch(stated)

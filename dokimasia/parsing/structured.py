@@ -92,7 +92,9 @@ def parse_structured_reasoned_scores(text: str, expected: int) -> list[Criterion
         for row in scores["scores"] if isinstance(scores["scores"], list) else ():
             if isinstance(row, dict) and isinstance(number := row.get("n"), int):
                 reasons[number] = reason_of(row.get("reason"))
-            rows.append({name: field for name, field in row.items() if name != "reason"} if isinstance(row, dict) else row)
+            rows.append(
+                {name: field for name, field in row.items() if name != "reason"} if isinstance(row, dict) else row
+            )
         return {**scores, "scores": rows}
 
     plain = with_json_replaced(spoken(text), without_reasons)

@@ -314,8 +314,16 @@ def _reasons(answer: AnswerView) -> str:
     """Return the judge's reasons as a list of criterion, score and reason; empty if the judge gave none."""
     lines = "".join(
         f'<li data-mark="{number}"><span class="number {colour(number)}">{number}</span> '
-        + (f'<b class="muted">{NOT_STATED}</b> ' if score is None else f'<b class="{heat_class((score - 1) / 4)}">{score}</b> ')
-        + (f'<span dir="auto">{escape(reason)}</span></li>' if reason else f'<span class="muted">{NO_REASON}</span></li>')
+        + (
+            f'<b class="muted">{NOT_STATED}</b> '
+            if score is None
+            else f'<b class="{heat_class((score - 1) / 4)}">{score}</b> '
+        )
+        + (
+            f'<span dir="auto">{escape(reason)}</span></li>'
+            if reason
+            else f'<span class="muted">{NO_REASON}</span></li>'
+        )
         for number, score, reason in reasons_of(answer)
     )
     name = escape(answer.name)

@@ -233,7 +233,9 @@ class EvaluationFigures(DataFigures):
     protocol: Protocol
     forked_from: ForkedFrom | None = Field(description="null where the run is no fork")
     criteria: CriteriaFigures | None = Field(default=None, description="left out where rules alone decided")
-    reasons: ReasonFigures | None = Field(default=None, description="left out where the judge was not asked for reasons")
+    reasons: ReasonFigures | None = Field(
+        default=None, description="left out where the judge was not asked for reasons"
+    )
     models: dict[str, ModelScores] = Field(description="by name; NAME#blind is the arm without images")
     length: LengthAndScore = Field(description="over the answers of all models, those without images left out")
     lead: Lead | None = Field(
