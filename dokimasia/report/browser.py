@@ -18,6 +18,7 @@ from dokimasia.report.overlay import (
     region_text,
     regions_of,
 )
+from dokimasia.report.prose import with_source
 from dokimasia.report.sample_view import AnswerView, SampleView
 from dokimasia.report.verdicts import (
     NO_REASON,
@@ -208,7 +209,7 @@ def _words(view: SampleView, clip: Clip, level: int) -> Iterator[str]:
         chain = replay.chain
         yield (
             f'<details class="chain"><summary>Reference chain · {escape(_first(chain.answer))}</summary>'
-            f'<div class="text">{_text(chain.reasoning, clip)}</div>'
+            f"{_prose(chain.reasoning, clip)}"
             f'<div class="text reference"><b>Answer</b> {_text(chain.answer, clip)}</div></details>'
         )
     if view.looks:
@@ -306,7 +307,7 @@ def _answer(answer: AnswerView, response: Response, clip: Clip) -> str:
     return (
         f'<details class="answer"{opened}><summary><b>{escape(answer.name)}</b>{summary}{flags}'
         f'<span class="preview"> {escape(_first(response.text))}</span></summary>'
-        f'<div class="text">{_text(response.text, clip)}</div>{decided}</details>'
+        f"{_prose(response.text, clip)}{decided}</details>"
     )
 
 
@@ -337,5 +338,14 @@ def _first(text: str, most: int = 90) -> str:
 
 def _text(text: str, clip: Clip) -> str:
     visible, omitted = clip.cut(text)
-    hint = f' <span class="muted">{escape(omitted)}</span>' if omitted else ""
-    return f'<span dir="auto">{escape(visible)}</span>{hint}'
+    return f'<span dir="auto">{escape(visible)}</span>{_hint(omitted)}'
+
+
+def _prose(text: str, clip: Clip) -> str:
+    """Return a model's text, rendered where it has Markdown or LaTeX."""
+    visible, omitted = clip.cut(text)
+    return with_source(visible, f'<div class="text">{_text(text, clip)}</div>', rest=_hint(omitted))
+
+
+def _hint(omitted: str) -> str:
+    return f' <span class="muted">{escape(omitted)}</span>' if omitted else ""
