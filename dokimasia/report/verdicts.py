@@ -44,14 +44,18 @@ def reasons_of(answer: AnswerView) -> list[tuple[int, int | None, str]]:
 
 
 def final_answer_text(answer: AnswerView) -> str:
-    """Return the final answer that was compared, and what decided whether it is right; "" if nothing was decided."""
+    """Return the final answer that was compared, what decided whether it is right, and the judge's reason if it did.
+
+    It is empty if nothing was decided.
+    """
     final = answer.final
     if final is None or answer.verdict is None:
         return ""
     line = " ".join(final.answer.split())
     brief = line if len(line) <= MOST else f"{line[: MOST - 1]}…"
     where = "final answer" if final.stated else "no final answer on a line of its own, so all of it is compared:"
-    return f"{where} “{brief}” ({DECIDED.get(final.rule, 'by rule: ' + final.rule)})"
+    why = f": {answer.verdict_reason}" if answer.verdict_reason else ""
+    return f"{where} “{brief}” ({DECIDED.get(final.rule, 'by rule: ' + final.rule)}){why}"
 
 
 def verdict_tone(verdict: Answered | None) -> Tone:

@@ -8,13 +8,24 @@ from typing import Any
 
 import pytest
 
+from dokimasia.agents.evaluation import score_criteria
+from dokimasia.agents.readers import aid_of, faults_of
+from dokimasia.agents.reply_form import form_of
 from dokimasia.domain.call import ChatReply, ModelCall, ModelReply
+from dokimasia.domain.criterion import CriteriaSet, Criterion
 from dokimasia.domain.judgement import CheckpointScores
+from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.doubles import CountingTransport, Crash
 from dokimasia.methods.evaluation import METHOD, EvaluationRequest, evaluate
 from dokimasia.methods.evaluation.correcting import CorrectionTarget, correct_now
-from dokimasia.prompts import default_library
+from dokimasia.methods.evaluation.samples import sample_blocks
+from dokimasia.prompts import default_library, render
+from dokimasia.report.browser import _answers
+from dokimasia.report.data import Clip
+from dokimasia.report.drawing import Charts, draw_blocks
+from dokimasia.report.sample_view import SampleView
+from dokimasia.report.verdicts import final_answer_text
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.preview import prepare
 from dokimasia.runs.reading.exporting import export_rows
@@ -28,6 +39,13 @@ from dokimasia.storage.runs import SqliteValueStore, get_run, list_runs
 from dokimasia.storage.verification import verify_home
 
 Requests = Callable[..., EvaluationRequest]
+SAMPLE = Sample(id="s", prompt="Which colour, and how many?")
+CRITERIA = CriteriaSet(
+    criteria=(
+        Criterion(question="Which colour?", ground_truth="Red.", weight=5),
+        Criterion(question="How many?", ground_truth="Two.", weight=5),
+    )
+)
 FLAWLESS: dict[str, Any] = {"judge": "sim/judge", "models": ("sim/weak",), "limit": 4}
 
 
@@ -195,3 +213,71 @@ async def test_a_corrected_score_loses_the_judges_reason(settings: Settings, req
         after = (await export_rows(home, run)).rows[0]
     assert after["criteria_scores"][0] == score
     assert after["criteria_reasons"] == ["", *row["criteria_reasons"][1:]]
+
+
+async def test_the_judges_sentence_stands_beside_its_verdict(
+    settings: Settings, request_of: Requests, tmp_path: Path
+) -> None:
+    """Where no rule decides, the view, the page and the terminal give the sentence of the judge's verdict; else none."""
+    answers = tmp_path / "answers.jsonl"
+    rows = [json.loads(line) for line in request_of().data.read_text().splitlines()[:14]]
+    texts = ("It may well be what stands at the side.", "One of the two, I suppose.")
+    lines = [
+        {"id": row["id"], "model": name, "response": text}
+        for row in rows
+        for name, text in zip("ab", texts, strict=True)
+    ]
+    answers.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = await evaluate(request_of(judge="sim/judge", models=(), responses=(str(answers),)), settings=settings)
+    with Home.open(settings.home, write=False) as home:
+        run = get_run(home, done.run)
+        views = [SampleView.model_validate(await sample_of_run(home, run, row["id"])) for row in rows]
+    decided = [answer for view in views for answer in view.answers if answer.final and answer.final.rule == "judge"]
+    others = [answer for view in views for answer in view.answers if answer not in decided]
+    sentence = "The two answers were compared by what they say on the question."
+    assert decided
+    assert {answer.verdict_reason for answer in decided} == {sentence}
+    assert {answer.verdict_reason for answer in others} <= {""}
+    assert final_answer_text(decided[0]).endswith(f"(decided by the judge): {sentence}")
+    assert "verdict_reason" not in others[0].model_dump() if others else True
+
+
+async def test_a_page_shows_reasons_and_renders_answers(
+    settings: Settings, request_of: Requests, tmp_path: Path
+) -> None:
+    """The report's card of a sample has each score with its reason, escaped, and the answer's Markdown with its source."""
+    answers = tmp_path / "answers.jsonl"
+    rows = [json.loads(line) for line in request_of().data.read_text().splitlines()[:2]]
+    text = "**Bold** and $x^2$ <script>alert(1)</script>\n\nFinal answer: blue"
+    answers.write_text("".join(json.dumps({"id": row["id"], "model": "a", "response": text}) + "\n" for row in rows))
+    asked = request_of(judge="sim/judge", models=(), responses=(str(answers),), limit=2, reasons=True)
+    transport = replying(lambda reply: reply.replace("| reason: ", "| reason: <b onload=alert(1)> ", 1))
+    done = await evaluate(asked, settings=settings, transports={"sim": transport})
+    with Home.open(settings.home, write=False) as home:
+        view = SampleView.model_validate(await sample_of_run(home, get_run(home, done.run), rows[0]["id"]))
+    drawn = "".join(draw_blocks(list(sample_blocks(view)), Charts(), browser=str))
+    page = "".join(_answers(view, Clip(done.run, rows[0]["id"], 10_000), 2))
+    judged = view.answers[0].judgement
+    assert judged is not None
+    assert page.count('<li data-mark="') == len(judged.scores)
+    assert "&lt;b onload=alert(1)&gt;" in page
+    assert "<b onload" not in page + drawn
+    assert "<strong>Bold</strong> and <math" in page
+    assert '<details class="source"><summary>As written</summary>' in page
+    assert "<script>" not in page + drawn
+    assert "criterion 1: " in drawn
+
+
+def test_a_person_who_judges_may_leave_reasons_empty() -> None:
+    """The form that a person fills in has a place for each score and each reason; only the scores are needed."""
+    ask = score_criteria(SAMPLE, CRITERIA, "It is red.", reasons=True)
+    rendered = render(ask.prompt, ask.inputs, count=ask.count)
+    aid = aid_of(rendered, ask.parse, ask.count)
+    form = form_of(aid, default_library().get(ask.prompt).instructions(ask.count), ask.count)
+    assert form is not None
+    assert [place.kind for place in form.places] == ["choice", "words"] * 2
+    assert [value for value, _ in form.places[0].options] == ["1", "2", "3", "4", "5", "not stated"]
+    given = {"0": ["4"], "2": ["not stated"], "3": ["It does not say."]}
+    assert faults_of(aid, form.compose(given)) == ""
+    assert ask.parse is not None
+    assert [one.reason for one in ask.parse(form.compose(given))] == [None, "It does not say."]

@@ -217,7 +217,7 @@ class HandCorrections(Value):
     as_judged: dict[str, AsJudged] = Field(description="the judge's own figures, by model")
 
 
-class ReasonFigures(Value):
+class ScoreReasons(Value):
     """The reasons that the judge was asked for."""
 
     scores: Count = Field(description="scores of a criterion, all answers together, before any correction by hand")
@@ -233,9 +233,7 @@ class EvaluationFigures(DataFigures):
     protocol: Protocol
     forked_from: ForkedFrom | None = Field(description="null where the run is no fork")
     criteria: CriteriaFigures | None = Field(default=None, description="left out where rules alone decided")
-    reasons: ReasonFigures | None = Field(
-        default=None, description="left out where the judge was not asked for reasons"
-    )
+    reasons: ScoreReasons | None = Field(default=None, description="left out where the judge was not asked for reasons")
     models: dict[str, ModelScores] = Field(description="by name; NAME#blind is the arm without images")
     length: LengthAndScore = Field(description="over the answers of all models, those without images left out")
     lead: Lead | None = Field(
@@ -617,7 +615,7 @@ def criteria_figures(home: Home, run_id: str) -> CriteriaFigures:
     )
 
 
-def reason_figures(home: Home, run_id: str) -> ReasonFigures:
+def reason_figures(home: Home, run_id: str) -> ScoreReasons:
     """Return how many scores of a run's judgements have a reason, and how many have none."""
     sql = (
         "SELECT j.body FROM results r JOIN judgements j ON j.id = r.judgement_id "
@@ -629,7 +627,7 @@ def reason_figures(home: Home, run_id: str) -> ReasonFigures:
         given = sum(reason is not None for reason in judgement.get("reasons", ()))
         scores += len(judgement["scores"])
         missing += len(judgement["scores"]) - given
-    return ReasonFigures(scores=scores, missing=missing)
+    return ScoreReasons(scores=scores, missing=missing)
 
 
 def scored_rows(home: Home, run: Run, *, as_judged: bool = False) -> Iterator[AnswerRow]:

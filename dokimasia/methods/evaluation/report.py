@@ -66,6 +66,7 @@ from dokimasia.runs.reading.reporting import pictures_of, select_samples
 from dokimasia.storage.excerpts import failed_samples, failure_reasons, samples_of
 from dokimasia.storage.excerpts import rows_of as rows_by_sample
 from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.people.corrections import corrections_of
 from dokimasia.storage.results import results
 from dokimasia.storage.retries import Retry, earlier_outcomes
@@ -1131,13 +1132,13 @@ async def _views(home: Home, run: Run, ids: Sequence[str]) -> tuple[list[dict[st
     earlier: dict[str, list[Retry]] = {}
     for retry in earlier_outcomes(home, run.id):
         earlier.setdefault(retry.failed.sample_id, []).append(retry)
-    corrected = corrections_of(home, run.id)
+    corrected, ledger = corrections_of(home, run.id), SqliteLedger(home)
     images: dict[str, ImageRef] = {}
     views: list[dict[str, JsonValue]] = []
     for id in ids:
         images |= {image.sha256: image for image in stored[id].images}
         outcomes, retries = rows.get(id, []), earlier.get(id, [])
-        view = await view_of(store, run, stored[id], rows=outcomes, earlier=retries, corrected=corrected)
+        view = await view_of(store, ledger, run, stored[id], rows=outcomes, earlier=retries, corrected=corrected)
         views.append(view.model_dump(mode="json"))
     return views, images
 
