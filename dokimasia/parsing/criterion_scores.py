@@ -56,11 +56,11 @@ _LOOSE = re.compile(r"\A\s?[*_`]{1,3}(?=\s|\Z)")
 _MARK = "\ue000"
 """The character between which the number of a reason stands that was taken out of a line."""
 _MARKED = re.compile(f"{_MARK}([0-9]{{1,9}}){_MARK}")
-_INVISIBLE: dict[int, str | None] = dict.fromkeys(
-    (*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-)
-"""Control characters, and those that change the direction of the text behind a reason."""
-_INVISIBLE |= dict.fromkeys((0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85), " ")
+_UNSEEN: dict[int, str | None] = {
+    **dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))),
+    **dict.fromkeys((*range(0x09, 0x0E), 0x85), " "),
+}
+"""Control characters, which are left out or spaces, and those that change the direction of the text behind a reason."""
 SILENT = CriterionScore(LOWEST, stated=False)
 """The score of a criterion that the response does not address: 1, as published."""
 
@@ -142,7 +142,7 @@ def reason_of(value: object) -> str | None:
     """
     if not isinstance(value, str):
         return None
-    text = value[: 4 * MAX_REASON].encode("utf-8", "ignore").decode().translate(_INVISIBLE)
+    text = value[: 4 * MAX_REASON].encode("utf-8", "ignore").decode().translate(_UNSEEN)
     line = _LOOSE.sub("", " ".join(text.split()).strip("|")).strip()
     if _NO_REASON.fullmatch(line.translate(DECORATION)):
         return None

@@ -239,7 +239,6 @@ async def test_the_judges_sentence_stands_beside_its_verdict(
     assert {answer.verdict_reason for answer in decided} == {sentence}
     assert {answer.verdict_reason for answer in others} <= {""}
     assert final_answer_text(decided[0]).endswith(f"(decided by the judge): {sentence}")
-    assert "verdict_reason" not in others[0].model_dump() if others else True
 
 
 async def test_a_page_shows_reasons_and_renders_answers(
