@@ -63,6 +63,8 @@ THIRD_PARTY_ROOMS: dict[str, tuple[str, ...]] = {
     "uvicorn": ("service",),
     "jinja2": ("prompts", "service"),
     "prometheus_client": ("service",),
+    "markdown_it": ("report",),
+    "latex2mathml": ("report",),
     "ray": ("distribution",),
 }
 

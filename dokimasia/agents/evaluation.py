@@ -10,11 +10,12 @@ from dokimasia.agents.answers import answer_inputs, shown_as
 from dokimasia.agents.asking import Ask
 from dokimasia.domain.criterion import CriteriaCheck, CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.judgement import CriterionScore
+from dokimasia.domain.options import scoring_prompt
 from dokimasia.domain.sample import Sample
 from dokimasia.parsing.chains import parse_chain
 from dokimasia.parsing.criteria import parse_criteria
 from dokimasia.parsing.criteria_check import parse_criteria_check
-from dokimasia.parsing.criterion_scores import parse_criterion_scores
+from dokimasia.parsing.criterion_scores import parse_criterion_scores, parse_reasoned_scores
 from dokimasia.parsing.verdicts import parse_equivalence
 from dokimasia.prompts import choices_text, lines_text
 
@@ -134,21 +135,23 @@ def score_criteria(
     paths: Sequence[str] = (),
     show_image: bool = False,
     published: bool = False,
+    reasons: bool = False,
     repeat: int = 0,
 ) -> Ask[Sequence[CriterionScore]]:
     """Ask a judge to score all criteria of one response in a single call: 1 to 5 (fully agrees), in their order.
 
     It may say that the response does not address a criterion, which counts 1. With `published` it is not asked to tell
-    silence from error, and every criterion counts as addressed.
+    silence from error, and every criterion counts as addressed. With `reasons` it is asked for a sentence on each score.
 
     It is shown question, criteria with ground truth and, of those that have one, the path in a capability tree (Figure
     10), and the response; with `show_image` also the image, and then it may be offered tools to look closer with.
     """
     show_image = show_image and bool(sample.images)
     expected = len(criteria.criteria)
-    parse = partial(parse_criterion_scores, expected=paths if any(paths) else expected)
+    read = parse_reasoned_scores if reasons else parse_criterion_scores
+    parse = partial(read, expected=paths if any(paths) else expected)
     return Ask(
-        "checkpoints_published" if published else "checkpoints",
+        scoring_prompt(published=published, reasons=reasons),
         {**question_inputs(sample), "criteria": criteria_text(criteria, paths), **answer_inputs("response", response)},
         shown=(
             "question",
@@ -158,7 +161,7 @@ def score_criteria(
             *(("image",) if show_image else ()),
         ),
         parse=partial(schemas.silence_unasked, parse) if published else parse,
-        structured=schemas.criterion_scores(expected, published=published),
+        structured=schemas.criterion_scores(expected, published=published, reasons=reasons),
         images=sample.images if show_image else (),
         tools=True,
         count=expected,

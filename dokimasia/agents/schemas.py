@@ -18,7 +18,11 @@ from dokimasia.domain.criterion import WEIGHT_TOTAL, CriteriaCheck, Criterion
 from dokimasia.domain.judgement import CriterionScore
 from dokimasia.parsing.criteria import parse_criteria
 from dokimasia.parsing.criteria_check import VERDICTS, parse_structured_check
-from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
+from dokimasia.parsing.structured import (
+    parse_structured_equivalence,
+    parse_structured_reasoned_scores,
+    parse_structured_scores,
+)
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -93,14 +97,19 @@ def takes_schema(spec: ModelSpec) -> bool:
 
 
 @lru_cache(maxsize=64)  # asked for with every judgement
-def criterion_scores(expected: int, *, published: bool = False) -> Structured[Sequence[CriterionScore]]:
+def criterion_scores(
+    expected: int, *, published: bool = False, reasons: bool = False
+) -> Structured[Sequence[CriterionScore]]:
     """Return the form of a judge's scores of one response, one for each of the `expected` criteria.
 
-    With `published` it does not ask whether the response speaks of a criterion.
+    With `published` it does not ask whether the response speaks of a criterion, with `reasons` it asks for a sentence on each
+    score.
     """
-    parse = partial(parse_structured_scores, expected=expected)
+    parse = partial(parse_structured_reasoned_scores if reasons else parse_structured_scores, expected=expected)
     silence = {} if published else {"stated": TRUTH}
-    row = {"n": number(range(1, expected + 1)), **silence, "score": number(range(1, 6), "SCORE")}
+    row: dict[str, Form] = {"n": number(range(1, expected + 1)), **silence, "score": number(range(1, 6), "SCORE")}
+    if reasons:
+        row["reason"] = "SENTENCE"
     note = '; "stated" is false, and "score" 1, where the response does not speak of the point'
     return structured(
         "checkpoint_scores",

@@ -1,5 +1,6 @@
 """Outcomes of calls to models: a value, or a failure with a kind; a failure is never a number."""
 
+import operator
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field, model_validator
@@ -135,27 +136,37 @@ class FinalAnswer(Value):
     calls: tuple[str, ...] = ()
 
 
+MAX_REASON = 300
+"""Characters of a judge's reason for a score that are stored, at most."""
+
+
 class CriterionScore(NamedTuple):
     """A judge's score of one criterion, 1 to 5, and whether the response speaks of the point at all (if not: 1).
 
-    `stated` is None where the judge was not asked to tell silence from error.
+    `stated` is None where the judge was not asked to tell silence from error. `reason` is its sentence on the score; None
+    where it gave none or was not asked for any.
     """
 
     score: int
     stated: bool | None
+    reason: str | None = None
 
 
 class CheckpointScores(Value):
     """One judge's scores of one response (ATOM, section 3.3): integers 1 to 5, in the order of the criteria.
 
     `stated` says of each criterion whether the response speaks of it; where it does not, the score is 1. It is empty where
-    the judge was not asked.
+    the judge was not asked. `reasons` has the judge's sentence on each score, null for one that it gave no reason for; it is
+    empty where the judge was not asked for reasons.
     """
 
     response: str
     criteria: str
     scores: tuple[Annotated[int, Field(ge=1, le=5)], ...]
     stated: tuple[bool, ...] = ()
+    reasons: tuple[Annotated[str, Field(max_length=MAX_REASON)] | None, ...] = Field(
+        default=(), exclude_if=operator.not_
+    )
     score: float = Field(ge=1, le=5, description="weighted mean of the scores")
     provenance: Provenance
 
@@ -163,6 +174,8 @@ class CheckpointScores(Value):
     def _silence_counts_one(self) -> "CheckpointScores":
         if self.stated and len(self.stated) != len(self.scores):
             raise ValueError("`stated` has a place for every score")
+        if self.reasons and len(self.reasons) != len(self.scores):
+            raise ValueError("`reasons` has a place for every score")
         if any(score > 1 and not is_stated for score, is_stated in zip(self.scores, self.stated, strict=False)):
             raise ValueError("a criterion that the response does not speak of has the score 1")
         return self

@@ -22,6 +22,17 @@ def prompt_of_protocol(name: str, *, published: bool) -> str:
     return name
 
 
+def scoring_prompt(*, published: bool, reasons: bool) -> str:
+    """Return the name of the prompt by which a judge scores the criteria of a response.
+
+    Raises:
+        ValueError: reasons are wanted as published, where none are asked for.
+    """
+    if published and reasons:
+        raise ValueError("as published a judge gives no reasons for its scores")
+    return "checkpoints_reasons" if reasons else prompt_of_protocol("checkpoints", published=published)
+
+
 LOOKS = 6
 """How often a judge may use its tools in one ask, unless it is told otherwise."""
 
@@ -38,6 +49,7 @@ class GraphOptions(Value):
     `tolerance` is how far a number may lie from the reference answer, relative to the larger of them. `criteria_count` is
     the least and the greatest number of criteria that a sample has.
     `show_image` also shows the image when checkpoints are scored (default: the judge sees text only, `methods` table).
+    `reasons` also asks the judge for a sentence on each score.
     """
 
     judge: str
@@ -48,6 +60,7 @@ class GraphOptions(Value):
     tolerance: float = Field(default=TOLERANCE, ge=0)
     criteria_count: tuple[int, int] = (MIN_CRITERIA, MAX_CRITERIA)
     show_image: bool = False
+    reasons: bool = False
     tools: tuple[str, ...] = ()
     looks: int = Field(default=LOOKS, ge=1)
 

@@ -5,7 +5,7 @@ This package exports the parsers for every method; those for one method's replie
 
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.answers import parse_final_answer
-from dokimasia.parsing.criterion_scores import parse_criterion_scores, parse_scores
+from dokimasia.parsing.criterion_scores import parse_criterion_scores, parse_reasoned_scores, parse_scores
 from dokimasia.parsing.json_finder import find_json
 from dokimasia.parsing.pairwise import parse_factuality_scores, parse_pairwise_verdict
 from dokimasia.parsing.refusals import looks_like_refusal
@@ -23,6 +23,7 @@ __all__ = [
     "parse_final_answer",
     "parse_pairwise_verdict",
     "parse_rating",
+    "parse_reasoned_scores",
     "parse_scores",
     "spoken",
     "tagged",

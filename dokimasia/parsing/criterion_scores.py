@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from dokimasia.domain.judgement import CriterionScore
+from dokimasia.domain.judgement import MAX_REASON, CriterionScore
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.grammar import form
 from dokimasia.parsing.own import beside, own_form, split_lines
-from dokimasia.parsing.reply import DECORATION, MAX_LINE, NAMED, listed, path_key, refuse, short, tried
+from dokimasia.parsing.reply import DECORATION, MAX_LINE, NAMED, listed, path_key, refuse, short, spoken, tried
 
 T = TypeVar("T")
 
@@ -37,6 +37,30 @@ _SUMMARY = form(
 _WHOLE = re.compile(r"([0-9]{1,6})(?:\.0{1,4})?", re.ASCII)
 """An integer, also with a point and zeros behind it."""
 _SILENT = form(r"not[ _-]{0,4}stated")
+_STATED = form(r"score[*`_]{0,4}~[:=]?~[*`_]{0,4}\[{1,2}[^\[\]\n]{0,40}\]{1,2}")
+"""The beginning of a score line that a reason may follow, up to the score's bracket."""
+_REASON = form(
+    r"(?P<weight>[*`_.]{0,4}~(?:[|,(]~weight~[:=]?~\[?[0-9]{1,3}(?:\.[0-9]{1,4})?\]?\)?)?)"
+    r"[*`_\s.;,]{0,9}(?P<bar>[|:\u2013\u2014]|-(?=\s))?[*`_\s]{0,9}(?P<label>reasons?[*`_]{0,4}~[:=])?(?P<reason>.*)"
+)
+"""What follows a score: perhaps a weight, then a bar, the word `reason` or both, and the reason."""
+_REASON_LINE = form(
+    r"[\s*`_>|#\u2022+-]{0,12}(?:(?:criterion|checkpoint|number|no\.?)?~\(?(?P<number>[0-9]{1,6})\)?"
+    r"[\s|:.)*\-\u2013\u2014]{1,12})?reasons?[*`_]{0,4}~[:=](?P<reason>.*)"
+)
+"""A line of its own with the reason for a score, that of the line above unless it names a criterion."""
+_NO_REASON = form(r"(?:sentence|reason|n/?a|none|null|<[^<>]{0,99}>|\[[^\[\]]{0,99}\]|[\W_]{0,99})")
+"""What stands in the place of a reason where none is given, such as the placeholder of the form."""
+_LOOSE = re.compile(r"\A\s?[*_`]{1,3}(?=\s|\Z)")
+"""Marks of emphasis that the word before a reason leaves at its beginning."""
+_MARK = "\ue000"
+"""The character between which the number of a reason stands that was taken out of a line."""
+_MARKED = re.compile(f"{_MARK}([0-9]{{1,9}}){_MARK}")
+_UNSEEN: dict[int, str | None] = {
+    **dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))),
+    **dict.fromkeys((*range(0x09, 0x0E), 0x85), " "),
+}
+"""Control characters, which are left out or spaces, and those that change the direction of the text behind a reason."""
 SILENT = CriterionScore(LOWEST, stated=False)
 """The score of a criterion that the response does not address: 1, as published."""
 
@@ -73,6 +97,109 @@ def parse_criterion_scores(text: str, expected: int | Sequence[str]) -> list[Cri
             for another criterion. The reason names all faults, so that it can be sent back.
         ValueError: no criterion is expected.
     """
+    return _read_scores(text, expected, _score)
+
+
+def parse_reasoned_scores(text: str, expected: int | Sequence[str]) -> list[CriterionScore]:
+    """Return a judge's scores of one response as `parse_criterion_scores`, each with the reason that stands behind it.
+
+    A line is `N | score: [S] | reason: SENTENCE`; the word `reason` may be left out, or stand with the sentence on the next
+    line. A reason is what the judge wrote and never read for a score, whatever it contains: it is taken out before the scores
+    are read. A score without a reason is kept, and its reason is None. Two scores on a line, or words right behind a
+    bracket, are refused as without reasons.
+
+    Args:
+        text: the judge's reply.
+        expected: as for `parse_criterion_scores`.
+
+    Returns:
+        The scores; their reasons on one line, without control characters, cut to 300 characters.
+
+    Raises:
+        UnparsableReply, ValueError: as `parse_criterion_scores`.
+    """
+    plain, reasons = _reasons_aside(spoken(text).replace(_MARK, ""))
+    by_number: dict[int, str] = {}
+    for number, reason in reasons:
+        if number is not None:
+            by_number[number] = reason
+
+    def score_of(match: re.Match[str], number: int) -> CriterionScore:
+        marked = _MARKED.search(match["rest"])
+        score = _score(match, number, behind="write '| reason: ...' behind the bracket")
+        reason = by_number.get(number) if marked is None else reasons[int(marked[1])][1]
+        return score._replace(reason=reason_of(reason))
+
+    return _read_scores(plain, expected, score_of)
+
+
+def reason_of(value: object) -> str | None:
+    """Return a judge's reason as it is stored; None if there is none.
+
+    Examples:
+        >>> reason_of("  It names\\nthe *left* bar. "), reason_of("SENTENCE"), reason_of(None)
+        ('It names the *left* bar.', None, None)
+    """
+    if not isinstance(value, str):
+        return None
+    text = value[: 4 * MAX_REASON].encode("utf-8", "ignore").decode().translate(_UNSEEN)
+    line = _LOOSE.sub("", " ".join(text.split()).strip("|")).strip()
+    if _NO_REASON.fullmatch(line.translate(DECORATION)):
+        return None
+    return line if len(line) <= MAX_REASON else line[: MAX_REASON - 1] + "\u2026"
+
+
+def _reasons_aside(text: str) -> tuple[str, list[tuple[int | None, str]]]:
+    """Return a reply with each reason replaced by its place in the list, and the reasons, with the criterion if one is named."""
+    lines: list[str] = []
+    reasons: list[tuple[int | None, str]] = []
+    bare: int | None = None
+    """The place of the last line, if it has a score and no reason."""
+    for line in text.split("\n"):
+        alone = _REASON_LINE.fullmatch(line)
+        stated = None if alone else _STATED.search(line)
+        if alone is not None:
+            number = int(alone["number"]) if alone["number"] else None
+            if number is None and bare is not None:
+                lines[bare] += _marked(len(reasons))
+            reasons.append((number, alone["reason"]))
+            lines.append("")
+        elif (
+            stated is not None and (behind := _REASON.fullmatch(line, stated.end())) is not None and _is_reason(behind)
+        ):
+            lines.append(line[: stated.end()] + behind["weight"] + _marked(len(reasons)))
+            reasons.append((None, behind["reason"]))
+        else:
+            lines.append(line)
+        bare = (
+            len(lines) - 1
+            if stated is not None and not lines[-1].endswith(_MARK)
+            else bare
+            if not line.strip()
+            else None
+        )
+    return "\n".join(lines), reasons
+
+
+def _is_reason(behind: re.Match[str]) -> bool:
+    """Return whether what follows a score is its reason: labelled so, or words behind a bar that do not begin as a score."""
+    bar, label, reason = behind.group("bar", "label", "reason")
+    if label is not None:
+        return True
+    words = reason.strip()
+    if bar is None or _STATED.match(words) or _ANOTHER.match(words) or (bar != "|" and words[:1].isdigit()):
+        return False
+    return any(map(str.isalpha, words))
+
+
+def _marked(place: int) -> str:
+    return f" {_MARK}{place}{_MARK}"
+
+
+def _read_scores(
+    text: str, expected: int | Sequence[str], score_of: Callable[[re.Match[str], int], CriterionScore]
+) -> list[CriterionScore]:
+    """Return the scores of a reply, each as `score_of` reads its line."""
     paths = () if isinstance(expected, int) else tuple(_plain_path(path) for path in expected)
     count = expected if isinstance(expected, int) else len(paths)
     if count < 1:
@@ -81,7 +208,7 @@ def parse_criterion_scores(text: str, expected: int | Sequence[str]) -> list[Cri
     lines, rest = _score_lines(own_form(text, lambda line: _stated_in(line) is not None))
     faults: list[str] = []
     scores = tried(
-        faults, scores_of, lines, count, lambda line: _criterion(line, count, paths), _score, missing=missing
+        faults, scores_of, lines, count, lambda line: _criterion(line, count, paths), score_of, missing=missing
     )
     faults += beside(rest)
     if scores is None or faults:
@@ -171,17 +298,16 @@ def _criterion(match: re.Match[str], count: int, paths: Sequence[str]) -> int:
     return numbers[0]
 
 
-def _score(match: re.Match[str], number: int) -> CriterionScore:
-    """Return the score that a line states."""
-    brackets, stated, rest = match.group("brackets", "score", "rest")
+def _score(match: re.Match[str], number: int, *, behind: str = "end the line with the bracket") -> CriterionScore:
+    """Return the score that a line states; `behind` says what to do about words after it."""
+    brackets, stated = match.group("brackets", "score")
+    rest = _MARKED.sub("", match["rest"])
     if brackets is None:
         raise UnparsableReply(f"criterion {number} has no score in brackets: write '{number} | score: [S]'")
     if _ANOTHER.search(rest):
         raise UnparsableReply(f"criterion {number} has more than one score on its line")
     if _BEHIND.fullmatch(rest) is None:
-        raise UnparsableReply(
-            f"criterion {number} has '{short(rest.strip())}' behind its score: end the line with the bracket"
-        )
+        raise UnparsableReply(f"criterion {number} has '{short(rest.strip())}' behind its score: {behind}")
     if _SILENT.fullmatch(stated):
         return SILENT
     whole = _WHOLE.fullmatch(stated)

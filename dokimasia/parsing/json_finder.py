@@ -52,6 +52,18 @@ def read_json_and_rest(text: str, read: Callable[[JsonValue], T | None]) -> tupl
     return values, "\n".join([*pieces, text[position:]])
 
 
+def with_json_replaced(text: str, replace: Callable[[JsonValue], JsonValue | None]) -> str:
+    """Return a text in which each of the values that `find_json` finds is replaced, unless the function returns None."""
+    pieces: list[str] = []
+    position = 0
+    for value, start, end in _values(text):
+        replaced = replace(value)
+        if replaced is not None:
+            pieces += [text[position:start], json.dumps(replaced)]
+            position = end
+    return "".join([*pieces, text[position:]])
+
+
 def objects_of(value: JsonValue, *, named: str = "") -> list[dict[str, JsonValue]] | None:
     """Return the objects of an array, bare or in a field of an object; None if it is empty or has anything else in it."""
     array = value.get(named) if isinstance(value, dict) else value

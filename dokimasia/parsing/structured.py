@@ -6,11 +6,19 @@ from pydantic import JsonValue
 
 from dokimasia.domain.judgement import CriterionScore
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.criterion_scores import HIGHEST, LOWEST, SILENT, parse_criterion_scores, scores_of
+from dokimasia.parsing.criterion_scores import (
+    HIGHEST,
+    LOWEST,
+    SILENT,
+    parse_criterion_scores,
+    parse_reasoned_scores,
+    reason_of,
+    scores_of,
+)
 from dokimasia.parsing.grammar import form
-from dokimasia.parsing.json_finder import read_json_and_rest
+from dokimasia.parsing.json_finder import read_json_and_rest, with_json_replaced
 from dokimasia.parsing.own import beside, own
-from dokimasia.parsing.reply import matches, short
+from dokimasia.parsing.reply import matches, short, spoken
 from dokimasia.parsing.verdicts import EQUIVALENCE, parse_equivalence
 
 _VERDICTS = {"same": True, "different": False}
@@ -63,6 +71,37 @@ def parse_structured_scores(text: str, expected: int) -> list[CriterionScore]:
     elif parse_criterion_scores(rest, expected) != scores:
         raise UnparsableReply("the scores stand in the reply twice, as an object and as lines, and differ")
     return scores
+
+
+def parse_structured_reasoned_scores(text: str, expected: int) -> list[CriterionScore]:
+    """Return a judge's scores as `parse_structured_scores`, each with the reason in the field `reason` of its row.
+
+    Reasons are taken out before the scores are read, so that nothing in them can change a score. A reply without such an
+    object is read as `parse_reasoned_scores` reads lines.
+
+    Raises:
+        UnparsableReply, ValueError: as `parse_structured_scores`.
+    """
+    reasons: dict[int, str | None] = {}
+
+    def without_reasons(value: JsonValue) -> JsonValue | None:
+        scores = _with_scores(value)
+        if scores is None:
+            return None
+        rows: list[JsonValue] = []
+        for row in scores["scores"] if isinstance(scores["scores"], list) else ():
+            if isinstance(row, dict) and isinstance(number := row.get("n"), int):
+                reasons[number] = reason_of(row.get("reason"))
+            rows.append(
+                {name: field for name, field in row.items() if name != "reason"} if isinstance(row, dict) else row
+            )
+        return {**scores, "scores": rows}
+
+    plain = with_json_replaced(spoken(text), without_reasons)
+    if not reasons:
+        return parse_reasoned_scores(text, expected)
+    scores = parse_structured_scores(plain, expected)
+    return [score._replace(reason=reasons.get(number)) for number, score in enumerate(scores, start=1)]
 
 
 def parse_structured_equivalence(text: str) -> bool:

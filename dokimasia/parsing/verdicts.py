@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.criterion_scores import reason_of
 from dokimasia.parsing.grammar import choice
+from dokimasia.parsing.json_finder import find_json
 from dokimasia.parsing.own import own, plainly, without_quoted
 from dokimasia.parsing.reply import matches, short
 
@@ -27,6 +29,7 @@ _NO_VERDICT = re.compile(
 )
 """What a judge writes in double brackets in the place of a verdict."""
 EQUIVALENCE = choice("same", "different")
+_LABEL = re.compile(r"(?:the\s)?(?:final\s)?verdict[\s:*_]*\Z", re.IGNORECASE)
 
 
 def parse_rating(text: str, low: float, high: float) -> float:
@@ -92,6 +95,26 @@ def either(text: str, yes: str, no: str) -> bool:
     _no_other_verdict(verdicts, reply)
     plainly(verdicts, reply)
     return words == {yes}
+
+
+def verdict_reason(text: str) -> str | None:
+    """Return the sentence in which a judge says why two answers are equivalent or not; None if there is none.
+
+    It stands before the verdict, or in the field `reasoning` of the object; it is cut and on one line.
+
+    Examples:
+        >>> verdict_reason("Both name a bus.\\n\\nVerdict: [[same]]"), verdict_reason("[[same]]")
+        ('Both name a bus.', None)
+    """
+    try:
+        reply = own(text)
+    except UnparsableReply:
+        return None
+    objects = find_json(reply, lambda value: isinstance(value, dict) and "verdict" in value)
+    if objects:
+        return reason_of(objects[-1].get("reasoning"))
+    verdict = EQUIVALENCE.search(reply)
+    return None if verdict is None else reason_of(_LABEL.sub("", reply[: verdict.start()]))
 
 
 def _no_other_verdict(verdicts: Sequence[re.Match[str]], reply: str) -> None:

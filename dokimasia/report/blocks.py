@@ -130,10 +130,14 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Texts beside each other, each with a heading and its own line breaks; if `raw`, a terminal does not wrap them."""
+    """Texts beside each other, each with a heading and its own line breaks; if `raw`, a terminal does not wrap them.
+
+    The page renders the Markdown and LaTeX of `prose`, as models write it.
+    """
 
     items: Sequence[tuple[Cell, str]]
     raw: bool = False
+    prose: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,13 +18,16 @@ from dokimasia.report.overlay import (
     region_text,
     regions_of,
 )
+from dokimasia.report.prose import with_source
 from dokimasia.report.sample_view import AnswerView, SampleView
 from dokimasia.report.verdicts import (
+    NO_REASON,
     NOT_STATED,
     addressed_scores,
     correction_text,
     exclusion_text,
     final_answer_text,
+    reasons_of,
     verdict_tone,
 )
 
@@ -206,7 +209,7 @@ def _words(view: SampleView, clip: Clip, level: int) -> Iterator[str]:
         chain = replay.chain
         yield (
             f'<details class="chain"><summary>Reference chain · {escape(_first(chain.answer))}</summary>'
-            f'<div class="text">{_text(chain.reasoning, clip)}</div>'
+            f"{_prose(chain.reasoning, clip)}"
             f'<div class="text reference"><b>Answer</b> {_text(chain.answer, clip)}</div></details>'
         )
     if view.looks:
@@ -297,14 +300,35 @@ def _answer(answer: AnswerView, response: Response, clip: Clip) -> str:
         if final
         else ""
     )
+    decided += _reasons(answer)
     corrected = correction_text(answer)
     decided += f'<p class="warning corrected" dir="auto">{escape(corrected)}</p>' if corrected else ""
     opened = " open" if len(response.text) <= OPEN_TEXT else ""
     return (
         f'<details class="answer"{opened}><summary><b>{escape(answer.name)}</b>{summary}{flags}'
         f'<span class="preview"> {escape(_first(response.text))}</span></summary>'
-        f'<div class="text">{_text(response.text, clip)}</div>{decided}</details>'
+        f"{_prose(response.text, clip)}{decided}</details>"
     )
+
+
+def _reasons(answer: AnswerView) -> str:
+    """Return the judge's reasons as a list of criterion, score and reason; empty if the judge gave none."""
+    lines = "".join(
+        f'<li data-mark="{number}"><span class="number {colour(number)}">{number}</span> '
+        + (
+            f'<b class="muted">{NOT_STATED}</b> '
+            if score is None
+            else f'<b class="{heat_class((score - 1) / 4)}">{score}</b> '
+        )
+        + (
+            f'<span dir="auto">{escape(reason)}</span></li>'
+            if reason
+            else f'<span class="muted">{NO_REASON}</span></li>'
+        )
+        for number, score, reason in reasons_of(answer)
+    )
+    name = escape(answer.name)
+    return f'<ul class="reasons" aria-label="The judge\'s reasons, {name}">{lines}</ul>' if lines else ""
 
 
 def _first(text: str, most: int = 90) -> str:
@@ -314,5 +338,14 @@ def _first(text: str, most: int = 90) -> str:
 
 def _text(text: str, clip: Clip) -> str:
     visible, omitted = clip.cut(text)
-    hint = f' <span class="muted">{escape(omitted)}</span>' if omitted else ""
-    return f'<span dir="auto">{escape(visible)}</span>{hint}'
+    return f'<span dir="auto">{escape(visible)}</span>{_hint(omitted)}'
+
+
+def _prose(text: str, clip: Clip) -> str:
+    """Return a model's text, rendered where it has Markdown or LaTeX."""
+    visible, omitted = clip.cut(text)
+    return with_source(visible, f'<div class="text">{_text(text, clip)}</div>', rest=_hint(omitted))
+
+
+def _hint(omitted: str) -> str:
+    return f' <span class="muted">{escape(omitted)}</span>' if omitted else ""

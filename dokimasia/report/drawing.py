@@ -24,6 +24,7 @@ from dokimasia.report.blocks import (
     spans,
 )
 from dokimasia.report.footnotes import noted, shortened
+from dokimasia.report.prose import with_source
 
 HEAT_STEPS = 8
 DENSE = 12
@@ -128,14 +129,19 @@ def draw_blocks(blocks: Sequence[Block], charts: Charts, *, browser: Callable[[s
                 yield _with_regions(block)
             case Image(uri, about):
                 yield f'<figure class="shown"><img src="{escape(uri)}" alt="{escape(about)}"></figure>'
-            case Texts(items):
+            case Texts(items, prose=prose):
                 cards = "".join(
-                    f'<div class="answer"><p>{draw_cell(title)}</p><div class="text" dir="auto">{escape(text)}</div></div>'
+                    f'<div class="answer"><p>{draw_cell(title)}</p>{_text(text, prose=prose)}</div>'
                     for title, text in items
                 )
                 yield f'<div class="answers">{cards}</div>'
             case Only():
                 continue
+
+
+def _text(text: str, *, prose: bool) -> str:
+    written = f'<div class="text" dir="auto">{escape(text)}</div>'
+    return with_source(text, written) if prose else written
 
 
 def _with_regions(image: Image) -> str:

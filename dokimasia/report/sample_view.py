@@ -94,6 +94,7 @@ class AnswerView(View):
     judgement: CheckpointScores | None
     looks: tuple[Look, ...]
     calls: tuple[str, ...]
+    verdict_reason: str = Field(default="", description="the judge's sentence on whether the answer is right")
     corrected: CorrectionView | None = None
 
     @property

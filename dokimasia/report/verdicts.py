@@ -12,6 +12,9 @@ MOST = 90
 NOT_STATED = "not stated"
 """Replaces the score of a criterion that an answer does not address; it counts 1."""
 
+NO_REASON = "no reason given"
+"""Stands in the place of a reason that the judge did not give."""
+
 DECIDED: Mapping[str, str] = {
     "judge": "decided by the judge",
     "person": "corrected by hand",
@@ -29,15 +32,30 @@ def addressed_scores(answer: AnswerView) -> list[int | None]:
     return [score if is_addressed else None for score, is_addressed in judged]
 
 
+def reasons_of(answer: AnswerView) -> list[tuple[int, int | None, str]]:
+    """Return the number, the score and the judge's reason of each criterion; empty if the judge gave no reasons.
+
+    A score is None where the answer does not address the criterion, a reason empty where the judge gave none or a person
+    corrected the score.
+    """
+    reasons = answer.judgement.reasons if answer.judgement else ()
+    scored = zip(addressed_scores(answer), reasons, strict=False)
+    return [(number, score, reason or "") for number, (score, reason) in enumerate(scored, start=1)]
+
+
 def final_answer_text(answer: AnswerView) -> str:
-    """Return the final answer that was compared, and what decided whether it is right; "" if nothing was decided."""
+    """Return the final answer that was compared, what decided whether it is right, and the judge's reason if it did.
+
+    It is empty if nothing was decided.
+    """
     final = answer.final
     if final is None or answer.verdict is None:
         return ""
     line = " ".join(final.answer.split())
     brief = line if len(line) <= MOST else f"{line[: MOST - 1]}…"
     where = "final answer" if final.stated else "no final answer on a line of its own, so all of it is compared:"
-    return f"{where} “{brief}” ({DECIDED.get(final.rule, 'by rule: ' + final.rule)})"
+    why = f": {answer.verdict_reason}" if answer.verdict_reason else ""
+    return f"{where} “{brief}” ({DECIDED.get(final.rule, 'by rule: ' + final.rule)}){why}"
 
 
 def verdict_tone(verdict: Answered | None) -> Tone:

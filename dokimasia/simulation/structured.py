@@ -12,7 +12,7 @@ from dokimasia.domain.call import Chat, ChatReply, ToolCall
 from dokimasia.simulation.draws import Draws
 
 _NUMBER = re.compile(r"\d+")
-_SCORE = re.compile(r"^(\d+) \| score: \[(\d+|not stated)\]$", re.MULTILINE)
+_SCORE = re.compile(r"^(\d+) \| score: \[(\d+|not stated)\](?: \| reason: (.*))?$", re.MULTILINE)
 _CHECKED = re.compile(r"^(\d+) \| (needed: .*?) \| ([^|\n]*)$", re.MULTILINE)
 _WORD = re.compile(r"(\w+): (YES|NO)")
 _VERDICT = re.compile(r"\s*Verdict: \[\[(\w+)\]\]\s*$")
@@ -52,10 +52,10 @@ def judge_reply_as_object(prompt: str, text: str) -> str:
         looked = [_check_row(*line) for line in _CHECKED.findall(text)]
         return orjson.dumps({"criteria": looked, "missing": ""}).decode() if looked else text
     if prompt == "checkpoints_published":
-        rows = [{"n": int(number), "score": int(score)} for number, score in _SCORE.findall(text)]
+        rows = [{"n": int(number), "score": int(score)} for number, score, _ in _SCORE.findall(text)]
         return orjson.dumps({"scores": rows}).decode() if rows else text
-    if prompt == "checkpoints":
-        rows = [_score_row(int(number), score) for number, score in _SCORE.findall(text)]
+    if prompt in ("checkpoints", "checkpoints_reasons"):
+        rows = [_score_row(int(number), score, reason) for number, score, reason in _SCORE.findall(text)]
         return orjson.dumps({"scores": rows}).decode() if rows else text
     verdict = _VERDICT.search(text) if prompt == "equivalence" else None
     if verdict:
@@ -68,9 +68,10 @@ def _check_row(number: str, verdicts: str, reason: str) -> dict[str, JsonValue]:
     return {"n": int(number), **verdict_by_name, "reason": "" if reason == "-" else reason}
 
 
-def _score_row(number: int, score: str) -> dict[str, JsonValue]:
+def _score_row(number: int, score: str, reason: str) -> dict[str, JsonValue]:
     is_stated = score != "not stated"
-    return {"n": number, "stated": is_stated, "score": int(score) if is_stated else 1}
+    row = {"n": number, "stated": is_stated, "score": int(score) if is_stated else 1}
+    return {**row, "reason": reason} if reason else row
 
 
 def _with_anchor_object(criterion: dict[str, JsonValue]) -> dict[str, JsonValue]:

@@ -102,6 +102,7 @@ async def score_answers(state: State, context: Context) -> State:
                 paths=state.get("paths", ()),
                 show_image=context.options.shows_image,
                 published=context.options.published,
+                reasons=context.options.reasons,
                 repeat=item.get("repeat", 0),
             )
             asking = context.ask(role, node="score", attempt=attempt)
@@ -120,7 +121,8 @@ async def score_answers(state: State, context: Context) -> State:
                 return {**update, **failed_update(open_failure)}
         if reply is None:
             return update
-        judgement = judgement_of(reply, item["response"], state["criteria"], criteria)
+        reasons = context.options.reasons
+        judgement = judgement_of(reply, item["response"], state["criteria"], criteria, reasons=reasons)
         if judgement is None:
             return {**update, **failed_update(reply.failure)}
         return {**update, "judgement": await context.store.put(judgement)}
@@ -186,9 +188,17 @@ async def by_judge(
 
 
 def judgement_of(
-    reply: AskResult[Sequence[CriterionScore]], response: str, criteria_id: str, criteria: CriteriaSet
+    reply: AskResult[Sequence[CriterionScore]],
+    response: str,
+    criteria_id: str,
+    criteria: CriteriaSet,
+    *,
+    reasons: bool = False,
 ) -> CheckpointScores | None:
-    """Return a judge's scores of a response (by id) as a stored value, or None after a failure."""
+    """Return a judge's scores of a response (by id) as a stored value, or None after a failure.
+
+    `reasons` says whether the judge was asked for a reason for each score.
+    """
     if reply.value is None or reply.provenance is None:
         return None
     scores = tuple(criterion.score for criterion in reply.value)
@@ -197,6 +207,7 @@ def judgement_of(
         criteria=criteria_id,
         scores=scores,
         stated=tuple(criterion.stated for criterion in reply.value if criterion.stated is not None),
+        reasons=tuple(criterion.reason for criterion in reply.value) if reasons else (),
         score=weighted_score(scores, criteria.weights),
         provenance=reply.provenance,
     )

@@ -237,7 +237,7 @@ def sample(views: Views, cut: Cut) -> Iterator[Block]:
         end = Span(f"{item.score:.2f}", "strong") if item.score is not None else Span("", "strong")
         if item.failure:
             end = Span(f"{item.failure}: {item.reason}", "bad")
-        yield Texts([((Span(f"{item.model}{repeat} · ", "strong"), end), item.response or "")])
+        yield Texts([((Span(f"{item.model}{repeat} · ", "strong"), end), item.response or "")], prose=True)
         yield Bullets(
             [
                 *(_rubric_line("gate", rubric) for rubric in item.must_right),

@@ -661,7 +661,7 @@ def case_blocks(items: Sequence[DuelItem], cut: Cut, *, baseline: bool) -> Itera
                 texts.append((Span(title, "strong"), cut(text)))
                 shown_texts.add((model, item.repeat, text))
         if texts:
-            yield Texts(texts)
+            yield Texts(texts, prose=True)
         judged = [_judgement(judgement, item, cut) for judgement in item.judgements]
         if not judged:
             failed = Span(f"{item.failure}: {item.reason}", "bad")

@@ -217,11 +217,14 @@ async def _corrected_scores(
     if corrected == criterion_scores(judged):
         return {name: getattr(row, name) for name in ("judgement_id", "score", "stated", "stated_score")}
     scores = tuple(score or 1 for score in corrected)
+    was = criterion_scores(judged)
+    reasons = [reason if corrected[place] == was[place] else None for place, reason in enumerate(judged.reasons)]
     judgement = CheckpointScores.model_validate(
         {
             **judged.model_dump(),
             "scores": scores,
             "stated": tuple(score != NOT_STATED for score in corrected) if judged.stated else (),
+            "reasons": tuple(reasons),
             "score": weighted_score(scores, weights),
             "provenance": judged.provenance.model_copy(update={"model": f"corrected by hand: {person}"}),
         }

@@ -223,6 +223,13 @@ class HandCorrections(Value):
     as_judged: dict[str, AsJudged] = Field(description="the judge's own figures, by model")
 
 
+class ScoreReasons(Value):
+    """The reasons that the judge was asked for."""
+
+    scores: Count = Field(description="scores of a criterion, all answers together, before any correction by hand")
+    missing: Count = Field(description="of these, scores that the judge gave no reason for")
+
+
 class EvaluationFigures(DataFigures):
     """The figures of an evaluation."""
 
@@ -232,6 +239,7 @@ class EvaluationFigures(DataFigures):
     protocol: Protocol
     forked_from: ForkedFrom | None = Field(description="null where the run is no fork")
     criteria: CriteriaFigures | None = Field(default=None, description="left out where rules alone decided")
+    reasons: ScoreReasons | None = Field(default=None, description="left out where the judge was not asked for reasons")
     models: dict[str, ModelScores] = Field(description="by name; NAME#blind is the arm without images")
     length: LengthAndScore = Field(description="over the answers of all models, those without images left out")
     lead: Lead | None = Field(
@@ -529,6 +537,7 @@ def figures_of_run(home: Home, run: Run) -> EvaluationFigures:
         ask=None if plan.responses is not None else plan.ask,
         protocol=plan.protocol,
         criteria=criteria_figures(home, run.id) if judged else None,
+        reasons=reason_figures(home, run.id) if plan.reasons else None,
         **dict(answers),
         corrections=_hand_corrections(home, run, judged=judged),
     )
@@ -614,6 +623,21 @@ def criteria_figures(home: Home, run_id: str) -> CriteriaFigures:
     )
 
 
+def reason_figures(home: Home, run_id: str) -> ScoreReasons:
+    """Return how many scores of a run's judgements have a reason, and how many have none."""
+    sql = (
+        "SELECT j.body FROM results r JOIN judgements j ON j.id = r.judgement_id "
+        "WHERE r.run_id = ? AND r.kind = 'score' AND r.judgement_id IS NOT NULL"
+    )
+    scores, missing = 0, 0
+    for (body,) in home.all(sql, (run_id,)):
+        judgement = orjson.loads(body)
+        given = sum(reason is not None for reason in judgement.get("reasons", ()))
+        scores += len(judgement["scores"])
+        missing += len(judgement["scores"]) - given
+    return ScoreReasons(scores=scores, missing=missing)
+
+
 def scored_rows(home: Home, run: Run, *, as_judged: bool = False) -> Iterator[AnswerRow]:
     """Yield a run's answers that have a result, in the run's order.
 
@@ -646,6 +670,7 @@ COLUMNS: dict[str, ColumnType] = {
     "length": "integer",
     "criteria_scores": "integers",
     "criteria_stated": "integers",
+    "criteria_reasons": "texts",
     "weights": "integers",
     **ANSWERED,
 }
@@ -678,6 +703,7 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
             line |= {
                 "criteria_scores": list(judgement.scores),
                 "criteria_stated": list(map(int, judgement.stated)) or None,
+                "criteria_reasons": [reason or "" for reason in judgement.reasons] or None,
             }
         lines.append(line | answer_cells(judge, response, origin))
     return lines

@@ -88,6 +88,7 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
                 session.library,
                 ask=old.ask,
                 protocol=old.protocol,
+                reasons=old.reasons,
                 structured_output=any(map(takes_schema, judges.values())),
                 tools=bool(old.tools),
             ),

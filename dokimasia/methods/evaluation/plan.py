@@ -1,7 +1,7 @@
 """The plan of an evaluation (everything that decides its results), and the steps of its graphs."""
 
 from collections.abc import Collection
-from typing import ClassVar, Literal, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -9,10 +9,10 @@ from dokimasia.agents import PromptLibrary
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA
 from dokimasia.domain.identity import Value
-from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions, Protocol
+from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions, Protocol, scoring_prompt
 from dokimasia.errors import InputError
 from dokimasia.graphs.versions import CHECKPOINT_SCORING, COGNITIVE_REPLAY, VERSIONS
-from dokimasia.runs.plans import AnswersPlan, model_identity, prompts_used, two_of_one_name
+from dokimasia.runs.plans import AnswersPlan, OutsideIdentity, model_identity, prompts_used, two_of_one_name
 from dokimasia.tools.registry import VERSION as TOOLS_VERSION
 
 QuestionStyle = Literal["show", "plain"]
@@ -60,7 +60,7 @@ STEPS: tuple[GraphStep, ...] = (
         "score",
         "the judge scores each answer, criterion by criterion",
         "judge",
-        ("checkpoints", "checkpoints_published"),
+        ("checkpoints", "checkpoints_published", "checkpoints_reasons"),
         ("judge_criteria", "answer"),
     ),
 )
@@ -120,6 +120,7 @@ class EvaluationPlan(AnswersPlan):
     - `criteria_count`: smallest and largest number of criteria of a sample.
     - `criteria`: an imported collection of criteria.
     - `tree`: version of a capability tree whose paths the judge sees with the criteria.
+    - `reasons`: whether the judge gives a reason for each score; the prompt that asks for them is in `prompts`.
     - `tools`: the judge's tools, with at most `looks` uses per ask.
     - `fresh`: distinguishes deliberate re-runs of the same plan.
     - `judges`: in a fork, the judges of steps that `judge` does not serve.
@@ -133,6 +134,7 @@ class EvaluationPlan(AnswersPlan):
     protocol: Protocol = "ours"
     tolerance: float = TOLERANCE
     criteria_count: tuple[int, int] = (MIN_CRITERIA, MAX_CRITERIA)
+    reasons: Annotated[bool, OutsideIdentity] = False
     tools: tuple[str, ...] = ()
     looks: int = LOOKS
     criteria: str | None = None
@@ -152,6 +154,7 @@ class EvaluationPlan(AnswersPlan):
             tolerance=self.tolerance,
             criteria_count=self.criteria_count,
             show_image=self.show_image,
+            reasons=self.reasons,
             tools=self.tools,
             looks=self.looks,
         )
@@ -238,6 +241,7 @@ def prompts_of_evaluation(
     judged: bool = True,
     ask: QuestionStyle = "show",
     protocol: Protocol = "ours",
+    reasons: bool = False,
     structured_output: bool = False,
     tools: bool = False,
 ) -> dict[str, str]:
@@ -248,15 +252,17 @@ def prompts_of_evaluation(
         judged: whether there is a judge.
         ask: how the question is put to candidates.
         protocol: the protocol to follow.
+        reasons: whether the judge gives a reason for each score.
         structured_output: whether a judge accepts a schema.
         tools: whether the judge has tools.
     """
     names = ["candidate_plain" if ask == "plain" else "candidate"]
     if judged and protocol == "published":
-        names += ["criteria_published", "checkpoints_published"]
+        names.append("criteria_published")
     elif judged:
-        names += ["criteria", "criteria_check", "checkpoints"]
+        names += ["criteria", "criteria_check"]
     if judged:
+        names.append(scoring_prompt(published=protocol == "published", reasons=reasons))
         names += ["equivalence", "repair", "solver"]
         if structured_output:
             names.append("structured")

@@ -7,6 +7,7 @@ from dokimasia.agents.evaluation import criteria_text, examine_criteria, extract
 from dokimasia.agents.schemas import takes_schema
 from dokimasia.algorithms.criteria import counted
 from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
+from dokimasia.domain.options import scoring_prompt
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.methods.evaluation.plan import EvaluationPlan
 from dokimasia.prompts import PromptLibrary, Rendered, render, with_form, with_looking
@@ -16,7 +17,7 @@ PLACEHOLDER_CRITERIA = CriteriaSet(
     criteria=(Criterion(question="(the judge's question)", ground_truth="(what it holds to be true)", weight=10),)
 )
 
-WITH_TOOLS = ("solver", "checkpoints", "checkpoints_published")
+WITH_TOOLS = ("solver", "checkpoints", "checkpoints_published", "checkpoints_reasons")
 
 FORMS = {
     "criteria": schemas.criteria(1).form,
@@ -24,6 +25,7 @@ FORMS = {
     "criteria_check": schemas.criteria_check(1).form,
     "checkpoints": schemas.criterion_scores(1).form,
     "checkpoints_published": schemas.criterion_scores(1, published=True).form,
+    "checkpoints_reasons": schemas.criterion_scores(1, reasons=True).form,
     "equivalence": schemas.equivalence().form,
 }
 """The form of a reply by an output schema, by prompt."""
@@ -59,7 +61,7 @@ def previews(plan: EvaluationPlan, sample: Sample, library: PromptLibrary) -> Se
         ]
     prompts += [rendered(ask.prompt, ask.inputs, ask.images) for ask in asks]
     scoring = rendered(
-        "checkpoints_published" if published else "checkpoints",
+        scoring_prompt(published=published, reasons=plan.reasons),
         {**inputs, "criteria": criteria_text(PLACEHOLDER_CRITERIA), "response": "(the candidate's answer)"},
         sample.images if plan.show_image or plan.tools else (),
     )

@@ -66,6 +66,7 @@ from dokimasia.runs.reading.reporting import pictures_of, select_samples
 from dokimasia.storage.excerpts import failed_samples, failure_reasons, samples_of
 from dokimasia.storage.excerpts import rows_of as rows_by_sample
 from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.people.corrections import corrections_of
 from dokimasia.storage.results import results
 from dokimasia.storage.retries import Retry, earlier_outcomes
@@ -882,6 +883,10 @@ def criteria(data: ReportData) -> Section | None:
     if criteria_figures.contradicting:
         count = figures.count(criteria_figures.contradicting, "/criteria/contradicting")
         facts.append(("From a chain that contradicts the reference", count))
+    reasons = evaluation_of(data).reasons
+    if reasons is not None:
+        facts.append(("Scores of a criterion", figures.count(reasons.scores, "/reasons/scores")))
+        facts.append(("… without a reason", figures.count(reasons.missing, "/reasons/missing")))
     blocks: list[Block] = [Facts(facts)]
     if criteria_figures.faults:
         columns: list[TableColumn[FaultsFound]] = [
@@ -1133,13 +1138,13 @@ async def _views(home: Home, run: Run, ids: Sequence[str]) -> tuple[list[dict[st
     earlier: dict[str, list[Retry]] = {}
     for retry in earlier_outcomes(home, run.id):
         earlier.setdefault(retry.failed.sample_id, []).append(retry)
-    corrected = corrections_of(home, run.id)
+    corrected, ledger = corrections_of(home, run.id), SqliteLedger(home)
     images: dict[str, ImageRef] = {}
     views: list[dict[str, JsonValue]] = []
     for id in ids:
         images |= {image.sha256: image for image in stored[id].images}
         outcomes, retries = rows.get(id, []), earlier.get(id, [])
-        view = await view_of(store, run, stored[id], rows=outcomes, earlier=retries, corrected=corrected)
+        view = await view_of(store, ledger, run, stored[id], rows=outcomes, earlier=retries, corrected=corrected)
         views.append(view.model_dump(mode="json"))
     return views, images
 

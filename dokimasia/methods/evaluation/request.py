@@ -10,7 +10,7 @@ from pydantic import Field
 from dokimasia.agents.schemas import takes_schema
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, PUBLISHED_COUNT
-from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions, Protocol
+from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions, Protocol, scoring_prompt
 from dokimasia.errors import ConfigError, DataError, InputError, NotFound
 from dokimasia.methods.evaluation.held_calls import JUDGE_ANSWER, Left, calls_left
 from dokimasia.methods.evaluation.plan import EvaluationPlan, QuestionStyle, prompts_of_evaluation
@@ -89,6 +89,7 @@ class EvaluationRequest(DataRequest):
     )
     no_image: bool = Field(default=False, description="Also ask every candidate without the image (arm NAME#blind).")
     show_image: bool = Field(default=False, description="Show the judge the image when it scores answers, too.")
+    reasons: bool = Field(default=False, description="Ask the judge for a one-sentence reason for each score.")
     tools: tuple[str, ...] = Field(
         default=(),
         description="Tools for the judge to look closer with: crop,zoom,... or all. Shows it the image.",
@@ -112,6 +113,8 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     Raises:
         InputError: the data, the configuration or the options cannot be used.
     """
+    if request.reasons and request.protocol == "published":
+        raise ConfigError("--reasons: as published the judge gives scores alone; leave out --reasons or --protocol")
     responses = read_answer_files(request.responses)
     stored = await asyncio.to_thread(session.store_samples, request)
     uses = judge_uses(request, stored)
@@ -146,6 +149,7 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
         criteria_count=_criteria_count(request),
         no_image=request.no_image,
         show_image=request.show_image,
+        reasons=request.reasons,
         tools=tools,
         looks=request.looks if tools else LOOKS,
         limit=request.limit,
@@ -158,6 +162,7 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
             judged=judge is not None,
             ask=ask,
             protocol=request.protocol,
+            reasons=request.reasons,
             structured_output=judge is not None and takes_schema(judge),
             tools=bool(tools),
         ),
@@ -184,8 +189,8 @@ def _is_finished(home: Home, plan: EvaluationPlan, request: EvaluationRequest) -
 
 def judge_uses(request: EvaluationRequest, stored: StoredSamples) -> tuple[JudgeUse, ...]:
     """Return how an evaluation uses its judge; it decides what is right only if there are reference answers."""
-    published = "_published" if request.protocol == "published" else ""
-    scoring = JudgeUse("scoring by checkpoints", ("checkpoints",), f"checkpoints{published}")
+    prompt = scoring_prompt(published=request.protocol == "published", reasons=request.reasons)
+    scoring = JudgeUse("scoring by checkpoints", ("checkpoints",), prompt)
     if not any(size.reference for size in stored.sizes):
         return (scoring,)
     return scoring, JudgeUse("deciding whether an answer is right", ("right-or-wrong",), "equivalence")
@@ -281,6 +286,7 @@ def _check_without_judge(request: EvaluationRequest, stored: StoredSamples) -> N
         "--tree": request.tree,
         "--tools": request.tools,
         "--show-image": request.show_image,
+        "--reasons": request.reasons,
         "--passport": request.passports,
     }
     for option, value in options.items():
@@ -307,7 +313,7 @@ def _check_scored(request: EvaluationRequest) -> None:
 
 LOOK_TOKENS, LOOK_CALL_TOKENS = 1500, 60
 CHAIN_TOKENS, CRITERIA_TOKENS, VERDICT_TOKENS, ANSWER_TOKENS, SCORES_TOKENS = 600, 400, 40, 300, 60
-CHECK_TOKENS = 120
+CHECK_TOKENS, REASONED_TOKENS = 120, 240
 CHAIN_TEXT, CRITERIA_TEXT, ANSWER_TEXT = 150, 220, 90
 """Tokens of a chain, of criteria and of an answer when they are part of a later prompt, without reasoning tokens."""
 
@@ -349,7 +355,7 @@ def _calls_of_sample(
                 pictures = 0 if arm else size.images_for(candidate)
                 yield ExpectedCalls(candidate, plan.repeats, frame + size.text + pictures, ANSWER_TOKENS, "answer")
             if "score" in steps:
-                frame = frames[f"checkpoints{published}"]
+                frame = frames[scoring_prompt(published=options.published, reasons=options.reasons)]
                 yield from scoring(plan.judge_of("score"), options, size, times=plan.repeats, frame=frame)
                 if size.reference:
                     judge = plan.judge_of("score")
@@ -362,7 +368,7 @@ def scoring(
     """Yield the calls that score `times` answers by all criteria; `frame` is the length of the bare prompt in tokens."""
     pictures = size.images_for(judge) if options.show_image or options.tools else 0
     sent = frame + size.text + CRITERIA_TEXT + ANSWER_TEXT + pictures
-    yield ExpectedCalls(judge, times, sent, SCORES_TOKENS, "score")
+    yield ExpectedCalls(judge, times, sent, REASONED_TOKENS if options.reasons else SCORES_TOKENS, "score")
     if options.tools and size.images:
         yield from _looks(judge, sent, options.looks, times=times, step="score")
 

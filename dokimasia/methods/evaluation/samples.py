@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
+from dokimasia.domain.call import ChatReply
 from dokimasia.domain.criterion import CriteriaSet, CriterionFault, ReferenceChain
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import CheckpointScores, FinalAnswer, Response
@@ -10,6 +11,7 @@ from dokimasia.domain.look import Look
 from dokimasia.domain.sample import Sample
 from dokimasia.methods.evaluation.criteria import sample_coverage
 from dokimasia.methods.evaluation.plan import EvaluationPlan
+from dokimasia.parsing.verdicts import verdict_reason
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Cell, Column, Facts, Paragraph, Span, Table, Texts
 from dokimasia.report.data import Cut
@@ -24,16 +26,19 @@ from dokimasia.report.sample_view import (
     SampleView,
 )
 from dokimasia.report.verdicts import (
+    NO_REASON,
     NOT_STATED,
     addressed_scores,
     correction_text,
     exclusion_text,
     final_answer_text,
+    reasons_of,
     verdict_tone,
 )
 from dokimasia.runs.figures import ordered_rows, shown_name
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.people.corrections import Correction, Corrections, corrections_of
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.retries import Retry, earlier_outcomes
@@ -48,12 +53,14 @@ async def sample_view(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
     rows, corrected = ordered_rows(home, run, sample_id), corrections_of(home, run.id)
     earlier = [retry for retry in earlier_outcomes(home, run.id) if retry.failed.sample_id == sample_id]
     store = SqliteValueStore(home, run.id)
-    view = await view_of(store, run, sample, rows=rows, earlier=earlier, corrected=corrected)
+    ledger = SqliteLedger(home)
+    view = await view_of(store, ledger, run, sample, rows=rows, earlier=earlier, corrected=corrected)
     return view.model_dump(mode="json")
 
 
 async def view_of(
     store: SqliteValueStore,
+    ledger: SqliteLedger,
     run: Run,
     sample: Sample,
     *,
@@ -71,7 +78,7 @@ async def view_of(
         judge=run.plan_as(EvaluationPlan).judge_name or None,
         replay=None if replay is None else await _replay_view(store, replay),
         coverage=None if replay is None else await _coverage_view(store, sample, replay),
-        answers=tuple([await _answer_view(store, row, corrected) for row in rows if row.kind == "score"]),
+        answers=tuple([await _answer_view(store, ledger, row, corrected) for row in rows if row.kind == "score"]),
         left_out=None if exclusion is None else ExclusionView.model_validate(exclusion.shown()),
         earlier=tuple(_earlier_attempt(retry) for retry in earlier),
     )
@@ -100,8 +107,11 @@ async def _coverage_view(store: SqliteValueStore, sample: Sample, row: ResultRow
     )
 
 
-async def _answer_view(store: SqliteValueStore, row: ResultRow, corrected: Corrections) -> AnswerView:
+async def _answer_view(
+    store: SqliteValueStore, ledger: SqliteLedger, row: ResultRow, corrected: Corrections
+) -> AnswerView:
     correction = corrected.answers.get(row.item)
+    final = await _value(store, FinalAnswer, row.final_id)
     return AnswerView(
         model=shown_name(row.model, row.arm),
         repeat=row.repeat,
@@ -113,13 +123,23 @@ async def _answer_view(store: SqliteValueStore, row: ResultRow, corrected: Corre
         outcome=row.outcome,
         failure=row.failure,
         reason=row.reason,
-        final=await _value(store, FinalAnswer, row.final_id),
+        final=final,
+        verdict_reason=await _verdict_reason(ledger, final),
         response=await _value(store, Response, row.response_id),
         judgement=await _value(store, CheckpointScores, row.judgement_id),
         looks=await _looks(store, row),
         calls=row.calls,
         corrected=None if correction is None else _correction_view(correction, row),
     )
+
+
+async def _verdict_reason(ledger: SqliteLedger, final: FinalAnswer | None) -> str:
+    """Return the sentence of the judge that decided whether an answer is right; empty if a rule or a person did."""
+    if final is None or final.rule != "judge" or not final.calls:
+        return ""
+    answered = await ledger.get(final.calls[-1])
+    reply = None if answered is None else answered.reply
+    return (verdict_reason(reply.text) or "") if isinstance(reply, ChatReply) else ""
 
 
 def _correction_view(correction: Correction, row: ResultRow) -> CorrectionView:
@@ -188,6 +208,12 @@ def _answer_blocks(answer: AnswerView, cut: Cut) -> Iterator[Block]:
         yield Texts([((name, Span(f" ({flags})" if flags else "", "bad")), cut(answer.response.text))])
         if final := final_answer_text(answer):
             yield Paragraph((Span(f"{answer.verdict}", verdict_tone(answer.verdict)), f": {final}"))
+    reasons: list[tuple[str, Cell]] = [
+        (f"criterion {number}: {NOT_STATED if score is None else score}", reason or Span(NO_REASON, "muted"))
+        for number, score, reason in reasons_of(answer)
+    ]
+    if reasons:
+        yield Facts(reasons)
     if corrected := correction_text(answer):
         yield Paragraph((name, f": {corrected}"), "warning")
 

@@ -311,7 +311,7 @@ def _sample_blocks(coded: CodedSample, data: ReportData) -> Iterator[Block]:
             about += f": {picture.problem}"
         yield Image(picture.uri if picture else "", about)
     yield Paragraph(Span(coded.sample.prompt, "strong"))
-    yield Texts([(Span(answer.model, "strong"), _cut(answer.text)) for answer in coded.answers])
+    yield Texts([(Span(answer.model, "strong"), _cut(answer.text)) for answer in coded.answers], prose=True)
 
 
 def _cut(text: str) -> str:

@@ -986,7 +986,7 @@ def _sample(items: Sequence[ProbeItem], cut: Cut) -> Iterator[Block]:
     for item in {item.item: item for item in items if item.item}.values():
         title = (Span(item.dimension or "", "strong"), f": {item.description}")
         answers.append((title, cut(item.perturbed or "")))
-    yield Texts(answers)
+    yield Texts(answers, prose=True)
     titles = ("item", "judge", "evaluator", "gold answer", "item's", "found")
     columns = [Column(title, numeric=False) for title in titles]
     yield Table(columns, [_judgement(item) for item in items if item.case != "gold"], "What the judges said")

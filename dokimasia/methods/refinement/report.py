@@ -784,7 +784,8 @@ def _sample(refined: RefinedSample, pictures: Mapping[str, Picture]) -> Iterator
         feedback = list(_feedback(rounds))
         if feedback:
             yield Bullets(feedback)
-        yield Texts([(_verdict(end), _cut(end.text) if end.text else end.reason or "no answer") for end in ends])
+        texts = [(_verdict(end), _cut(end.text) if end.text else end.reason or "no answer") for end in ends]
+        yield Texts(texts, prose=True)
 
 
 def _atoms(criteria: CriteriaSet, ends: Sequence[RefinedRound]) -> Table:

@@ -246,7 +246,7 @@ def item_blocks(item: ReviewItem) -> Iterator[Block]:
     golden = item.golden
     if golden is not None:
         marked = " · by majority" if golden.agreement == "majority" else ""
-        yield Texts([(Span(f"golden caption{marked}", "strong"), golden.text)])
+        yield Texts([(Span(f"golden caption{marked}", "strong"), golden.text)], prose=True)
     authors: dict[str, str] = {}
     for stored in item.values:
         if stored.type == "Candidate":
@@ -273,7 +273,7 @@ def item_blocks(item: ReviewItem) -> Iterator[Block]:
 def _candidate(candidate: Candidate) -> Block:
     kind = "rewrite" if candidate.cycle else "draft"
     title = f"{kind} of {candidate.author}, cycle {candidate.cycle}"
-    return Texts([(Span(title, "strong"), candidate.text)])
+    return Texts([(Span(title, "strong"), candidate.text)], prose=True)
 
 
 def _comparison(review: PeerReview, authors: Mapping[str, str]) -> Iterator[Block]:

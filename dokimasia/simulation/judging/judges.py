@@ -23,9 +23,11 @@ from dokimasia.simulation.judging.probes import (
 from dokimasia.simulation.judging.scoring import (
     MISSING,
     RIGHT,
+    SCORING,
     planted_score,
     read_criteria,
     same_answer,
+    score_reason,
     true_score,
     unaddressed_criteria,
     words_of,
@@ -324,9 +326,8 @@ def _reply_text(
         return criteria_text(_criteria_reply(profile, understood, view, draws))
     if request.name == "criteria_check":
         return examine_criteria(inputs.criteria, inputs.chain)
-    if request.name in ("checkpoints", "checkpoints_published"):
-        tells_silence = request.name == "checkpoints"
-        return _scores_reply(profile, inputs, order, view, draws, tells_silence=tells_silence)
+    if request.name in SCORING:
+        return _scores_reply(profile, understood, view, draws)
     if request.name == "equivalence":
         reference = inputs.reference_answer or ""
         same = says_the_same(profile, inputs.answer, reference)
@@ -388,7 +389,7 @@ def _hidden_steps(profile: JudgeProfile, understood: UnderstoodPrompt, view: Sce
     steps: Sequence[SceneStep] = ()
     if understood.request.name == "solver":
         steps = view.question.steps
-    elif understood.request.name in ("checkpoints", "checkpoints_published"):
+    elif understood.request.name in SCORING:
         questions = {criterion.question for criterion in read_criteria(understood.inputs.criteria)}
         steps = [step for step in view.question.steps if step.question in questions]
     return [step for step in steps if not makes_out(profile.sight, step.box, view.parts)]
@@ -436,19 +437,17 @@ def _criteria_reply(
 
 def _scores_reply(
     profile: JudgeProfile,
-    inputs: Inputs,
-    order: str,
+    understood: UnderstoodPrompt,
     view: SceneView | None,
     draws: Draws,
-    *,
-    tells_silence: bool,
 ) -> str:
+    inputs, prompt = understood.inputs, understood.request.name
     criteria = read_criteria(inputs.criteria)
     if not criteria:
         return "The criteria are not a list that I can read."
-    ordered = _ORDER_SCORE.search(order)
+    ordered = _ORDER_SCORE.search(understood.outside) if profile.gullible else None
     boxes = {step.question: step.box for step in view.question.steps} if view else {}
-    silent = unaddressed_criteria(criteria, inputs.response) if tells_silence else set[int]()
+    silent = set[int]() if prompt == "checkpoints_published" else unaddressed_criteria(criteria, inputs.response)
     lines: list[str] = []
     for criterion in criteria:
         true = true_score(criterion.question, criterion.ground_truth, inputs.response)
@@ -458,7 +457,8 @@ def _scores_reply(
         if ordered:
             score = int(ordered[2] or 5)
         stated_score = "not stated" if score == MISSING and criterion.n in silent else score
-        lines.append(f"{criterion.n} | score: [{stated_score}]")
+        line = f"{criterion.n} | score: [{stated_score}]"
+        lines.append(f"{line} | reason: {score_reason(stated_score)}" if prompt == "checkpoints_reasons" else line)
     return "\n".join(lines)
 
 

@@ -121,6 +121,23 @@ def planted_score(profile: JudgeProfile, true: int, number: int, draws: Draws) -
     return score
 
 
+SCORING = ("checkpoints", "checkpoints_published", "checkpoints_reasons")
+"""The prompts by which a response is scored criterion by criterion."""
+
+_REASONS = {
+    5: "The response says what the ground truth says.",
+    4: "The response says it, with a small imprecision.",
+    3: "The response says it only with a hedge.",
+    2: "The response comes near the ground truth but misses what decides the point.",
+    1: "What the response says on the point is not the ground truth.",
+}
+
+
+def score_reason(score: int | str) -> str:
+    """Return a simulated judge's sentence on a score, or on a criterion that is `not stated`."""
+    return _REASONS[score] if isinstance(score, int) else "The response does not speak of the point."
+
+
 def same_answer(answer: str, reference: str, choices: list[str]) -> bool:
     """Return whether two answers agree: they choose the same option, or contain the reference's words in order."""
     if not answer.strip() or not reference.strip():
