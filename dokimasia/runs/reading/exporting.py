@@ -23,6 +23,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import CallFigures, SqliteLedger
 from dokimasia.storage.lookup import find_value
 from dokimasia.storage.naming import Label, labels
+from dokimasia.storage.people.comments import comments_on
 from dokimasia.storage.people.corrections import Corrections, corrections_of
 from dokimasia.storage.results import ResultRow, corrected, results
 from dokimasia.storage.retries import retries
@@ -73,6 +74,9 @@ CORRECTED: dict[str, ColumnType] = {
 """Additional columns of a run with corrections by people: who and why, and the judge's original results. The rows of a
 sample that was left out are kept."""
 
+COMMENTED: dict[str, ColumnType] = {"comments": "texts"}
+"""The additional column of a run with comments: those on the row's sample, each with who wrote it and when."""
+
 LAST: dict[str, ColumnType] = {
     "calls": "integer",
     "input_tokens": "integer",
@@ -117,9 +121,18 @@ async def export_rows(home: Home, run: Run) -> Export:
         own = [{"made": [orjson.dumps(find_value(home, id)).decode() for id in row.value_ids]} for row in rows]
     else:
         own = await method.cells(home, run, rows)
+    comments: dict[str, list[str]] = {}
+    for comment in comments_on(home, run.id):
+        comments.setdefault(comment.sample, []).append(f"{comment.who}, {comment.at}: {comment.text}")
     corrected_cells = list(_corrected_cells(home, run, corrections, judged)) if corrections else [{} for _ in rows]
     return Export(
-        {**FIRST, **(method.columns or MADE), **(CORRECTED if corrections else {}), **LAST},
+        {
+            **FIRST,
+            **(method.columns or MADE),
+            **(CORRECTED if corrections else {}),
+            **(COMMENTED if comments else {}),
+            **LAST,
+        },
         [
             {
                 "run": run.id,
@@ -129,6 +142,7 @@ async def export_rows(home: Home, run: Run) -> Export:
                 **row.model_dump(include=_SAID),
                 **cells,
                 **correction,
+                **({"comments": comments.get(row.sample_id)} if comments else {}),
                 **_used(row, figures),
                 "simulated": row.model in fake or judged_by_fake or (not row.model and bool(fake)),
             }

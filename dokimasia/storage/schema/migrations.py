@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dokimasia.errors import NewerHome, OlderHome
 from dokimasia.storage.connection import through_sqlite_utils, transaction
-from dokimasia.storage.schema.tables import deaths, first_tables, payers, questions, queue, reasons, spending
+from dokimasia.storage.schema.tables import comments, deaths, first_tables, payers, questions, queue, reasons, spending
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -24,6 +24,7 @@ MIGRATIONS: tuple[tuple[str, "Callable[[Database], None]"], ...] = (
     ("spending", spending),
     ("payers", payers),
     ("reasons", reasons),
+    ("comments", comments),
 )
 """The migrations in order, from number `FIRST` on. A released migration never changes; new ones are added at the end."""
 
