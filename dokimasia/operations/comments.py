@@ -32,7 +32,7 @@ CommentText = Annotated[str, StringConstraints(strip_whitespace=True, min_length
 ViewName = Annotated[
     str,
     StringConstraints(
-        strip_whitespace=True, min_length=1, max_length=80, pattern=r"^[^/\x00-\x1f]*[^/.\x00-\x1f][^/\x00-\x1f]*$"
+        strip_whitespace=True, min_length=1, max_length=80, pattern=r"^[^\x00-\x1f]*[^/.\x00-\x1f][^\x00-\x1f]*$"
     ),
 ]
 ViewQuery = Annotated[str, StringConstraints(max_length=8000)]
@@ -127,7 +127,7 @@ async def name_view(context: OperationContext, run: str, body: ViewSent) -> View
     return _view_shown(await keep_view(context.home, context.run(run).id, body.name, query, who=context.person))
 
 
-@operation("DELETE", "/runs/{run}/views/{name}", tag=TAG, conflict=True)
+@operation("DELETE", "/runs/{run}/views/{name:path}", tag=TAG, conflict=True)
 async def delete_view(context: OperationContext, run: str, name: Annotated[str, Parameter(max_length=80)]) -> ViewShown:
     """Delete a named view, which whoever named it and whoever runs the service can, and return it."""
     return _view_shown(await remove_view(context.home, context.run(run).id, name, who=_owner(context)))

@@ -31,7 +31,7 @@ OPEN = {
 READING = {("POST", "/passports"), ("POST", "/settings/name")}
 """Routes that are sent something and change nothing of the home: a file that is looked at, a name kept at a browser."""
 
-COMMENTING = ("/comments", "/comments/delete", "/comments/{id}", "/views", "/views/delete", "/views/{name}")
+COMMENTING = ("/comments", "/comments/delete", "/comments/{id}", "/views", "/views/delete", "/views/{name:path}")
 """Ends of routes that everybody who may read a run may use: what they wrote, they alone delete."""
 
 REVIEWING = (

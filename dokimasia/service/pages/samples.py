@@ -302,8 +302,8 @@ def sample_link(run: Run, sample_id: str, filter: Filter | None = None) -> str:
 
 
 def run_label(home: Home, run: Run) -> str:
-    """Return the label of a run: its name, or its method, its data and the beginning of its id."""
-    return labels(home).get(run.id, Label()).name or f"{run.method} {run.data_name} ({run.id[:8]})"
+    """Return the label of a run: its name, or its data, its method and the beginning of its id."""
+    return labels(home).get(run.id, Label()).name or f"{run.data_name} ({run.method} {run.id[:8]})"
 
 
 def _table(
