@@ -116,7 +116,7 @@ def test_a_comparison_says_who_says_more_before_any_score(verb: Verb) -> None:
         for words in (
             "sim/terse addresses",
             "sim/terse → sim/talkative strict accuracy",
-            " spoken to 12 ",
+            " addressed 12 ",
             " score 12/12 ",
         )
     ]
@@ -136,7 +136,7 @@ def test_rules_alone(verb: Verb, tmp_path: Path) -> None:
     assert "model strict accuracy right undecided calls cost" in out
     assert "With --judge, a judge decides the undecided answers." in out
     _, out, _ = verb("show", "last", "--full")
-    assert "what no rule can say is undecided. Strict accuracy counts undecided answers as not right" in out
+    assert "what they cannot is undecided. Strict accuracy counts undecided answers as not right" in out
     _, out, _ = verb("show", "last", "--json")
     figures = json.loads(out)
     assert "judge" not in figures

@@ -119,7 +119,7 @@ def section(data: ReportData) -> Section | None:
             Paragraph(note, "note"),
             *(_evidence_fold(row, atoms, cards, titles, data) for row, atoms in evidence.items()),
         )
-        title = "The atoms behind what is marked, what is cited, and each model's lowest leaves"
+        title = "Criteria behind the highlighted and cited results, and each model's lowest leaves"
         blocks.append(Fold(title, evidence_blocks))
     return Section("diagnosis", "Diagnosis", blocks)
 

@@ -310,7 +310,7 @@ def _lead(data: ReportData, best: str) -> list[Cell]:
             better_share,
         )
         consequence = ": part of the difference below is how much each says, not how correct it is."
-        lines.append((*opening, " of the criteria's weight and ", worse, " to ", worse_share, consequence))
+        lines.append((*opening, " of the criteria's weight and ", worse, " ", worse_share, consequence))
     p_text = figures.p_value(pair.adjusted).text
     lines.append(
         (

@@ -348,10 +348,9 @@ def test_answers_of_a_sample_are_found_by_model(many: tuple[Site, Finished]) -> 
         assert page.locator(".matrix tbody tr:visible").count() == 3
         assert "3 of 12" in page.inner_text("[data-found]")
         page.locator("#find-answers").blur()
+        earlier = title(page)
         page.keyboard.press("j")
-        page.wait_for_function(
-            "document.querySelector('#after').textContent && document.querySelectorAll('[data-mark]')"
-        )
+        page.wait_for_function("name => document.querySelector('#sample-title').textContent !== name", arg=earlier)
         settled(page)
         assert page.input_value("#find-answers") == "name-1"
         assert page.locator(".matrix tbody tr:visible").count() == 3
@@ -379,7 +378,7 @@ def test_images_follow_each_other_and_fit(many: tuple[Site, Finished], size: tup
                 }"""
             )
             assert inside, f"image {number} is larger than its stage"
-        page.get_by_role("button", name="Next", exact=False).last.click()
+        page.locator("#large [data-zoom=next]").click()
         assert "(1 of 3)" in (shown.text_content() or "")
         page.locator("#large [data-zoom=previous]").click()
         assert "(3 of 3)" in (shown.text_content() or "")
