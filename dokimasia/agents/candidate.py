@@ -6,7 +6,7 @@ from functools import partial
 from dokimasia.agents.asking import Ask, failure
 from dokimasia.agents.evaluation import question_inputs
 from dokimasia.domain.call import ChatReply
-from dokimasia.domain.judgement import Failed, Flag, Provenance, Response
+from dokimasia.domain.judgement import EMPTY_REPLY, Failed, Flag, Provenance, Response
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.answers import parse_final_answer
@@ -101,7 +101,7 @@ def as_it_stands(
     if not text.strip():
         if reply.finish_reason == "length":
             return failure("truncated", "the token limit was reached before any text")
-        return failure("unparsable", "the answer is empty")
+        return failure("unparsable", EMPTY_REPLY)
     flags: list[Flag] = []
     if reply.refusal is not None or looks_like_refusal(text):
         flags.append("refused")

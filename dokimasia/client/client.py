@@ -152,6 +152,30 @@ class ClientRun:
         """Yield all corrections that people made, including those that were undone, in chronological order."""
         yield from self._client.entries(operations.finished.corrections, "corrections", run=self.id)
 
+    def comments(self, sample: str | None = None) -> Iterator[JsonObject]:
+        """Yield the comments on its samples, or on one sample, in the order in which they were written."""
+        yield from self._client.entries(operations.comments.comments, "comments", run=self.id, sample=sample)
+
+    def comment(self, sample: str, text: str) -> JsonObject:
+        """Write a comment on a sample, and return it."""
+        return self._client.call(operations.comments.comment, run=self.id, body={"sample": sample, "text": text})
+
+    def delete_comment(self, id: int) -> JsonObject:
+        """Delete a comment by its number, and return it."""
+        return self._client.call(operations.comments.delete_comment, run=self.id, id=id)
+
+    def views(self) -> Iterator[JsonObject]:
+        """Yield the named views of its samples, by name."""
+        yield from self._client.entries(operations.comments.views, "views", run=self.id)
+
+    def name_view(self, name: str, query: str) -> JsonObject:
+        """Name a view of its samples, such as `reply=refused&order=low`, and return it."""
+        return self._client.call(operations.comments.name_view, run=self.id, body={"name": name, "query": query})
+
+    def delete_view(self, name: str) -> JsonObject:
+        """Delete a named view, and return it."""
+        return self._client.call(operations.comments.delete_view, run=self.id, name=name)
+
     def export(self, format: str = "jsonl") -> bytes:
         """Return its rows as `jsonl`, `csv` or `parquet`, or the files of another program's format as a ZIP archive."""
         return self._client.reply(operations.results.export, run=self.id, format=format).data

@@ -26,6 +26,9 @@ every resume takes it up; where both hold of one thing, the first counts."""
 
 Flag = Literal["refused", "truncated"]
 
+EMPTY_REPLY = "the answer is empty"
+"""The reason of a failure whose reply has no text."""
+
 
 class Failed(Value):
     """Nothing was measured, and why: a kind to count by and a reason to read (never a secret, at most 500 characters)."""

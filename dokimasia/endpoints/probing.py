@@ -7,6 +7,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -295,6 +296,7 @@ async def check_models(
     settings: Settings,
     transports: Mapping[str, Transport] | None = None,
     code: str | None = None,
+    home: Home | None = None,
 ) -> list[ModelCheck]:
     """Send every model a few small probe requests (an image model one edit) and store the profiles of those that answered.
 
@@ -307,6 +309,7 @@ async def check_models(
         settings: home and keys.
         transports: transports that replace the package's own.
         code: replaces the code that is drawn anew for every check.
+        home: an open home to write to, instead of that of the settings.
 
     Raises:
         HomeLocked: another process writes to the home.
@@ -329,7 +332,7 @@ async def check_models(
             continue
         if key is not None:
             keys[spec.ref.name] = key
-    with Home.open(settings.home, write=True) as home:
+    with Home.open(settings.home, write=True) if home is None else nullcontext(home) as home:
         ledger = _WatchedLedger(home)
         gateway = ModelGateway(
             ledger=ledger,

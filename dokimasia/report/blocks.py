@@ -15,7 +15,8 @@ Place = Literal["page", "terminal"]
 class Span:
     """A piece of text; for a figure, also its JSON pointer in `show --json` and its value.
 
-    `heat` tints a score's cell, from 0 (lowest) to 1 (highest). `href` is a link within the page, `#` and an id.
+    `heat` tints a score's cell, from 0 (lowest) to 1 (highest). `href` is a link within the page, `#` and an id,
+    or on a page of the service to the samples of a run.
     """
 
     text: str

@@ -40,8 +40,8 @@ ALL_TEXTS = 4_000_000
 MOST_SEARCHED = 400
 """Characters of a question that the filter searches."""
 
-OPEN_TEXT = 700
-"""Characters up to which an answer is shown unfolded."""
+OPEN_TEXT, MOST_OPEN = 700, 8
+"""Characters up to which an answer is shown unfolded, and the answers of a sample beyond which none is."""
 
 KEYS = (
     "<kbd>↑</kbd> <kbd>↓</kbd> other sample · <kbd>/</kbd> filter · <kbd>Esc</kbd> clear · "
@@ -263,7 +263,8 @@ def _answers(view: SampleView, clip: Clip, level: int) -> Iterator[str]:
         f'<th scope="col">answer</th>{head}{last}</tr></thead>\n<tbody>\n{rows}\n'
         "</tbody></table></div>"
     )
-    texts = "\n".join(_answer(answer, answer.response, clip) for answer in answers if answer.response)
+    most = OPEN_TEXT if len(answers) <= MOST_OPEN else 0
+    texts = "\n".join(_answer(answer, answer.response, clip, most) for answer in answers if answer.response)
     yield f'<div class="answers">{texts}</div>'
     if view.earlier:
         lines = "".join(
@@ -290,7 +291,7 @@ def _row(answer: AnswerView, criteria: int) -> str:
     return f'<tr>{name}{cells}<td class="number {heat_class((total - 1) / 4)}"><b>{total:.2f}</b></td></tr>'
 
 
-def _answer(answer: AnswerView, response: Response, clip: Clip) -> str:
+def _answer(answer: AnswerView, response: Response, clip: Clip, most_open: int) -> str:
     flags = "".join(f' <span class="chip bad">{escape(flag)}</span>' for flag in response.flags)
     score = answer.failure if answer.score is None else f"{answer.score:.2f}"
     summary = escape("".join(f" · {part}" for part in (answer.verdict, score) if part))
@@ -303,7 +304,7 @@ def _answer(answer: AnswerView, response: Response, clip: Clip) -> str:
     decided += _reasons(answer)
     corrected = correction_text(answer)
     decided += f'<p class="warning corrected" dir="auto">{escape(corrected)}</p>' if corrected else ""
-    opened = " open" if len(response.text) <= OPEN_TEXT else ""
+    opened = " open" if len(response.text) <= most_open else ""
     return (
         f'<details class="answer"{opened}><summary><b>{escape(answer.name)}</b>{summary}{flags}'
         f'<span class="preview"> {escape(_first(response.text))}</span></summary>'

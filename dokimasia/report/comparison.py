@@ -338,8 +338,8 @@ def interval_and_test(compared: Iterable[ComparedMeans]) -> Iterator[str]:
             disagree = True
     if disagree:
         yield (
-            "Interval and test are made in different ways, a bootstrap and sign flips, and at the edge one may leave out 0 "
-            "where the other does not, as here: such a difference is not settled."
+            "The interval (a bootstrap) and the p-value (sign flips) use different methods and disagree here: treat such a "
+            "difference as inconclusive."
         )
     if unchanged:
         yield (
@@ -356,7 +356,7 @@ def _meaning(comparison: RunComparison) -> str:
     if scale is not None and not _scoreless(comparison):
         parts.append(f"{SCORE}: in points of the scale from {scale[0]:g} to {scale[1]:g}")
     if any(pair.stated is not None for pair in comparison.scores):
-        parts.insert(0, "spoken to: share of the criteria's weight, in percentage points")
+        parts.insert(0, "addressed: share of the criteria's weight, in percentage points")
     if any(pair.strict_accuracy is not None for pair in comparison.scores):
         parts.insert(
             0,
@@ -417,9 +417,9 @@ def _rows(pair: ScoreComparison) -> Iterator[_Row]:
     if (right := pair.strict_accuracy) is not None:
         yield _Row("strict accuracy", _of(right, pair), right, percent=True)
     if (coverage := pair.stated) is not None:
-        yield _Row("spoken to", _of(coverage, pair), coverage, percent=True)
+        yield _Row("addressed", _of(coverage, pair), coverage, percent=True)
     if (shared_score := pair.both_stated) is not None and shared_score.difference is not None:
-        yield _Row("score, both speak", f"{shared_score.n}", shared_score)
+        yield _Row("score, both address", f"{shared_score.n}", shared_score)
     if pair.n_paired or right is None:
         yield _Row(SCORE, f"{pair.n_paired}/{pair.n_shared}", pair)
 
@@ -510,9 +510,9 @@ def _silence(pair: ScoreComparison) -> str:
     if names[0] == names[1]:
         names = [f"{name} in the {side} run" for name, side in zip(names, ("first", "second"), strict=True)]
     return (
-        f"{names[0]} speaks to {spoken(coverage.first).text} of the criteria's weight and {names[1]} to "
+        f"{names[0]} addresses {spoken(coverage.first).text} of the criteria's weight and {names[1]} "
         f"{spoken(coverage.second).text}, so their scores also say how much each says: go by strict accuracy, and by the score "
-        "on the criteria that both speak to"
+        "on the criteria that both address"
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeVar
+from urllib.parse import quote, urlencode
 
 from pydantic import BaseModel, JsonValue
 
@@ -140,6 +141,7 @@ class ReportData:
             failed answer; for runs with an item per sample, the items of `show --json`.
         pictures: images of these samples, by hash.
         added: additions of other methods to the page, such as the capability tree or the diagnosis of the run.
+        samples_page: the address of the run's samples in a service; empty for a report in a file.
     """
 
     drawing: "Drawing"
@@ -156,6 +158,21 @@ class ReportData:
     samples: "Views" = ()
     pictures: Mapping[str, Picture] = field(default_factory=dict[str, Picture])
     added: Mapping[str, "Added"] = field(default_factory=dict[str, "Added"])
+    samples_page: str = ""
+
+    def link_to_samples(self, **filter: str) -> str:
+        """Return the address of the samples that a filter finds; empty where the report has no page of samples.
+
+        Examples:
+            >>> data.link_to_samples(failure="refused", model="sim/weak")  # doctest: +SKIP
+            '/runs/2e235f0474c474b7/samples?failure=refused&model=sim%2Fweak'
+        """
+        chosen = {name.replace("_", "-"): value for name, value in filter.items() if value}
+        return f"{self.samples_page}?{urlencode(chosen)}" if self.samples_page else ""
+
+    def link_to_sample(self, sample: str) -> str:
+        """Return the address of the page of one sample; empty where the report has no page of samples."""
+        return f"{self.samples_page}/{quote(sample, safe='')}" if self.samples_page else ""
 
     def figures_as(self, model: type[M]) -> M:
         """Return the figures as their model; plain JSON is validated."""

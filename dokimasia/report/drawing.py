@@ -55,7 +55,7 @@ def _span(piece: Span) -> str:
     if piece.pointer:
         figure = f' data-figure="{escape(piece.pointer)}" data-value="{piece.value!r}"'
     kind = f' class="{piece.tone}"' if piece.tone else ""
-    if piece.href.startswith("#"):
+    if piece.href.startswith(("#", "/runs/")):
         return f'<a href="{escape(piece.href)}"{kind}{figure}>{escape(piece.text)}</a>'
     if not figure and not piece.tone:
         return escape(piece.text)

@@ -12,7 +12,7 @@ _THIN = re.compile(
     r"(?P<details>[\d,]+ clusters (?:at the ceiling|at the floor|nearly alike): "
     r"the effective number that differ from the median is [\d.]+, at least [\d.]+ are needed)"
 )
-TOO_FEW = "too few different images"
+TOO_FEW = "too few distinct images"
 """Short form of the reasons for which data are too few for an interval."""
 WHY_ALLOWING = (
     "too few images differ from the median for the usual interval (images of unequal size count as fewer): this one "

@@ -174,7 +174,7 @@ class Invocation(Value):
     max_failures: Annotated[str | None, Option(metavar="N|N%")] = Field(
         default=None,
         pattern=r"^([0-9]+|[0-9]+(\.[0-9]+)?%)$",
-        description="Exit with 3 if more items failed (default: all of a model's, or more than half).",
+        description="Mark the run as failed (exit code 3) if more items fail (default: all of a model's, or more than half).",
     )
     min_score: float | None = Field(
         default=None, ge=-1e6, le=1e6, description="Exit with 5 if a model's mean score is below."

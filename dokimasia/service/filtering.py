@@ -14,8 +14,9 @@ from dokimasia.runs.figures import shown_name
 from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.reading.inspection import SampleGrouping, sample_groupings
 from dokimasia.storage.home import Home
+from dokimasia.storage.people.comments import comment_counts
 from dokimasia.storage.people.corrections import corrections_of, count_corrections
-from dokimasia.storage.reading.browsing import ANY, Facets, Order, SampleQuery, facets
+from dokimasia.storage.reading.browsing import ANY, Facets, Order, ReplyKind, SampleQuery, facets
 from dokimasia.storage.runs import Run, get_run
 
 GROUP = "group-"
@@ -24,6 +25,8 @@ GROUP = "group-"
 BY_HAND, LEFT_OUT = "yes", "out"
 """Values of the parameter `corrected`: samples that people corrected or left out, and those that they left out."""
 
+COMMENTED_LABELS: Mapping[str, str] = {"yes": "with comments"}
+
 CORRECTED_LABELS: Mapping[str, str] = {BY_HAND: "corrected or left out", LEFT_OUT: "left out"}
 
 ORDERS: Mapping[Order, str] = {
@@ -31,7 +34,26 @@ ORDERS: Mapping[Order, str] = {
     "low": "lowest score first",
     "high": "highest score first",
     "apart": "scores farthest apart first",
+    "name": "name, A to Z",
+    "name-down": "name, Z to A",
+    "most-failures": "most failures first",
+    "fewest-failures": "fewest failures first",
 }
+
+REPLIES: Mapping[ReplyKind, str] = {"refused": "refused", "empty": "empty", "truncated": "cut at the token limit"}
+
+FAILURES: Mapping[str, str] = {
+    ANY: "any failure",
+    "unparsable": "unreadable",
+    "api_error": "API error",
+    "context_overflow": "context too long",
+    "budget": "not asked: budget",
+    "waiting": "waits for a person",
+}
+"""Labels of kinds of failure; any other kind is its own label."""
+
+SHOWN = 8
+"""Models whose results the list shows where none are chosen."""
 
 
 class FilterChoice(NamedTuple):
@@ -43,32 +65,49 @@ class FilterChoice(NamedTuple):
 
 
 class Filter(NamedTuple):
-    """The filter in a page's address: the database query, and every parameter that is set."""
+    """The filter in a page's address: the database query, every parameter that is set, and the models to show (none: some)."""
 
     sample_query: SampleQuery
     values: Mapping[str, str]
+    shown: tuple[str, ...] = ()
 
     def query(self, **changes: str | int) -> str:
         """Return the query string of a link with the same filter and some changes; "" without any filter."""
-        text = urlencode({name: value for name, value in {**self.values, **changes}.items() if value != ""})
+        pairs = [(name, value) for name, value in {**self.values, **changes}.items() if value != ""]
+        text = urlencode([*pairs, *(("show", name) for name in self.shown)])
         return f"?{text}" if text else ""
+
+    def order_query(self, first: Order, second: Order, by: str = "") -> str:
+        """Return the query string of a link that sorts by a column: in its `first` order, or in the `second` if it has that."""
+        order = second if self.is_order(first, by) else first
+        return self.query(order=order, by=by)
+
+    def is_order(self, order: Order, by: str = "") -> bool:
+        """Whether the samples are in an order, by the scores of a model if one is named."""
+        return self.sample_query.order == order and self.values.get("by", "") == by
 
 
 class FilterableRun(NamedTuple):
-    """What the samples of a run can be filtered by: facets of its rows, groups of other methods, and corrections."""
+    """What the samples of a run can be filtered by: facets of its rows, groups of other methods, corrections, comments."""
 
     method: AnyMethod
     kind: str
     facets: Facets
     groupings: Sequence[SampleGrouping]
     corrected: Mapping[str, frozenset[str]]
+    commented: Mapping[str, int]
 
 
 def filterable_run(home: Home, run: Run) -> FilterableRun:
     """Return what the samples of a run can be filtered by; cached until any run or tree changes."""
     method = method_of(run)
     return FilterableRun(
-        method, method.row_kind, facets_of(home, run), groupings_of(home, run), corrected_samples(home, run)
+        method,
+        method.row_kind,
+        facets_of(home, run),
+        groupings_of(home, run),
+        corrected_samples(home, run),
+        comment_counts(home, run.id),
     )
 
 
@@ -110,8 +149,8 @@ def _groupings(home: Home, run_id: str, changes: tuple[object, ...]) -> Sequence
     return sample_groupings(home, get_run(home, run_id))
 
 
-def filter_of(parameters: Mapping[str, str], filterable: FilterableRun) -> Filter:
-    """Return the filter that the parameters of an address describe.
+def filter_of(parameters: Mapping[str, str], filterable: FilterableRun, *, show: Sequence[str] = ()) -> Filter:
+    """Return the filter that the parameters of an address describe; `show` are the models of which results are shown.
 
     Raises:
         RequestRefused: a parameter is no number, or names nothing that exists.
@@ -126,6 +165,7 @@ def filter_of(parameters: Mapping[str, str], filterable: FilterableRun) -> Filte
             "failure": get_args(FailureKind),
             "corrected": tuple(CORRECTED_LABELS),
             "answer": get_args(Answered),
+            "comments": tuple(COMMENTED_LABELS),
         }
         allowed = dict(choice.values) | dict.fromkeys(fixed_values.get(choice.name, ()), "")
         if choice.name in values and values[choice.name] not in allowed:
@@ -133,8 +173,14 @@ def filter_of(parameters: Mapping[str, str], filterable: FilterableRun) -> Filte
                 HTTPStatus.UNPROCESSABLE_ENTITY,
                 f"{choice.label}: there is no {values[choice.name]!r}; there are {', '.join(map(str, allowed)) or 'none'}",
             )
+    models = {shown_name(*model): model for model in filterable.facets.models}
     if "model" in values:
-        model, arm = {shown_name(*model): model for model in filterable.facets.models}[values["model"]]
+        model, arm = models[values["model"]]
+    if unknown := [name for name in show if name not in models]:
+        raise RequestRefused(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            f"show: there is no model {unknown[0][:80]!r}; there are {', '.join(models)}",
+        )
     unit = filterable.method.shown
     query = SampleQuery(
         search=values.get("q", ""),
@@ -148,8 +194,16 @@ def filter_of(parameters: Mapping[str, str], filterable: FilterableRun) -> Filte
         category=values.get("category", ""),
         among=_among(values, filterable, values.get("model", "")),
         order=cast("Order", values.get("order", "data")),
+        by=models[values["by"]] if "by" in values else None,
+        reply=cast("ReplyKind | None", values.get("reply")),
     )
-    return Filter(query, values)
+    chosen = tuple(name for name in models if name in show)
+    return Filter(query, values, () if chosen == default_models(filterable) else chosen)
+
+
+def default_models(filterable: FilterableRun) -> tuple[str, ...]:
+    """Return the models whose results the list shows where none are chosen: the first few."""
+    return tuple(shown_name(*model) for model in filterable.facets.models[:SHOWN])
 
 
 TEXTS = frozenset({"q", "answers", "low", "high"})
@@ -158,23 +212,26 @@ TEXTS = frozenset({"q", "answers", "low", "high"})
 
 def choices(filterable: FilterableRun) -> list[FilterChoice]:
     """Return the choices that offer more than one possibility."""
-    least = {
-        "model": 2,
-        "category": 2,
-        "failure": 2,
-        "order": 2 if filterable.method.scale and filterable.facets.models else 99,
-    }
+    least = {"model": 2, "category": 2, "failure": 2, "by": 2}
     return [choice for choice in _every_choice(filterable) if len(choice.values) >= least.get(choice.name, 1)]
 
 
+def failure_label(kind: str) -> str:
+    """Return what a kind of failure is called on pages."""
+    return FAILURES.get(kind, kind.replace("_", " "))
+
+
 def _every_choice(filterable: FilterableRun) -> list[FilterChoice]:
-    failures = [(ANY, "any failure"), *((failure, failure.replace("_", " ")) for failure in filterable.facets.failures)]
+    models = [(name, name) for name in (shown_name(*model) for model in filterable.facets.models)]
+    scored = filterable.method.scale and models
+    orders = [(order, text) for order, text in ORDERS.items() if scored or order not in ("low", "high", "apart")]
     return [
-        FilterChoice(
-            "model", "model", [(name, name) for name in (shown_name(*model) for model in filterable.facets.models)]
-        ),
+        FilterChoice("model", "model", models),
         FilterChoice("answer", "final answer", [(verdict, verdict) for verdict in filterable.facets.verdicts]),
-        FilterChoice("failure", "failure", failures),
+        FilterChoice(
+            "failure", "failure", [(kind, failure_label(kind)) for kind in (ANY, *filterable.facets.failures)]
+        ),
+        FilterChoice("reply", "reply", list(REPLIES.items()) if models else []),
         *(
             FilterChoice(
                 f"{GROUP}{grouping.name}",
@@ -187,7 +244,9 @@ def _every_choice(filterable: FilterableRun) -> list[FilterChoice]:
             "corrected", "corrected by hand", [(kind, CORRECTED_LABELS[kind]) for kind in filterable.corrected]
         ),
         FilterChoice("category", "category", [(category, category) for category in filterable.facets.categories]),
-        FilterChoice("order", "order", list(ORDERS.items())),
+        FilterChoice("comments", "comments", list(COMMENTED_LABELS.items()) if filterable.commented else []),
+        FilterChoice("order", "order", orders),
+        FilterChoice("by", "score of", models),
     ]
 
 
@@ -204,6 +263,8 @@ def _among(values: Mapping[str, str], filterable: FilterableRun, model: str) -> 
     ]
     if "corrected" in values:
         sample_sets.append(filterable.corrected.get(values["corrected"], frozenset()))
+    if "comments" in values:
+        sample_sets.append(frozenset(filterable.commented))
     return frozenset.intersection(*sample_sets) if sample_sets else None
 
 

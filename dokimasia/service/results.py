@@ -1,6 +1,7 @@
 """The sections of a run's report as pages show them, drawn once for each state of the home."""
 
 import asyncio
+from dataclasses import replace
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -73,6 +74,7 @@ def _home_version(service: Service) -> object:
 
 def _draw_report(service: Service, run: Run) -> DrawnReport:
     data: ReportData = asyncio.run(report_data(service.home, run, samples=0, redact=service.redact))
+    data = replace(data, samples_page=f"/runs/{run.id}/samples")
     sections = [section for section in sections_of(data) if not _samples_alone(section)]
     charts = Charts()
     body = Markup("\n".join(draw_section(section, charts, browser=lambda note: "") for section in sections))

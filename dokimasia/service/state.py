@@ -87,6 +87,7 @@ class Service:
         redact: removes secrets from every text that leaves the service.
         cache: computed figures and pages.
         read_semaphore: bounds the number of slow reads.
+        checking: names of the models that are being checked.
         events: the logs of the runs, which provide the queue's observers (`events.observer_of`).
     """
 
@@ -101,6 +102,7 @@ class Service:
     redact: Redactor = field(default_factory=Redactor, repr=False)
     cache: FigureCache = field(default_factory=FigureCache, repr=False)
     read_semaphore: ReadSemaphore = field(default_factory=ReadSemaphore, repr=False)
+    checking: set[str] = field(default_factory=set[str], repr=False)
     events: Events = None  # pyright: ignore[reportAssignmentType]  # made below where it is not given
 
     def __post_init__(self) -> None:

@@ -28,7 +28,7 @@ def run_size(home: Home, run_id: str) -> Deleted:
 
 
 async def delete_run(home: Home, run_id: str) -> Deleted:
-    """Remove a run with its results, events, threads, sample positions and decisions, in one transaction.
+    """Remove a run with its results, events, threads, sample positions, decisions and comments, in one transaction.
 
     The ledger, images and values (samples, chains, criteria, responses, judgements) stay: other runs may share them, and a
     repetition of the run needs no calls. Checkpoints of the run's threads become orphans, which
@@ -46,6 +46,8 @@ async def delete_run(home: Home, run_id: str) -> Deleted:
         connection.execute("DELETE FROM check_items WHERE run_id = ?", (run_id,))
         for table in ("queue", "spending"):
             connection.execute(f"DELETE FROM {table} WHERE id = ?", (run_id,))
+        for table in ("comments", "views"):
+            connection.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))
         sql = "DELETE FROM {} WHERE run_id = ?"
         rows = {name: connection.execute(sql.format(table), (run_id,)).rowcount for name, table in _TABLES.items()}
         count = connection.execute("DELETE FROM runs WHERE id = ?", (run_id,)).rowcount

@@ -158,7 +158,7 @@ async def test_a_terse_model_is_as_right_as_a_talkative_one(settings: Settings, 
     places = [
         text.index(words)
         for words in (
-            "so that the difference that comes next also says how much each says",
+            "part of the difference below is how much each says",
             "It is ahead of **sim/terse**",
             "Their scores fall for what they do not say",
             "| model | strict accuracy |",

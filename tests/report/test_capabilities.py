@@ -122,7 +122,7 @@ def test_hostile_names_and_criteria(small: Finished, tmp_path: Path) -> None:
         text = page.inner_text("#capabilities")
         for name in NAMES:
             assert name in text
-        assert "2 criteria have no place" in text
+        assert "2 criteria could not be assigned to the tree" in text
         assert "<script>window.pwned = 5</script>" in text
         page.locator("#capabilities .plot").hover()
         page.wait_for_selector("#capabilities .plot .hoverlayer .hovertext")

@@ -91,10 +91,10 @@ def test_a_terminal_has_the_reasons_under_the_table() -> None:
     rows: list[list[Cell]] = [[f"model {at}", cell, cell] for at, cell in enumerate(cells)]
     lines = _printed(Table(columns, rows, "Scores"))
     assert {"model 0 none ¹ none ¹", "model 1 4.90 [none ¹] 4.90 [none ¹]"} <= set(lines)
-    assert lines.count(f"¹ no interval: too few different images ({REASON})") == 1
+    assert lines.count(f"¹ no interval: too few distinct images ({REASON})") == 1
     alone: list[list[Cell]] = [["model 0", figures.interval(none), ""], ["model 1", "", ""]]
     lines = _printed(Table(columns, alone, "Scores"))
-    assert {"model 0 none ¹", f"¹ no interval: too few different images ({REASON})"} <= set(lines)
+    assert {"model 0 none ¹", f"¹ no interval: too few distinct images ({REASON})"} <= set(lines)
 
 
 def test_reasons_that_differ_in_their_figures_are_one_note() -> None:
@@ -103,7 +103,7 @@ def test_reasons_that_differ_in_their_figures_are_one_note() -> None:
     cells = [figures.interval(figures.Ends(None, None, reason)) for reason in reasons]
     table = Table([Column("model", numeric=False), Column("")], [["model", cell] for cell in cells], "Scores")
     note = (
-        "¹ no interval: too few different images (9 to 12 clusters at the ceiling: the effective number that differ from the "
+        "¹ no interval: too few distinct images (9 to 12 clusters at the ceiling: the effective number that differ from the "
         "median is 0.4 to 1.0, at least 1.5 are needed)"
     )
     lines = _printed(table)
@@ -115,16 +115,16 @@ def test_reasons_that_differ_in_their_figures_are_one_note() -> None:
 
 
 def test_in_a_sentence_the_reason_is_a_few_words() -> None:
-    """A sentence says that there are too few different images; the page has the details in the title of these words."""
+    """A sentence says that there are too few distinct images; the page has the details in the title of these words."""
     assert shortened(REASON) == TOO_FEW
     cell = figures.interval(figures.Ends(None, None, REASON))
     said = Paragraph(("It scores 4.80 of 5 (", cell, "; p = 1.000)."))
-    text = "It scores 4.80 of 5 (no interval: too few different images; p = 1.000)."
+    text = "It scores 4.80 of 5 (no interval: too few distinct images; p = 1.000)."
     out = StringIO()
     draw_blocks(Console(file=out, width=150), [said])
     assert out.getvalue().strip() == text
     (page,) = drawing.draw_blocks([said], drawing.Charts(), browser=str)
-    assert f'<abbr title="{REASON}">too few different images</abbr>' in page
+    assert f'<abbr title="{REASON}">too few distinct images</abbr>' in page
     assert re.sub("<[^>]*>", "", page) == text
 
 

@@ -93,7 +93,18 @@ async def test_a_filter_finds_what_it_says(client: httpx.AsyncClient, small: Fin
 
 
 @pytest.mark.parametrize(
-    "asked", ["low=high", "model=nobody", "order=random", "failure=none", "high=nan", "answer=%3Cscript%3E"]
+    "asked",
+    [
+        "low=high",
+        "model=nobody",
+        "order=random",
+        "by=nobody",
+        "reply=odd",
+        "comments=no",
+        "failure=none",
+        "high=nan",
+        "answer=%3Cscript%3E",
+    ],
 )
 async def test_a_filter_that_makes_no_sense_is_said_to(client: httpx.AsyncClient, small: Finished, asked: str) -> None:
     """What is no number, or names nothing that there is, is answered by a sentence and never by an error of ours."""
@@ -125,6 +136,108 @@ async def test_a_program_finds_the_samples_that_the_page_lists(
     assert len(names) == reply["total"]
     assert names == (listed(await body(client, path)) if names else [])
     assert (await client.get(f"/api/runs/{small.run}/samples?model=nobody")).status_code == 422
+
+
+def headings(text: str) -> dict[str, tuple[str, str]]:
+    """The headings that sort the list: by the text of each, its link and how the list is sorted by it."""
+    found = re.findall(r'<th scope="col"([^>]*)><a href="([^"]+)"[^>]*>(.*?)</a></th>', text, re.DOTALL)
+    return {
+        re.sub(r"<span.*?</span>|<wbr>", "", name): (unescape(link), "".join(re.findall(r'aria-sort="(\w+)"', rest)))
+        for rest, link, name in found
+    }
+
+
+async def test_every_heading_sorts_by_its_column(client: httpx.AsyncClient, small: Finished) -> None:
+    """A heading is a link that sorts by its column, and the other way round once the list is sorted by it."""
+    path = f"/runs/{small.run}/samples"
+    page = await body(client, path)
+    assert list(headings(page)) == ["sample", "sim/strong", "sim/weak", "failures"]
+    assert {way for _, way in headings(page).values()} == {""}
+    with Home.open(small.home, write=False) as home:
+        rows = [row for row in results(home, small.run) if row.kind == "score" and row.model == "sim/weak"]
+    scores = {row.sample_id: row.score or 0 for row in rows}
+    expected = {
+        "sample": (sorted(scores), sorted(scores, reverse=True)),
+        "sim/weak": (sorted(scores.values()), sorted(scores.values(), reverse=True)),
+    }
+    for name, (up, down) in expected.items():
+        first = await body(client, headings(page)[name][0])
+        assert headings(first)[name][1] == "ascending"
+        second = await body(client, headings(first)[name][0])
+        assert headings(second)[name][1] == "descending"
+        for names, wanted in ((listed(first), up), (listed(second), down)):
+            assert [scores[one] if name == "sim/weak" else one for one in names] == wanted
+    link = headings(page)["failures"][0]
+    assert headings(await body(client, link))["failures"][1] == "descending"
+    kept = headings(await body(client, f"{path}?answer=wrong&show=sim/weak"))["sim/weak"][0]
+    assert kept == f"{path}?answer=wrong&order=low&by=sim%2Fweak&show=sim%2Fweak"
+
+
+async def test_failures_are_counted_and_sorted_by(tmp_path: Path, full: Finished) -> None:
+    """The samples with the most failed items come first, and their kinds of failure stand beside them in words."""
+    with Home.open(full.home, write=False) as home:
+        failed = [row.sample_id for row in results(home, full.run, as_judged=True) if row.failure]
+    with service_over(full.home) as service:
+        async with asking(service) as client:
+            path = f"/runs/{full.run}/samples?order="
+            most = listed(await body(client, f"{path}most-failures"))
+            counts = [failed.count(name) for name in most]
+            assert counts == sorted(counts, reverse=True)
+            assert counts[0]
+            fewest = listed(await body(client, f"{path}fewest-failures"))
+            assert [failed.count(name) for name in fewest] == sorted(counts)
+            assert "unreadable" in await body(client, f"/runs/{full.run}/samples?failure=unparsable")
+
+
+async def test_a_refused_reply_is_found_where_it_was_scored(full: Finished) -> None:
+    """`reply=refused` finds every refusal: what failed as one, and what was kept as an answer and flagged."""
+    with Home.open(full.home, write=False) as home:
+        rows = home.all(
+            "SELECT r.sample_id, r.model, r.arm FROM results r LEFT JOIN responses t ON t.id = r.response_id "
+            "WHERE r.failure = 'refused' OR t.flags LIKE '%refused%'"
+        )
+    assert rows
+    with service_over(full.home) as service:
+        async with asking(service) as client:
+            path = f"/runs/{full.run}/samples?reply=refused"
+            assert set(listed(await body(client, path))) == {sample for sample, _, _ in rows}
+            weak = {sample for sample, model, arm in rows if model == "sim/weak" and not arm}
+            assert set(listed(await body(client, f"{path}&model=sim/weak"))) == weak
+            assert not listed(await body(client, f"/runs/{full.run}/samples?reply=empty"))
+
+
+async def test_the_models_of_the_list_are_chosen(
+    client: httpx.AsyncClient, small: Finished, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of many models the list shows the first few, or those that the address names; the page of a sample keeps the choice."""
+    monkeypatch.setattr("dokimasia.service.filtering.SHOWN", 1)
+    path = f"/runs/{small.run}/samples"
+    page = await body(client, path)
+    assert list(headings(page)) == ["sample", "sim/strong", "failures"]
+    assert "1 of 2 models shown" in page
+    chosen = await body(client, f"{path}?show=sim/weak")
+    assert list(headings(chosen)) == ["sample", "sim/weak", "failures"]
+    name = listed(chosen)[0]
+    assert f'href="{path}/{name}?show=sim%2Fweak"' in chosen
+    assert f'href="{path}?show=sim%2Fweak"' in await body(client, f"{path}/{name}?show=sim/weak")
+    assert "there is no model" in await body(client, f"{path}?show=nobody", 422)
+
+
+async def test_entries_of_modes_and_diagnosis_open_their_samples(homes: runs.Homes, tmp_path: Path) -> None:
+    """On a run's page every link to samples answers, and the list that it leads to has a sample."""
+    for kind in ("modes", "diagnosis"):
+        settings, made = homes.finished(KINDS[kind], tmp_path / kind)
+        with Home.open(settings.home, write=False) as home:
+            (source,) = [id for (id,) in home.all("SELECT id FROM runs WHERE method = 'evaluate'")]
+        pages = {source, made.run} if kind == "modes" else {source}
+        with service_over(settings.home) as service:
+            async with asking(service) as client:
+                for run in pages:
+                    page = await body(client, f"/runs/{run}?wait=true")
+                    links = {unescape(link) for link in re.findall(r'href="(/runs/[^"]+/samples[?/][^"]+)"', page)}
+                    assert any(("group-modes" if kind == "modes" else "model=") in link for link in links), kind
+                    for link in sorted(links):
+                        assert "sample-title" in (shown := await body(client, link)) or listed(shown), link
 
 
 async def test_what_says_nothing_is_left_out(client: httpx.AsyncClient, small: Finished) -> None:

@@ -70,6 +70,65 @@ def overrule(
     console().print(f"{answer}: {done}", markup=False)
 
 
+@click.command("comment")
+@click.argument("run")
+@click.argument("sample")
+@click.argument("text")
+@click.option("--who", help="Who comments (default: the name of the user of this machine).")
+@json_option
+@with_backend
+def comment(backend: Backend, run: str, sample: str, text: str, who: str | None, as_json: bool) -> None:
+    """Write a comment on SAMPLE of RUN, for everybody who reads the run."""
+    from dokimasia import operations
+    from dokimasia.cli.outcomes import user_name
+
+    body = {"sample": sample, "text": text}
+    kept = backend.call(operations.comments.comment, who=(who or user_name()).strip(), run=run, body=body)
+    if as_json:
+        print_json(kept)
+    else:
+        console().print(f"comment {kept.id} on {kept.sample}", markup=False)
+
+
+@click.command("comments")
+@click.argument("run", default="last")
+@click.option("--sample", help="Only the comments on this sample.")
+@json_option
+@with_backend
+def comments(backend: Backend, run: str, sample: str | None, as_json: bool) -> None:
+    """Print the comments on samples of RUN, in the order in which they were written."""
+    from dokimasia import operations
+
+    function = operations.comments.comments
+    entries = backend.entries(function, lambda page: page.comments, run=run, sample=sample)
+    if as_json:
+        print_json({"comments": [entry.model_dump(mode="json") for entry in entries]})
+        return
+    for entry in entries:
+        console().print(f"{entry.id}  {entry.sample}  {entry.who}, {entry.at}: {entry.text}", markup=False)
+    if not entries:
+        console().print("no comments")
+
+
+@click.command("delete-comment")
+@click.argument("run")
+@click.argument("number", type=click.IntRange(1))
+@click.option("--who", help="Whose comment it is (default: the name of the user of this machine).")
+@json_option
+@with_backend
+def delete_comment(backend: Backend, run: str, number: int, who: str | None, as_json: bool) -> None:
+    """Delete comment NUMBER, as `annotate comments` prints it, on a sample of RUN."""
+    from dokimasia import operations
+    from dokimasia.cli.outcomes import user_name
+
+    person = (who or user_name()).strip()
+    deleted = backend.call(operations.comments.delete_comment, who=person, run=run, id=number)
+    if as_json:
+        print_json(deleted)
+    else:
+        console().print(f"comment {deleted.id} on {deleted.sample} is deleted", markup=False)
+
+
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
@@ -111,7 +170,8 @@ def command() -> None:
     """Collect blind ratings of responses, pairs or criteria as files, compare them with judges, or overrule a judge."""
 
 
-command.add_command(overrule)
+for verb in (overrule, comment, comments, delete_comment):
+    command.add_command(verb)
 
 
 class DrawOptions(NamedTuple):

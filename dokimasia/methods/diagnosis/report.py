@@ -2,13 +2,15 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from dokimasia.domain.diagnosis.report import Sentence
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure
 from dokimasia.domain.refinement import SOLVED
+from dokimasia.methods.diagnosis.answer_tables import NO_MODE
 from dokimasia.methods.diagnosis.charts import SPOKES, bars_figure, heat_map, leaf_bars, radar, stacked_ranks
 from dokimasia.methods.diagnosis.evidence import Evidence, EvidenceAtom, ReportedDiagnosis
+from dokimasia.methods.diagnosis.evidence_data import UNNAMED
 from dokimasia.methods.diagnosis.figures import DiagnosisFigures, WrittenReport
 from dokimasia.report import figures
 from dokimasia.report.blocks import (
@@ -83,9 +85,13 @@ def section(data: ReportData) -> Section | None:
     evidence = diagnosis.evidence
     links = {row: f"#{_evidence_id(row)}" for row in diagnosis.cited if row in evidence}
     cards = {view["sample"]["id"]: f"#s-{number}" for number, view in enumerate(data.samples, start=1)}
+
+    def link(asset: Asset, row: AssetRow) -> str:
+        return _samples_of_row(diagnosis, asset, row, data)
+
     blocks: list[Block] = [Paragraph(_lead(diagnosis), "lead")]
     blocks += [Paragraph(note, "warning") for note in diagnosis.notes]
-    blocks += _marked_nodes(diagnosis)
+    blocks += _marked_nodes(diagnosis, data)
     if diagnosis.words is not None:
         blocks += prose(diagnosis.words, links)
     blocks += _leaf_chart(diagnosis)
@@ -95,27 +101,47 @@ def section(data: ReportData) -> Section | None:
     heat = diagnosis.asset("heatmap")
     if heat is not None and heat.rows:
         blocks.append(Chart(heat_map(heat), f"{heat.title}. {heat.sentence}"))
-        blocks.append(Fold(f"{heat.title}, as a table", tuple(table(heat))))
+        blocks.append(Fold(f"{heat.title}, as a table", tuple(table(heat, link=link))))
     ranks = diagnosis.asset("ranks")
     if ranks is not None and ranks.rows:
         blocks.append(Chart(stacked_ranks(ranks), f"{ranks.title}. {ranks.sentence}"))
     for name in FOLDED_FIRST:
         asset = diagnosis.asset(name)
         if asset is not None:
-            blocks.append(Fold(asset.title, tuple(table(asset))))
+            blocks.append(Fold(asset.title, tuple(table(asset, link=link))))
     for asset in diagnosis.assets:
         if asset.id == "contrasts" or (asset.family in FOLDED_LAST and asset.id != asset.family):
-            blocks.append(Fold(asset.title, tuple(table(asset, cards=cards, evidence=evidence))))
+            blocks.append(Fold(asset.title, tuple(table(asset, cards=cards, evidence=evidence, link=link))))
     if evidence:
         note = "A sample's name leads to its picture and whole answers where this page has them; --samples N takes in more."
         titles = {asset.id: asset.title for asset in diagnosis.assets}
         evidence_blocks = (
             Paragraph(note, "note"),
-            *(_evidence_fold(row, atoms, cards, titles) for row, atoms in evidence.items()),
+            *(_evidence_fold(row, atoms, cards, titles, data) for row, atoms in evidence.items()),
         )
-        title = "The atoms behind what is marked, what is cited, and each model's lowest leaves"
+        title = "Criteria behind the highlighted and cited results, and each model's lowest leaves"
         blocks.append(Fold(title, evidence_blocks))
     return Section("diagnosis", "Diagnosis", blocks)
+
+
+def _samples_of_row(diagnosis: ReportedDiagnosis, asset: Asset, row: AssetRow, data: ReportData) -> str:
+    """Return the address of the samples behind a row; empty where the report has no page of samples, or no filter finds them."""
+    model = row.model if row.model in diagnosis.models else ""
+    family = asset.id.partition("/")[0]
+    if family in ("answers", "examples") and row.samples:
+        return data.link_to_sample(row.samples[0])
+    if family in ("modes", "failures") and not row.samples:
+        return ""
+    if family == "modes":
+        return data.link_to_samples(group_modes=row.key, model=model) if row.key != NO_MODE else ""
+    if family == "failures":
+        return data.link_to_samples(failure=row.key.removeprefix(f"{model} "), model=model)
+    if row.node and diagnosis.grouping == "category":
+        category = row.node.strip("<>")
+        return "" if category == UNNAMED else data.link_to_samples(category=category, model=model)
+    if row.node:
+        return data.link_to_samples(group_tree=row.node, model=model)
+    return data.link_to_samples(model=model) if model else ""
 
 
 def _evidence_id(row: str) -> str:
@@ -136,8 +162,8 @@ def _lead(diagnosis: ReportedDiagnosis) -> str:
     return f"{models} on {basis}: {marks['weak']} weak and {marks['strong']} strong nodes beyond chance."
 
 
-def _marked_nodes(diagnosis: ReportedDiagnosis) -> Iterator[Block]:
-    """Yield a table of all weak and strong nodes; each row opens its evidence."""
+def _marked_nodes(diagnosis: ReportedDiagnosis, data: ReportData) -> Iterator[Block]:
+    """Yield a table of all weak and strong nodes; each row opens its evidence, and its model the samples behind it."""
     rows: list[list[Cell]] = []
     for asset in _of_family(diagnosis, "nodes"):
         for number, row in enumerate(asset.rows, start=1):
@@ -146,7 +172,7 @@ def _marked_nodes(diagnosis: ReportedDiagnosis) -> Iterator[Block]:
             href = f"#{_evidence_id(reference)}" if reference in diagnosis.evidence else ""
             rows.append(
                 [
-                    Span(row.model, "strong"),
+                    Span(row.model, "strong", href=_samples_of_row(diagnosis, asset, row, data)),
                     Span(row.mark, TONES.get(row.mark, "")),
                     Span(str(name.value), "strong", href=href),
                     _number(score.value, "score", "points of 100"),
@@ -196,8 +222,12 @@ def table(
     cards: Mapping[str, str] | None = None,
     evidence: Mapping[str, Evidence] | None = None,
     most: int | None = MOST_ROWS,
+    link: Callable[[Asset, AssetRow], str] = lambda asset, row: "",
 ) -> Iterator[Block]:
-    """Yield an asset's sentence and its sortable rows, at most `most`; samples and rows with evidence are links."""
+    """Yield an asset's sentence and its sortable rows, at most `most`; samples and rows with evidence are links.
+
+    A row without evidence leads to where `link` says, if anywhere.
+    """
     yield Paragraph((asset.sentence, Span(f"  [{asset.id}]", "muted")), "note")
     if not asset.rows:
         return
@@ -214,6 +244,7 @@ def table(
             href = cards.get(row.samples[0], "")
         if not href and evidence and reference in evidence:
             href = f"#{_evidence_id(reference)}"
+        href = href or link(asset, row)
         cells = [_cell(column, cell) for column, cell in zip(asset.columns, row.cells, strict=True)]
         if isinstance(row.cells[0].value, str):
             cells[0] = _text(asset.columns[0], row.cells[0].value, href)
@@ -265,13 +296,15 @@ def _counted(row: AssetRow) -> Cell:
     return n_scored if row.n == row.held else (n_scored, f"/{row.held:,}")
 
 
-def _evidence_fold(reference: str, evidence: Evidence, cards: Mapping[str, str], titles: Mapping[str, str]) -> Fold:
+def _evidence_fold(
+    reference: str, evidence: Evidence, cards: Mapping[str, str], titles: Mapping[str, str], data: ReportData
+) -> Fold:
     """Return the table of atoms behind a row: sample, question, ground truth, answer and score."""
     items: list[Cell] = []
     for atom in evidence.shown:
         items.append(
             (
-                Span(atom.sample, "strong", href=cards.get(atom.sample, "")),
+                Span(atom.sample, "strong", href=cards.get(atom.sample) or data.link_to_sample(atom.sample)),
                 f", criterion {atom.criterion}: ",
                 score_of(atom),
                 f". {atom.question} ",

@@ -176,9 +176,8 @@ def section(data: ReportData) -> Section | None:
     blocks.append(
         Paragraph(
             "Differences are taken sample by sample, since a hard sample is hard for both; what failed on either side "
-            f"is left out{'' if lost else ' (here nothing was)'}. The adjusted p-value keeps the expected share of false "
-            "findings among those that are called findings at or below its level, however many pairs there are. Interval "
-            "and test are made in different ways, so at the edge one may leave out 0 where the other does not.",
+            f"is left out{'' if lost else ' (here nothing was)'}. p-values are adjusted for multiple comparisons "
+            "(false discovery rate). The interval and the p-value use different methods and can disagree in borderline cases.",
             "note",
         )
     )
@@ -236,14 +235,14 @@ def _share_blocks(pairs: Sequence[ModelPair]) -> list[Block]:
             (low_share_pairs if pair.stated.least < figures.SPEAKING else unequal_share_pairs).append(pair)
     if low_share_pairs:
         warning = (
-            f"One of two models speaks to less than {figures.share(figures.SPEAKING).text} of the criteria's weight, on the "
+            f"One of two models addresses less than {figures.share(figures.SPEAKING).text} of the criteria's weight, on the "
             "samples scored for both, so their scores also say how much each says. Go by strict accuracy, and by the criteria "
-            "that both speak to."
+            "that both address."
         )
         blocks.append(Bullets(_shares(low_share_pairs), warning))
     if unequal_share_pairs:
         shares = "; ".join(_shares(unequal_share_pairs))
-        text = f"These speak to unlike shares of the weight, though to much of it: {shares}."
+        text = f"These address unlike shares of the weight, though much of it: {shares}."
         blocks.append(Paragraph(text, "note"))
     compared = [pair for pair in pairs if pair.strict_accuracy is not None or pair.both_stated is not None]
     if compared:

@@ -307,19 +307,20 @@ def _lead(data: ReportData, best: str) -> list[Cell]:
             figures.count(shares.n),
             " samples scored for both ",
             Span(best, "strong"),
-            " speaks to ",
+            " addresses ",
             better_share,
         )
-        consequence = ", so that the difference that comes next also says how much each says."
-        lines.append((*opening, " of the criteria's weight and ", worse, " to ", worse_share, consequence))
+        consequence = ": part of the difference below is how much each says, not how correct it is."
+        lines.append((*opening, " of the criteria's weight and ", worse, " ", worse_share, consequence))
     p_text = figures.p_value(pair.adjusted).text
     lines.append(
         (
-            "It is ahead of " if pair.sure else "It cannot be told apart from ",
+            "It is ahead of " if pair.sure else "Its lead over ",
             worse,
-            ": on the ",
+            " on the " if pair.sure else " is not significant: on the ",
             figures.count(pair.n_paired),
-            " samples scored for both the difference is ",
+            " samples scored for both" if pair.sure else " samples scored for both the difference is ",
+            " by " if pair.sure else "",
             Span(figures.signed_text(gap.mean), "strong"),
             " (" if gap.low is None else " (95 % ",
             *_pieces(figures.interval(gap, signed=True)),
@@ -529,7 +530,7 @@ def _judged_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Mode
             columns.append(computed_column(head.title, partial(_planted, planted, index), only=head.only))
     columns += [
         computed_column(
-            "of 100, by sample",
+            "score (0–100)",
             _of_100,
             meaning="(score − 1) / 4 × 100, a mean over samples; on capabilities it is a mean over criteria",
             only="page",
@@ -537,14 +538,14 @@ def _judged_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Mode
         column(
             "stated",
             "mean",
-            title="spoken to",
-            meaning="share of the criteria's weight that the answers speak to, mean over samples",
+            title="addressed",
+            meaning="share of the criteria's weight that the answers address, mean over samples",
             write=figures.spoken,
         ),
         computed_column(
-            "score of that",
+            "score on those",
             _stated_score,
-            meaning="mean score of what is spoken to; each model chooses what",
+            meaning="mean score on the criteria addressed, which differ by model",
             only="page",
         ),
         computed_column("scored", _scored, meaning="answers that were scored, and all answers", detail=True),
@@ -612,8 +613,8 @@ def _notes(data: ReportData) -> list[Block]:
     evaluation, judged = evaluation_of(data), data.judged
     models = evaluation.models
     used = figures.used(evaluation.together)
-    right = "Right are final answers that agree with the reference answer, by rule"
-    right += " or, where no rule can say, by the judge's word. " if judged else "; what no rule can say is undecided. "
+    right = "An answer is right if its final answer matches the reference. Rules decide where they can; "
+    right += "otherwise the judge does. " if judged else "what they cannot is undecided. "
     if _has_undecided(models):
         right += (
             "Strict accuracy counts undecided answers as not right, as benchmarks by exact match do; the figure after “up to” "
@@ -624,19 +625,19 @@ def _notes(data: ReportData) -> list[Block]:
     if evaluation.ask == "plain":
         right += (
             "The models were sent the bare question and not asked to show what their answers rest on: what an answer "
-            "does not speak of says nothing of what the model can do. "
+            "does not address says nothing of what the model can do. "
         )
     if not judged:
         total = f"All together: {used}. {_shared_calls(data)}".rstrip()
         return [Paragraph(right + INTERVALS, "note"), Only("terminal", (Paragraph(total, "note"),))]
     how = (
         "A judge scores each criterion of a sample from 1 to 5; an answer's score is their mean by weight, a sample's the "
-        "mean over its scored repeats, a model's the mean over its scored samples. What an answer does not speak of "
-        "counts 1, as published; how much it speaks to, and how it scores on that, stands beside it. "
+        "mean over its scored repeats, a model's the mean over its scored samples. A criterion that an answer does not "
+        "address scores 1, as in the paper; the share addressed, and the score on it, stand beside it. "
     )
     criteria = (
-        "Scores 1 to 5, higher is better; silence on a criterion counts 1, and spoken to is the share of the criteria's "
-        f"weight that answers speak to. {evaluation.preparation.calls:,} calls of {_criteria_made(data)}. "
+        "Scores 1 to 5, higher is better; a criterion that is not addressed scores 1, and addressed is the share of "
+        f"the criteria's weight that answers address. {evaluation.preparation.calls:,} calls of {_criteria_made(data)}. "
         f"Their cost: {figures.cost_of(evaluation.preparation).text}. All together: {used}. {_shared_calls(data)}"
     )
     return [
@@ -667,7 +668,7 @@ def _silence(models: Mapping[str, ModelScores]) -> str:
     if len(models) > 1:
         advice = ", and on the criteria that both models speak to (dokimasia diff RUN RUN --models A,B)"
     return (
-        f"These speak to less than {figures.share(figures.SPEAKING).text} of the criteria's weight: {', '.join(names)}. "
+        f"These address less than {figures.share(figures.SPEAKING).text} of the criteria's weight: {', '.join(names)}. "
         f"Their scores fall for what they do not say, right or wrong: compare them by strict accuracy{advice}."
     )
 
@@ -810,7 +811,7 @@ def _coverage_of_scores(data: ReportData) -> list[Block]:
         computed_column("answers", _scored, meaning="scored, and all"),
         column("coverage"),
         column("failed_answers", title="failed answers", meaning="by kind of failure", numeric=False),
-        column("bounds", title="bounds of the mean", meaning="if every failed answer had scored 1, or 5"),
+        column("bounds", title="worst- to best-case mean", meaning="if every failed answer had scored 1, or 5"),
     ]
     blocks: list[Block] = [table(ModelScores, rows, columns, "Coverage and failures by model, in answers")]
     if any(model.answers != model.n for model in models.values()):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from dokimasia.domain.identity import Value
@@ -77,7 +78,7 @@ def _coded_samples(data: ReportData) -> list[CodedSample]:
 def own_section(data: ReportData) -> Section:
     """Return the section of modes on an analysis's own page; examples link to the samples on it."""
     links = {coded.sample.id: f"#{_anchor(coded.sample.id)}" for coded in _coded_samples(data)}
-    return Section("modes", "Failure modes", list(_blocks(data.figures_as(ModesFigures), links)))
+    return Section("modes", "Failure modes", list(_blocks(data.figures_as(ModesFigures), links, data)))
 
 
 def section(data: ReportData) -> Section | None:
@@ -86,7 +87,7 @@ def section(data: ReportData) -> Section | None:
     if analysis is None:
         return None
     links = {view["sample"]["id"]: f"#s-{number}" for number, view in enumerate(data.samples, start=1)}
-    return Section("modes", "Failure modes", list(_blocks(ModesFigures.model_validate(analysis), links)))
+    return Section("modes", "Failure modes", list(_blocks(ModesFigures.model_validate(analysis), links, data)))
 
 
 def samples(data: ReportData) -> Section | None:
@@ -110,7 +111,7 @@ def sample(views: Views, cut: Cut) -> Iterator[Block]:
     yield Table(columns, rows, "Atoms of the sample and what was seen in them")
 
 
-def _blocks(analysis: ModesFigures, links: Links) -> Iterator[Block]:
+def _blocks(analysis: ModesFigures, links: Links, data: ReportData) -> Iterator[Block]:
     for note in analysis.notes:
         yield Paragraph(note, "warning")
     if analysis.making is not None:
@@ -121,11 +122,11 @@ def _blocks(analysis: ModesFigures, links: Links) -> Iterator[Block]:
         yield _agreement(analysis)
     if not analysis.modes:
         return
-    yield _overall(analysis)
+    yield _overall(analysis, data)
     yield _failures(analysis)
     if len(analysis.models) > 1:
-        yield _by_model(analysis)
-        yield _contrasts(analysis)
+        yield _by_model(analysis, data)
+        yield _contrasts(analysis, data)
     leaves = _by_leaf(analysis)
     if leaves is not None:
         yield Fold("By capability: where each mode is seen", (leaves,))
@@ -133,7 +134,7 @@ def _blocks(analysis: ModesFigures, links: Links) -> Iterator[Block]:
     for mode in analysis.modes:
         if mode.examples:
             title = f"{mode.name}: {several(len(mode.examples), 'example')}"
-            yield Fold(title, (Bullets([_example(example, links) for example in mode.examples]),))
+            yield Fold(title, (Bullets([_example(example, links, data) for example in mode.examples]),))
 
 
 def conclusion(data: ReportData) -> list[Cell]:
@@ -187,14 +188,14 @@ def _kappa(agreement: CoderAgreement) -> tuple[str | Span, ...]:
     return f"{counts}, Cohen's kappa ", kappa, Span(ends, "muted")
 
 
-def _overall(analysis: ModesFigures) -> Table:
+def _overall(analysis: ModesFigures, data: ReportData) -> Table:
     rows: list[TableRow[ModeRate]] = []
     for index, mode in enumerate(analysis.modes):
         rows.append(TableRow(mode.name, mode, f"/modes/{index}"))
     if analysis.none is not None:
         rows.append(TableRow(NO_MODE, analysis.none, "/none"))
     columns: list[TableColumn[ModeRate]] = [
-        computed_column("mode", _mode_name, numeric=False),
+        computed_column("mode", partial(_mode_name, data=data), numeric=False),
         computed_column("", _mode_kind, numeric=False),
         column("failed"),
         column("met"),
@@ -204,8 +205,11 @@ def _overall(analysis: ModesFigures) -> Table:
     return table(ModeRate, rows, columns, "Failure modes and how often they are seen", sortable=True)
 
 
-def _mode_name(row: TableRow[ModeRate]) -> Cell:
-    return Span(row.name, "strong" if isinstance(row.figures, ModeFigures) else "muted")
+def _mode_name(row: TableRow[ModeRate], data: ReportData) -> Cell:
+    if not isinstance(row.figures, ModeFigures):
+        return Span(row.name, "muted")
+    seen = row.figures.failed.k or row.figures.met.k
+    return Span(row.name, "strong", href=data.link_to_samples(group_modes=row.name) if seen else "")
 
 
 def _mode_kind(row: TableRow[ModeRate]) -> Cell:
@@ -226,18 +230,18 @@ def _failures(analysis: ModesFigures) -> Paragraph:
     return Paragraph(f"{text}.", "warning")
 
 
-def _by_model(analysis: ModesFigures) -> Table:
+def _by_model(analysis: ModesFigures, data: ReportData) -> Table:
     rows: list[TableRow[ModeRate]] = [TableRow(mode.name, mode) for mode in analysis.modes]
     if analysis.none is not None:
         rows.append(TableRow(NO_MODE, analysis.none))
     columns: list[TableColumn[ModeRate]] = [
-        computed_column("share of failed atoms", lambda row: Span(row.name, "strong"), numeric=False),
+        computed_column("share of failed atoms", partial(_mode_name, data=data), numeric=False),
         *(column("models", model, title=model) for model in analysis.models),
     ]
     return table(ModeRate, rows, columns, "Failure modes by model")
 
 
-def _contrasts(analysis: ModesFigures) -> Block:
+def _contrasts(analysis: ModesFigures, data: ReportData) -> Block:
     """Return the table of significant differences between models' failures, or that there is none."""
     marked = [contrast for contrast in analysis.contrasts if contrast.verdict in ("more often", "less often")]
     if not marked:
@@ -249,7 +253,7 @@ def _contrasts(analysis: ModesFigures) -> Block:
     columns: list[TableColumn[ContrastFigures]] = [
         computed_column("model", lambda row: Span(row.figures.model, "strong"), numeric=False),
         computed_column("", _verdict, numeric=False),
-        computed_column("mode", lambda row: row.figures.mode, numeric=False),
+        computed_column("mode", lambda row: _mode_of_model(row.figures, data), numeric=False),
         computed_column(
             "against the others",
             _difference,
@@ -261,6 +265,10 @@ def _contrasts(analysis: ModesFigures) -> Block:
     ]
     rows = [TableRow("", contrast) for contrast in marked]
     return table(ContrastFigures, rows, columns, "Where a model's failures differ from those of the others")
+
+
+def _mode_of_model(contrast: ContrastFigures, data: ReportData) -> Cell:
+    return Span(contrast.mode, href=data.link_to_samples(group_modes=contrast.mode, model=contrast.model))
 
 
 def _verdict(row: TableRow[ContrastFigures]) -> Cell:
@@ -288,7 +296,7 @@ def _by_leaf(analysis: ModesFigures) -> Table | None:
     return Table(columns, cells, "Failure modes by capability", sortable=True)
 
 
-def _example(example: Example, links: Links) -> Cell:
+def _example(example: Example, links: Links, data: ReportData) -> Cell:
     words: tuple[str | Span, ...] = (Span("says nothing of it. ", "muted"),)
     if example.quote:
         words = (Span(f"\u201c{example.quote}\u201d", "cited"), " ")
@@ -296,7 +304,7 @@ def _example(example: Example, links: Links) -> Cell:
     return (
         Span(example.model, "strong"),
         " on ",
-        Span(example.sample, "strong", href=links.get(example.sample, "")),
+        Span(example.sample, "strong", href=links.get(example.sample) or data.link_to_sample(example.sample)),
         f"{repeat}, atom {example.criterion}: ",
         *words,
         Span(f"{example.question} Truth: {example.ground_truth}", "muted"),

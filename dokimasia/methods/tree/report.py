@@ -151,7 +151,7 @@ def section(data: ReportData) -> Section | None:
     if tree.unplaced:
         total = sum(tree.unplaced.values())
         kinds = ", ".join(f"{count} {kind}" for kind, count in tree.unplaced.items())
-        text = f"{total} criteria have no place in the tree and count nowhere below: {kinds}."
+        text = f"{total} criteria could not be assigned to the tree and are left out below: {kinds}."
         blocks.append(Paragraph(text, "warning"))
     blocks += _findings({name: tree.findings[name] for name in models if name in tree.findings})
     nodes = [node for node in tree.nodes if node.below]
@@ -215,7 +215,7 @@ def _findings(by_model: Mapping[str, ModelFindings]) -> Iterator[Block]:
         most = max(findings.looked_at for findings in by_model.values())
         yield Paragraph(
             f"No node is significantly weaker or stronger than the rest for {', '.join(unremarkable)}: "
-            f"up to {most} nodes were looked at.",
+            f"up to {most} nodes were tested.",
             "note",
         )
     for reason, names in untested.items():

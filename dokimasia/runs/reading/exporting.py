@@ -25,6 +25,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import CallFigures, SqliteLedger
 from dokimasia.storage.lookup import find_value
 from dokimasia.storage.naming import Label, labels
+from dokimasia.storage.people.comments import comments_on
 from dokimasia.storage.people.corrections import Corrections, corrections_of
 from dokimasia.storage.results import ResultRow, corrected, result_pages
 from dokimasia.storage.retries import retries
@@ -75,6 +76,9 @@ CORRECTED: dict[str, ColumnType] = {
 """Additional columns of a run with corrections by people: who and why, and the judge's original results. The rows of a
 sample that was left out are kept."""
 
+COMMENTED: dict[str, ColumnType] = {"comments": "texts"}
+"""The additional column of a run with comments: those on the row's sample, each with who wrote it and when."""
+
 LAST: dict[str, ColumnType] = {
     "calls": "integer",
     "input_tokens": "integer",
@@ -122,8 +126,17 @@ def export_pages(home: Home, run: Run) -> ExportPages:
         export = method.export(home, run)
         return ExportPages(export.columns, _only(export.rows))
     corrections = corrections_of(home, run.id)
-    columns: dict[str, ColumnType] = {**FIRST, **(method.columns or MADE), **(CORRECTED if corrections else {}), **LAST}
-    return ExportPages(columns, _pages(home, run, method, corrections))
+    comments: dict[str, list[str]] = {}
+    for comment in comments_on(home, run.id):
+        comments.setdefault(comment.sample, []).append(f"{comment.who}, {comment.at}: {comment.text}")
+    columns: dict[str, ColumnType] = {
+        **FIRST,
+        **(method.columns or MADE),
+        **(CORRECTED if corrections else {}),
+        **(COMMENTED if comments else {}),
+        **LAST,
+    }
+    return ExportPages(columns, _pages(home, run, method, corrections, comments))
 
 
 async def _only(rows: Sequence[Mapping[str, object]]) -> AsyncIterator[Sequence[Mapping[str, object]]]:
@@ -131,7 +144,7 @@ async def _only(rows: Sequence[Mapping[str, object]]) -> AsyncIterator[Sequence[
 
 
 async def _pages(
-    home: Home, run: Run, method: AnyMethod, corrections: Corrections
+    home: Home, run: Run, method: AnyMethod, corrections: Corrections, comments: Mapping[str, list[str]]
 ) -> AsyncIterator[Sequence[Mapping[str, object]]]:
     """Yield the rows of an export; all at once where the cells of a row depend on other rows."""
     plan, _ = method.read(run)
@@ -160,6 +173,7 @@ async def _pages(
                 **row.model_dump(include=_SAID),
                 **cells,
                 **correction,
+                **({"comments": comments.get(row.sample_id)} if comments else {}),
                 **_used(row, figures),
                 "simulated": row.model in fake or judged_by_fake or (not row.model and bool(fake)),
             }

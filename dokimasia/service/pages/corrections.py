@@ -121,7 +121,9 @@ def correct(
     except InputError as problem:
         return one_sample(request, service, run, sample, fault=problem, given=form)
     drop_draft(service.home, run, sample, person.name, model, repeat)
-    filter = filter_of(request.query_params, filterable_run(service.home, run))
+    filter = filter_of(
+        request.query_params, filterable_run(service.home, run), show=request.query_params.getlist("show")
+    )
     return RedirectResponse(f"{sample_link(run, sample, filter)}#by-hand", 303)
 
 

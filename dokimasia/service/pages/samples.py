@@ -1,5 +1,6 @@
 """Pages of a run's samples: a filtered list, single samples with corrections, their calls, and thumbnails."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from http import HTTPStatus
@@ -22,7 +23,17 @@ from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.reading.inspection import calls_of_sample
 from dokimasia.runs.reading.reporting import redact_texts
 from dokimasia.service.drawing import page
-from dokimasia.service.filtering import BY_HAND, LEFT_OUT, Filter, FilterableRun, choices, filter_of, filterable_run
+from dokimasia.service.filtering import (
+    BY_HAND,
+    LEFT_OUT,
+    Filter,
+    FilterableRun,
+    choices,
+    default_models,
+    failure_label,
+    filter_of,
+    filterable_run,
+)
 from dokimasia.service.problems import status_of
 from dokimasia.service.response_cache import keep
 from dokimasia.service.sample_view import draw_sample, view_of
@@ -30,8 +41,9 @@ from dokimasia.service.state import Reader, Service, TheService, person_of
 from dokimasia.storage.excerpts import rows_of, samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import Label, labels
+from dokimasia.storage.people.comments import comments_on, views_of
 from dokimasia.storage.people.corrections import correction_events
-from dokimasia.storage.reading.browsing import SamplePage, find_samples, sample_around
+from dokimasia.storage.reading.browsing import Order, SamplePage, find_samples, sample_around
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run
 
@@ -98,6 +110,9 @@ router = APIRouter()
 PAGE = 50
 """Samples on a page of the list."""
 
+MANY = 8
+"""Answers beyond which the page of a sample has a filter for them."""
+
 SIDE = 240
 """The longest side of a thumbnail, in pixels."""
 
@@ -123,8 +138,16 @@ class SampleCell(NamedTuple):
     about: str = ""
 
 
+class SampleColumn(NamedTuple):
+    """A column of the list: its heading, the query string that sorts by it, and how it is sorted now (empty: not)."""
+
+    name: str
+    link: str
+    way: str
+
+
 class ListedSample(NamedTuple):
-    """A sample of the list."""
+    """A sample of the list; `failures` are kinds with the number of failed items."""
 
     place: int
     id: str
@@ -136,6 +159,7 @@ class ListedSample(NamedTuple):
     images: int
     cells: Sequence[SampleCell]
     failures: Sequence[str]
+    comments: int
 
 
 @router.get("/runs/{run_id}/samples")
@@ -150,13 +174,14 @@ def samples(
     home, run = service.home, service.run(run_id)
     keep(request, run)
     filterable = filterable_run(home, run)
-    filter = filter_of(request.query_params, filterable)
+    filter = filter_of(request.query_params, filterable, show=request.query_params.getlist("show"))
     samples_found = find_samples(
         home, run.id, filterable.kind, filter.sample_query, limit=PAGE, offset=(number - 1) * PAGE
     )
-    if not samples_found.total and not filter.values:
+    if not samples_found.total and not filter.values and not filter.shown:
         raise NotFound(f"{filterable.method.title} has no samples to show: dokimasia show {run.id} shows it whole")
-    columns, rows = _table(service, run, filterable, filter, samples_found)
+    names, rows = _table(service, run, filterable, filter, samples_found)
+    models = [shown_name(*model) for model in filterable.facets.models]
     return page(
         request,
         "samples.html",
@@ -166,7 +191,17 @@ def samples(
         choices=choices(filterable),
         asked=filter,
         by=filterable,
-        columns=columns,
+        name_column=_column("sample", filter, "name", "name-down"),
+        columns=[
+            _column(name, filter, "low", "high", by=name) if name else SampleColumn("items", "", "") for name in names
+        ],
+        failure_column=_column("failures", filter, "most-failures", "fewest-failures", first="descending"),
+        models=models,
+        shown=[name for name in names if name],
+        default_models=default_models(filterable),
+        views=views_of(home, run.id),
+        person_name=person.name,
+        may_delete_all=person.self_named,
         rows=rows,
         size=PAGE,
         found=samples_found,
@@ -194,7 +229,7 @@ def one_sample(
     home = service.home
     keep(request, run)
     filterable = filterable_run(home, run)
-    filter = filter_of(request.query_params, filterable)
+    filter = filter_of(request.query_params, filterable, show=request.query_params.getlist("show"))
     view = view_of(home, run, sample_id, person_of(request).name)
     value = samples_of(home, run.id, [sample_id])[sample_id]
     rows = rows_of(home, run.id, [sample_id]).get(sample_id, [])
@@ -216,12 +251,17 @@ def one_sample(
         around=around,
         before=sample_link(run, around.before, filter) if around and around.before is not None else "",
         after=sample_link(run, around.after, filter) if around and around.after is not None else "",
-        failures=sorted({row.failure for row in rows if row.failure}),
+        failures=sorted({failure_label(row.failure) for row in rows if row.failure}),
         body=draw_sample(service, run, value, view),
         images=[image.sha256 for image in value.images],
         done=bool(rows),
         calls=len({key for row in rows for key in row.calls}),
         calls_link=f"/runs/{run.id}/calls/{quote(sample_id, safe='')}",
+        comments=redact_texts([one._asdict() for one in comments_on(home, run.id, value.id)], service.redact),
+        person_name=person_of(request).name,
+        may_delete_all=person_of(request).self_named,
+        models=len({(row.model, row.arm) for row in rows if row.model}),
+        many=MANY,
     )
 
 
@@ -262,8 +302,8 @@ def sample_link(run: Run, sample_id: str, filter: Filter | None = None) -> str:
 
 
 def run_label(home: Home, run: Run) -> str:
-    """Return the label of a run: its name, or its method, its data and the beginning of its id."""
-    return labels(home).get(run.id, Label()).name or f"{run.method} {run.data_name} ({run.id[:8]})"
+    """Return the label of a run: its name, or its data, its method and the beginning of its id."""
+    return labels(home).get(run.id, Label()).name or f"{run.data_name} ({run.method} {run.id[:8]})"
 
 
 def _table(
@@ -274,10 +314,11 @@ def _table(
     values, results = samples_of(service.home, run.id, ids), rows_of(service.home, run.id, ids)
     rows_by_sample = {id: _by_model(results.get(id, ()), filterable.kind) for id in ids}
     models = {name for by_model in rows_by_sample.values() for name in by_model}
-    chosen_model = filter.values.get("model")
-    columns = [
-        name for name in (shown_name(*model) for model in filterable.facets.models) if chosen_model in (None, name)
-    ]
+    columns = list(filter.shown or default_models(filterable))
+    if "model" in filter.values:
+        columns = [filter.values["model"]]
+    elif (sorted_by := filter.values.get("by")) and sorted_by not in columns:
+        columns.insert(0, sorted_by)
     if "" in models or not columns:
         columns.append("")
     rows: list[ListedSample] = []
@@ -295,10 +336,29 @@ def _table(
                 image=sample.images[0].sha256 if sample.images else "",
                 images=len(sample.images),
                 cells=[_cell(own_rows.get(name, ()), filterable.method) for name in columns],
-                failures=sorted({row.failure for row in results.get(id, ()) if row.failure}),
+                failures=_failure_counts(results.get(id, ())),
+                comments=filterable.commented.get(id, 0),
             )
         )
     return columns, rows
+
+
+def _column(
+    name: str, filter: Filter, up: Order, down: Order, *, by: str = "", first: str = "ascending"
+) -> SampleColumn:
+    """Return a column that is sorted first in the order `up`, which is `first`, and then in the order `down`."""
+    ways: dict[Order, str] = {up: first, down: "descending" if first == "ascending" else "ascending"}
+    way = next((way for order, way in ways.items() if filter.is_order(order, by)), "")
+    return SampleColumn(name, filter.order_query(up, down, by), way)
+
+
+def _failure_counts(rows: Sequence[ResultRow]) -> list[str]:
+    """Return the kinds of failure of a sample, each with the number of failed items if there are several."""
+    counts = Counter(row.failure for row in rows if row.failure)
+    return [
+        f"{count:,} × {failure_label(kind)}" if count > 1 else failure_label(kind)
+        for kind, count in sorted(counts.items())
+    ]
 
 
 def _by_model(rows: Sequence[ResultRow], kind: str) -> dict[str, list[ResultRow]]:
@@ -313,7 +373,7 @@ def _cell(rows: Sequence[ResultRow], method: AnyMethod) -> SampleCell:
     """Return the outcome of a model's answers to a sample: mean score, verdict, failures, or their number."""
     if not rows:
         return SampleCell("–", tone="muted", about="nothing yet")
-    failures = sorted({row.failure.replace("_", " ") for row in rows if row.failure})
+    failures = sorted({failure_label(row.failure) for row in rows if row.failure})
     scores = [row.score for row in rows if row.score is not None]
     verdicts = [row.verdict for row in rows if row.verdict in ("right", "wrong")]
     about = "; ".join([*dict.fromkeys(verdicts), *failures])

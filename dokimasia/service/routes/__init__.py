@@ -5,7 +5,7 @@ from functools import cache
 
 from fastapi import APIRouter
 
-from dokimasia.operations import finished, knowledge, passports, results, reviews, runs, trees
+from dokimasia.operations import comments, finished, knowledge, passports, results, reviews, runs, trees
 from dokimasia.operations.operation import operations_in
 from dokimasia.service.routes import lookups, starting, uploads
 from dokimasia.service.routing import add_operation, json_router
@@ -13,6 +13,7 @@ from dokimasia.service.routing import add_operation, json_router
 
 def api_routers() -> Iterator[APIRouter]:
     """Yield the routers; the one that starts runs is built on each call, since the methods of plug-ins may have changed."""
+    yield _operations(comments.__name__)
     yield _operations(finished.__name__)
     yield from (lookups.events_router, lookups.health_router, lookups.images_router)
     yield _operations(knowledge.__name__)

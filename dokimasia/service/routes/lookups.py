@@ -163,9 +163,17 @@ def samples(
     category: Annotated[Word, Query(description="Only those of this category.")] = "",
     low: Annotated[Word, Query(description="Only those whose mean score is at least this number.")] = "",
     high: Annotated[Word, Query(description="Only those whose mean score is at most this number.")] = "",
+    reply: Annotated[
+        Word, Query(description="Only those with a reply that is `refused`, `empty` or `truncated`.")
+    ] = "",
+    comments: Annotated[Word, Query(description="`yes`: only those with comments.")] = "",
     order: Annotated[
-        Order, Query(description="As in the data; lowest or highest score first; farthest apart first.")
+        Order,
+        Query(
+            description="As in the data; lowest or highest score first; farthest apart first; by name, or number of failures."
+        ),
     ] = "data",
+    by: Annotated[Word, Query(description="The model whose scores the order is by; by default all models.")] = "",
     limit: Limit = 50,
     after: After = None,
 ) -> Samples:

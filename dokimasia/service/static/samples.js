@@ -7,8 +7,52 @@
 
   // Leave empty fields out of the address.
   form?.addEventListener("formdata", (event) => {
+    const boxes = all('[name="show"]', form);
+    if (boxes.every((box) => box.checked === ("default" in box.dataset))) event.formData.delete("show");
     for (const [name, value] of Array.from(event.formData.entries())) if (value === "") event.formData.delete(name);
   });
+
+  // A field that finds boxes to tick, and buttons that tick all or none of those that are found.
+  document.addEventListener("input", (event) => {
+    const finds = event.target.dataset?.find;
+    if (!finds) return;
+    event.stopPropagation();
+    const words = event.target.value.toLowerCase();
+    all(finds).forEach((label) => { label.hidden = !label.textContent.toLowerCase().includes(words); });
+  });
+  document.addEventListener("change", (event) => { if (event.target.dataset?.find) event.stopPropagation(); }, true);
+  document.addEventListener("click", (event) => {
+    const ticks = event.target.closest?.("[data-tick]")?.dataset.tick;
+    if (!ticks) return;
+    const boxes = all('label:not([hidden]) [name="show"]', form);
+    boxes.forEach((box) => { box.checked = ticks === "all"; });
+    boxes[0]?.dispatchEvent(new Event("change", { bubbles: true }));
+  });
+
+  // With many models, a sample shows the answers of those that a field names, or that were chosen in the list.
+  let wanted = "", onlyShown = true;
+  const ANSWERS = ".sample .matrix tbody tr, .sample .answers > .answer, #by-hand .correct.answered, .sample table.sortable tbody tr";
+  const narrow = () => {
+    const field = one("[data-find-answers]");
+    if (!field) return;
+    const chosen = new URLSearchParams(location.search).getAll("show");
+    const only = one("[data-only-shown]");
+    only.closest("label").hidden = !chosen.length;
+    only.checked = onlyShown;
+    field.value = wanted;
+    const words = wanted.toLowerCase();
+    let found = 0, count = 0;
+    all(ANSWERS).forEach((part) => {
+      const name = (part.querySelector("th, td, summary b, b")?.textContent ?? "").trim();
+      const fits = name.toLowerCase().includes(words) && (!onlyShown || !chosen.length || chosen.includes(name.replace(/ · repeat \d+$/, "")));
+      part.hidden = !fits;
+      if (part.matches(".matrix tr, .sortable tr")) { count += 1; found += fits; }
+    });
+    one("[data-found]").textContent = found === count ? "" : `${found} of ${count} answers`;
+  };
+  document.addEventListener("input", (event) => { if (event.target.matches?.("[data-find-answers]")) { wanted = event.target.value; narrow(); } });
+  document.addEventListener("change", (event) => { if (event.target.matches?.("[data-only-shown]")) { onlyShown = event.target.checked; narrow(); } });
+  narrow();
 
   // The search runs while it is typed; leaving the field must not start it again.
   one("#q")?.addEventListener("change", (event) => event.stopPropagation());
@@ -33,6 +77,7 @@
     if (event.target.id !== "one" && event.detail.elt?.id !== "one") return;
     prepare();
     restore();
+    narrow();
     if (document.activeElement === document.body) (one("#sample") ?? document.body).focus({ preventScroll: true });
   });
 
@@ -124,6 +169,12 @@
   document.addEventListener("htmx:beforeRequest", keepNow);
   // Whether a key may leave the page; an unsaved correction is shown instead.
   const mayLeave = () => {
+    const comment = one("#comment-text");
+    if (comment?.value.trim()) {
+      comment.focus();
+      window.dokimasiaTell("This comment is not saved: save it, or clear it first.");
+      return false;
+    }
     const form = forms().find(changed);
     if (!form) return true;
     form.closest("details").open = true;
@@ -140,7 +191,7 @@
       select.dispatchEvent(new Event("change", { bubbles: true }));
       return;
     }
-    const answers = all(".sample .answer");
+    const answers = all(".sample .answer:not([hidden])");
     if (!answers.length) return;
     const at = answers.findIndex((answer) => answer.classList.contains("chosen"));
     answers[at]?.classList.remove("chosen");
@@ -225,6 +276,12 @@
     stage.addEventListener("pointerup", () => { held = null; });
     stage.addEventListener("dblclick", () => (scale > 1 ? fit() : zoom(3)));
     large.addEventListener("keydown", (event) => {
+      if (scale === 1 && pictures().length > 1 && (event.key === "ArrowLeft" || event.key === "ArrowRight")) {
+        show(event.key === "ArrowLeft" ? at - 1 : at + 1);
+        event.preventDefault();
+        event.stopPropagation();
+        return;
+      }
       const move = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] }[event.key];
       if (move) { x += move[0]; y += move[1]; if (scale === 1) { x = 0; y = 0; } place(); }
       else if (event.key === "+" || event.key === "=") zoom(1.5);

@@ -5,20 +5,39 @@ from typing import Literal, NamedTuple
 
 import orjson
 
+from dokimasia.domain.judgement import EMPTY_REPLY
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of
 
-Order = Literal["data", "low", "high", "apart"]
-"""The order of samples: as in the data, by mean score (lowest or highest first), or by the range of scores (widest first)."""
+Order = Literal["data", "low", "high", "apart", "name", "name-down", "most-failures", "fewest-failures"]
+"""The order of samples: as in the data, by mean score (lowest or highest first; without scores by the share of right
+answers), by the range of scores (widest first), by name, or by the number of failures."""
+
+ReplyKind = Literal["refused", "truncated", "empty"]
+"""What was wrong with a reply: a refusal, cut at the token limit, or without text; also where it was scored nevertheless."""
 
 ANY = "any"
 """Stands for every kind of failure but `waiting`: an item that waits for a person has not failed."""
 
 _ORDERS: dict[Order, str] = {
     "data": "p.position",
-    "low": "o.mean IS NULL, o.mean, p.position",
-    "high": "o.mean IS NULL, o.mean DESC, p.position",
+    "low": "o.mean IS NULL, o.mean, o.correct IS NULL, o.correct, p.position",
+    "high": "o.mean IS NULL, o.mean DESC, o.correct IS NULL, o.correct DESC, p.position",
     "apart": "o.apart IS NULL, o.apart DESC, p.position",
+    "name": "p.sample_id, p.position",
+    "name-down": "p.sample_id DESC, p.position",
+    "most-failures": "coalesce(f.failed, 0) DESC, p.position",
+    "fewest-failures": "coalesce(f.failed, 0), p.position",
+}
+_BY_SCORE: tuple[Order, ...] = ("low", "high", "apart")
+_BY_FAILURES: tuple[Order, ...] = ("most-failures", "fewest-failures")
+
+_REPLIES: dict[ReplyKind, str] = {
+    "refused": "(r.failure = 'refused' OR instr(t.flags, '\"refused\"'))",
+    "truncated": "(r.failure = 'truncated' OR instr(t.flags, '\"truncated\"'))",
+    "empty": "(r.failure = 'unparsable' AND r.reason = '"
+    + EMPTY_REPLY
+    + "' OR r.failure = 'truncated' AND r.response_id IS NULL)",
 }
 
 _SEARCHED = " || ' ' || ".join(
@@ -31,7 +50,8 @@ class SampleQuery(NamedTuple):
 
     `search` has words, all of which occur in the sample's name, category, question or reference, or with `answers` in one
     of its answers. `model` and `arm` restrict scores, failures and verdicts to those of a model. `low` and `high` bound the
-    mean of the sample's scores. `failure` is a kind, or `ANY`. `among` restricts the samples to these names.
+    mean of the sample's scores. `failure` is a kind, or `ANY`, and `reply` what was wrong with a reply. `among` restricts the
+    samples to these names. `by` is the model, with its arm, whose scores the order is by; None is `model`, or every model.
     """
 
     search: str = ""
@@ -45,6 +65,8 @@ class SampleQuery(NamedTuple):
     category: str = ""
     among: Collection[str] | None = None
     order: Order = "data"
+    by: tuple[str, str] | None = None
+    reply: ReplyKind | None = None
 
 
 class Facets(NamedTuple):
@@ -122,28 +144,47 @@ def _matching_samples(home: Home, run_id: str, kind: str, query: SampleQuery) ->
     of_model, model = "", []
     if query.model:
         of_model, model = " AND {0}model = ? AND {0}arm = ?", [query.model, query.arm]
-    by_score = query.order != "data" or query.low is not None or query.high is not None
-    scores, join, values = "", "", []
-    if by_score:
-        # Next to a model's plain answers, those of its arms, such as the one without the image, do not count.
-        plain = "(arm = '' OR NOT EXISTS (SELECT 1 FROM results WHERE run_id = ? AND kind = ? AND arm = ''))"
-        only, of = (of_model.format(""), model) if query.model else (f" AND {plain}", [run_id, kind])
-        scores = (
-            "of_sample AS (SELECT sample_id, avg(score) AS mean, max(score) - min(score) AS apart FROM results "
-            f"WHERE run_id = ? AND kind = ?{only} GROUP BY sample_id), "
+    by = query.by or ((query.model, query.arm) if query.model else None)
+    tables, join, values = "", "", []
+    if query.low is not None or query.high is not None:
+        only, of = (of_model.format(""), model) if query.model else _plain(run_id, kind)
+        tables += f"of_sample AS ({_SCORES}{only} GROUP BY sample_id), "
+        join, values = "LEFT JOIN of_sample m ON m.sample_id = p.sample_id ", [run_id, kind, *of]
+    if query.order in _BY_SCORE:
+        only, of = _plain(run_id, kind) if by is None else (" AND model = ? AND arm = ?", [*by])
+        tables += f"ordering AS ({_SCORES}{only} GROUP BY sample_id), "
+        join += "LEFT JOIN ordering o ON o.sample_id = p.sample_id "
+        values += [run_id, kind, *of]
+    if query.order in _BY_FAILURES:
+        tables += (
+            "failures AS (SELECT sample_id, count(*) AS failed FROM results WHERE run_id = ? "
+            f"AND coalesce(failure, 'waiting') != 'waiting'{of_model.format('')} GROUP BY sample_id), "
         )
-        join, values = "LEFT JOIN of_sample o ON o.sample_id = p.sample_id ", [run_id, kind, *of]
+        join += "LEFT JOIN failures f ON f.sample_id = p.sample_id "
+        values += [run_id, *model]
     conditions, parameters = _conditions(run_id, query, of_model, model)
     results, among = _corrected_results(home, run_id)
     if query.category or (query.search.strip() and not query.answers):
         join += "JOIN samples s ON s.id = p.sample "
     sql = (
-        f"WITH {results}{scores}ordered AS "
+        f"WITH {results}{tables}ordered AS "
         "(SELECT p.sample_id AS id, row_number() OVER byorder AS place, count(*) OVER () AS total, "
         f"lag(p.sample_id) OVER byorder AS before, lead(p.sample_id) OVER byorder AS after FROM run_samples p {join}"
         f"WHERE {' AND '.join(['p.run_id = ?', *conditions])} WINDOW byorder AS (ORDER BY {_ORDERS[query.order]}))"
     )
     return sql, [*among, *values, run_id, *parameters]
+
+
+_SCORES = (
+    "SELECT sample_id, avg(score) AS mean, max(score) - min(score) AS apart, "
+    "avg(CASE verdict WHEN 'right' THEN 1.0 WHEN 'wrong' THEN 0.0 END) AS correct FROM results WHERE run_id = ? AND kind = ?"
+)
+
+
+def _plain(run_id: str, kind: str) -> tuple[str, list[object]]:
+    """Return a condition on results with its parameters: next to a model's plain answers, those of its arms do not count."""
+    exists = "EXISTS (SELECT 1 FROM results WHERE run_id = ? AND kind = ? AND arm = '')"
+    return f" AND (arm = '' OR NOT {exists})", [run_id, kind]
 
 
 def _corrected_results(home: Home, run_id: str) -> tuple[str, list[object]]:
@@ -155,7 +196,9 @@ def _corrected_results(home: Home, run_id: str) -> tuple[str, list[object]]:
         f"CASE WHEN c.key IS NULL THEN r.{name} ELSE json_extract(c.value, '$.{name}') END AS {name}"
         for name in ("score", "verdict")
     )
-    plain = ", ".join(f"r.{name}" for name in ("run_id", "kind", "sample_id", "model", "arm", "failure", "response_id"))
+    plain = ", ".join(
+        f"r.{name}" for name in ("run_id", "kind", "sample_id", "model", "arm", "failure", "reason", "response_id")
+    )
     return (
         f"results AS (SELECT {plain}, {columns} FROM main.results r LEFT JOIN json_each(?) c ON c.key = r.item "
         "WHERE r.run_id = ?), ",
@@ -180,7 +223,7 @@ def _conditions(run_id: str, query: SampleQuery, of_model: str, model: Sequence[
         values += words
     for sign, bound in ((">=", query.low), ("<=", query.high)):
         if bound is not None:
-            conditions.append(f"round(o.mean, 6) {sign} ?")
+            conditions.append(f"round(m.mean, 6) {sign} ?")
             values.append(bound)
     if query.failure:
         kind, value = (
@@ -191,6 +234,9 @@ def _conditions(run_id: str, query: SampleQuery, of_model: str, model: Sequence[
         # What failed before any model was asked, such as a sample's criteria, failed for each of them.
         of = " AND (r.model = '' OR r.model = ? AND r.arm = ?)" if model else ""
         having(kind + of, *value, *model)
+    if query.reply is not None:
+        joined = "results r LEFT JOIN responses t ON t.id = r.response_id"
+        having(_REPLIES[query.reply] + of_model.format("r."), *model, source=joined)
     if query.verdict:
         having("r.verdict = ?" + of_model.format("r."), query.verdict, *model)
     if query.category:

@@ -10,6 +10,7 @@ from dokimasia.errors import NewerHome, OlderHome
 from dokimasia.storage.connection import through_sqlite_utils, transaction
 from dokimasia.storage.schema.tables import (
     cached_tokens,
+    comments,
     deaths,
     first_tables,
     payers,
@@ -34,6 +35,7 @@ MIGRATIONS: tuple[tuple[str, "Callable[[Database], None]"], ...] = (
     ("payers", payers),
     ("reasons", reasons),
     ("cached_tokens", cached_tokens),
+    ("comments", comments),
 )
 """The migrations in order, from number `FIRST` on. A released migration never changes; new ones are added at the end."""
 

@@ -79,6 +79,19 @@ def cached_tokens(db: "Database") -> None:
     db.execute("ALTER TABLE calls ADD COLUMN cached_tokens INTEGER")
 
 
+def comments(db: "Database") -> None:
+    """Create the tables of comments on samples and of named views of a run's samples."""
+    db.execute(
+        "CREATE TABLE comments (id INTEGER PRIMARY KEY, run_id TEXT NOT NULL REFERENCES runs(id), sample_id TEXT NOT NULL, "
+        "who TEXT NOT NULL, at TEXT NOT NULL, text TEXT NOT NULL, row_digest TEXT NOT NULL)"
+    )
+    db.execute("CREATE INDEX idx_comments_run_id ON comments (run_id, sample_id)")
+    db.execute(
+        "CREATE TABLE views (run_id TEXT NOT NULL REFERENCES runs(id), name TEXT NOT NULL, query TEXT NOT NULL, "
+        "who TEXT NOT NULL, at TEXT NOT NULL, row_digest TEXT NOT NULL, PRIMARY KEY (run_id, name))"
+    )
+
+
 def _make(db: "Database", name: str, columns: str, **options: Any) -> None:
     """Create a table with columns written as `name:type`; a column without a type is text.
 

@@ -1,11 +1,17 @@
 """The browser of samples and the comparison in a real browser: looked at, by keyboard, without scripts, under attack."""
 
+import asyncio
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import PIL.Image
 import pytest
 from playwright.sync_api import Page
 
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
+from dokimasia.settings import load_settings
+from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import load_samples
 from tests.report import conftest as reports
@@ -13,7 +19,7 @@ from tests.report.chromium import settled
 from tests.report.conftest import Finished
 from tests.runs import conftest as runs
 from tests.runs.kinds import KINDS
-from tests.service.browser.conftest import serving
+from tests.service.browser.conftest import copied, serving
 from tests.service.browser.looking import NARROW, Site, View, assert_accessible, assert_calm, assert_fits, look_over
 
 pytestmark = pytest.mark.full
@@ -266,3 +272,150 @@ def test_no_attack_runs(attacked: Site, hostile: Finished) -> None:
         settled(page)
         assert page.evaluate("window.pwned === undefined")
         assert_calm(seen)
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, Finished]]:
+    """A service over a run whose first sample has three images, one wide and one high, and that has twelve models."""
+    folder = tmp_path_factory.mktemp("many")
+    write_world(folder / "world.jsonl", 3, 1)
+    first, *others = [json.loads(line) for line in (folder / "world.jsonl").read_text().splitlines()]
+    for name, size in (("wide.png", (900, 60)), ("high.png", (60, 900))):
+        PIL.Image.new("RGB", size, "teal").save(folder / name)
+    first["images"] = [first.pop("image"), "wide.png", "high.png"]
+    (folder / "world.jsonl").write_text("\n".join(json.dumps(line) for line in (first, *others)))
+    models = "\n".join(
+        f'[models."vendor/a-model-with-a-long-name-{number}"]\nmodel = "sim/weak"' for number in range(12)
+    )
+    (folder / "dokimasia.toml").write_text(models)
+    settings = load_settings(home=folder / "home", cwd=folder, env={})
+    names = tuple(f"vendor/a-model-with-a-long-name-{number}" for number in range(12))
+    request = EvaluationRequest(data=folder / "world.jsonl", judge="sim/judge", models=names)
+    run = asyncio.run(evaluate(request, settings=settings)).run
+    with serving(settings.home) as site:
+        yield site, Finished(settings.home, run)
+
+
+def test_a_list_of_many_models_fits(many: tuple[Site, Finished], views: tuple[View, ...]) -> None:
+    """The first few models are shown; with all of them the page is no wider, and a sample has its answers folded."""
+    site, finished = many
+    path = f"/runs/{finished.run}/samples"
+    with Home.open(finished.home, write=False) as home:
+        name = next(iter(load_samples(home, finished.run))).id
+    everyone = "&".join(f"show=vendor/a-model-with-a-long-name-{number}" for number in range(12))
+    for place in (path, f"{path}?{everyone}", f"{path}/{name}"):
+        look_over(site, place, views)
+
+
+def test_models_are_chosen_and_the_list_is_sorted_by_keyboard(many: tuple[Site, Finished]) -> None:
+    """Boxes choose the columns, a heading sorts when Enter is pressed on it, and the address keeps both."""
+    site, finished = many
+    with site.opened(f"/runs/{finished.run}/samples") as seen:
+        page = seen.page
+        assert page.locator("thead th.number").count() == 8
+        page.locator(".models > summary").press("Enter")
+        page.get_by_role("searchbox", name="Find a model").fill("name-1")
+        assert page.locator(".models .ticks label:visible").count() == 3
+        assert_accessible(page)
+        page.get_by_role("button", name="None", exact=True).click()
+        page.wait_for_url("**show=**")
+        settled(page)
+        page.get_by_role("checkbox", name="vendor/a-model-with-a-long-name-11").check()
+        page.wait_for_url("**name-11**")
+        settled(page)
+        page.keyboard.press("Escape")
+        heading = page.locator("thead th.number a").last
+        with page.expect_navigation():
+            heading.press("Enter")
+        assert "order=low" in page.url
+        assert page.locator("thead [aria-sort=ascending]").count() == 1
+        assert "show=" in page.url
+        assert page.input_value("#f-by")
+        assert_accessible(page)
+        assert_fits(page)
+        assert_calm(seen)
+
+
+def test_answers_of_a_sample_are_found_by_model(many: tuple[Site, Finished]) -> None:
+    """A field above the answers leaves those of the models that it names, also on the next sample."""
+    site, finished = many
+    with site.opened(f"/runs/{finished.run}/samples") as seen:
+        page = seen.page
+        follow(page, "[data-row]")
+        assert page.locator(".sample .answer[open]").count() == 0
+        assert page.locator(".matrix tbody tr:visible").count() == 12
+        page.fill("#find-answers", "name-1")
+        assert page.locator(".matrix tbody tr:visible").count() == 3
+        assert "3 of 12" in page.inner_text("[data-found]")
+        page.locator("#find-answers").blur()
+        earlier = title(page)
+        page.keyboard.press("j")
+        page.wait_for_function("name => document.querySelector('#sample-title').textContent !== name", arg=earlier)
+        settled(page)
+        assert page.input_value("#find-answers") == "name-1"
+        assert page.locator(".matrix tbody tr:visible").count() == 3
+        assert_calm(seen)
+
+
+@pytest.mark.parametrize("size", [(1280, 800), NARROW])
+def test_images_follow_each_other_and_fit(many: tuple[Site, Finished], size: tuple[int, int]) -> None:
+    """Arrows and buttons lead from image to image, around the end, and each fits the stage in width and height."""
+    site, finished = many
+    with site.opened(f"/runs/{finished.run}/samples", size=size) as seen:
+        page = seen.page
+        follow(page, "[data-row]")
+        page.keyboard.press("o")
+        shown = page.locator("#large .title")
+        for key, number in (("ArrowRight", 2), ("ArrowRight", 3), ("ArrowRight", 1), ("ArrowLeft", 3)):
+            page.keyboard.press(key)
+            assert f"({number} of 3)" in (shown.text_content() or "")
+            inside = page.evaluate(
+                """() => {
+                    const stage = document.querySelector(".stage").getBoundingClientRect();
+                    const box = document.querySelector(".stage image").getBoundingClientRect();
+                    return box.left >= stage.left - 1 && box.right <= stage.right + 1
+                      && box.top >= stage.top - 1 && box.bottom <= stage.bottom + 1;
+                }"""
+            )
+            assert inside, f"image {number} is larger than its stage"
+        page.locator("#large [data-zoom=next]").click()
+        assert "(1 of 3)" in (shown.text_content() or "")
+        page.locator("#large [data-zoom=previous]").click()
+        assert "(3 of 3)" in (shown.text_content() or "")
+        page.locator("#large [data-zoom=close]").click()
+        assert not page.locator("#large").is_visible()
+        assert_fits(page)
+        assert_calm(seen)
+
+
+def test_a_comment_is_written_and_a_view_named(small: Finished, names: list[str], tmp_path: Path) -> None:
+    """A comment is written and deleted on the sample's page, a fault stands in place, and a view is named and reopened."""
+    with (
+        serving(copied(small.home, tmp_path / "home")) as desk,
+        desk.opened(f"/runs/{small.run}/samples/{names[0]}?order=low") as seen,
+    ):
+        page = seen.page
+        page.fill("#comment-text", "The sign is hidden.")
+        page.locator("h1").click()
+        page.keyboard.press("j")
+        assert "not saved" in page.inner_text("#told")
+        page.get_by_role("button", name="Save comment").click()
+        page.locator("#comments li").wait_for()
+        assert "order=low" in page.url
+        assert_accessible(page)
+        page.goto(f"{desk.url}/runs/{small.run}/samples?comments=yes")
+        assert page.locator("[data-row]").all_inner_texts() == [names[0]]
+        page.locator(".views > summary").click()
+        page.fill("#view-name", "commented")
+        page.get_by_role("button", name="Save this view").click()
+        page.wait_for_load_state()
+        page.locator(".views > summary", has_text="(1)").wait_for()
+        page.goto(f"{desk.url}/runs/{small.run}/samples")
+        page.locator(".views > summary").click()
+        assert_accessible(page)
+        page.get_by_role("link", name="commented").click()
+        page.wait_for_url("**comments=yes")
+        page.locator("[data-row]").first.click()
+        page.on("dialog", lambda dialog: dialog.accept())
+        page.get_by_role("button", name="Delete the comment").click()
+        page.locator("#comments li").wait_for(state="detached")
