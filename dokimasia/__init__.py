@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from dokimasia.operations.verbs import (
         analyse,
         board,
+        compare_judgements,
         correct,
         diagnose,
         diff,
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     )
     from dokimasia.people.checks import decide, pending_checks
     from dokimasia.people.correction.shape import CorrectionFigures
+    from dokimasia.people.judgements.shape import JudgementFigures
     from dokimasia.report.board import Board
     from dokimasia.report.comparison import RunComparison
     from dokimasia.runs.embedding import as_runnable, memory_context
@@ -78,6 +80,7 @@ if TYPE_CHECKING:
     arena_sync: SyncVerb[RunResult]
     audit_sync: SyncVerb[RunResult]
     board_sync: SyncVerb[Board]
+    compare_judgements_sync: SyncVerb[JudgementFigures]
     compare_judging_sync: SyncVerb[RunResult]
     correct_sync: SyncVerb[CorrectionFigures]
     diagnose_sync: SyncVerb[Diagnosis]
@@ -140,6 +143,7 @@ _MODULES = {
         "operations.verbs": (
             "analyse",
             "board",
+            "compare_judgements",
             "correct",
             "diagnose",
             "diff",
@@ -227,6 +231,8 @@ __all__ = [
     "audit_sync",
     "board",
     "board_sync",
+    "compare_judgements",
+    "compare_judgements_sync",
     "compare_judging",
     "compare_judging_sync",
     "correct",
