@@ -292,8 +292,8 @@ async def compare_judgements(
 
     Args:
         files: JSON lines, JSON, CSV, TSV or workbooks: paths, or NAME=PATH with the name of the judge.
-        columns: by field (`item`, `judge`, `value`, `swapped`, `gold`, `order`, `first`, `second`, `cluster`) the column that
-            holds it.
+        columns: by field (`item`, `judge`, `value`, `swapped`, `gold`, `order`, `first`, `second`, `cluster`, `first_length`,
+            `second_length`) the column that holds it.
         people: people: columns, or names in the column of judges.
         judges: judges, likewise.
         kind: what the judgements are; by default as they look.

@@ -4,6 +4,7 @@ import gzip
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dokimasia.errors import ConfigError, DataError
@@ -208,3 +209,49 @@ def test_scores_have_categories_only_where_they_are_whole(tmp_path: Path) -> Non
     assert people.same is None
     assert "whole numbers" in (people.kappa.no_value or "")
     assert people.pearson.value is not None
+
+
+def test_sparse_battles_rate_models_adjusted_for_place_and_length(tmp_path: Path) -> None:
+    """Not every pair meets; who is shown first gains what was planted, and ratings without it are closer to the truth."""
+    generator = np.random.default_rng(4)
+    strengths = {"ann": 0.8, "ben": 0.3, "cho": 0.0, "dia": -0.4, "eva": -0.7}
+    rows: list[dict[str, object]] = []
+    for number in range(600):
+        at = int(generator.integers(4))
+        names = [*strengths][at : at + 2]
+        first, second = names if generator.random() < 0.5 else reversed(names)
+        lengths = generator.integers(20, 200, size=2)
+        lean = strengths[first] - strengths[second] + 0.6 + 0.9 * (lengths[0] - lengths[1]) / lengths.sum()
+        wins = np.exp([lean / 2, -0.7, -lean / 2])
+        verdict = str(generator.choice(["A", "tie", "B"], p=wins / wins.sum()))
+        rows.append({
+            "item": number, "first": first, "second": second, "judge": "J", "verdict": verdict,
+            "first_length": int(lengths[0]), "second_length": int(lengths[1]),
+        })  # fmt: skip
+    rows.append({**rows[0], "item": 600, "verdict": "no idea"})
+    figures = compare_judgements([_write(tmp_path / "battles.jsonl", rows)], judges=["J"])
+    rated = figures.ratings["J"]
+    assert (rated.n, rated.failed, list(rated.models)) == (600, 1, list(strengths))
+    points = 400 / np.log(10)
+    for name, planted in (("place", 0.6 * points), ("length", 0.9 / 3 * points)):
+        effect = rated.effects[name]
+        assert effect.low is not None
+        assert effect.high is not None
+        assert effect.low < planted < effect.high
+    for name, strength in strengths.items():
+        adjusted = rated.models[name].adjusted
+        assert adjusted is not None
+        assert adjusted.low is not None
+        assert adjusted.high is not None
+        assert adjusted.low < 1000 + strength * points < adjusted.high
+
+
+def test_battles_that_say_nothing_of_place_are_not_adjusted_for_it(tmp_path: Path) -> None:
+    """Without a pair in both orders, and without lengths, the figures say what they are not adjusted for."""
+    rows: list[dict[str, object]] = [
+        {"item": n, "first": "a", "second": "b", "judge": "J", "verdict": "A" if n % 3 else "B"} for n in range(9)
+    ]
+    rated = compare_judgements([_write(tmp_path / "battles.jsonl", rows)], judges=["J"]).ratings["J"]
+    assert set(rated.not_adjusted) == {"place", "length"}
+    assert rated.models["a"].adjusted is None
+    assert rated.models["a"].rating is not None

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from dokimasia.algorithms.statistics.agreement import Scale, cohen_kappa, fleiss_kappa, krippendorff_alpha
 from dokimasia.algorithms.statistics.replacement import EPSILON, Alignment
 from dokimasia.errors import ConfigError
+from dokimasia.people.judgements.battles import battle_ratings
 from dokimasia.people.judgements.ceiling import BesidePeople, beside_people
 from dokimasia.people.judgements.reading import JudgedItem, JudgementFile, Kind, read_judgements
 from dokimasia.people.judgements.shape import (
@@ -108,6 +109,7 @@ def judgement_figures(read: JudgementFile, *, epsilon: float = EPSILON) -> Judge
             name: _judge(read.judges[name], values, gold, panel, scale, epsilon=epsilon if several else None)
             for name in read.judges
         },
+        ratings=battle_ratings(read),
     )
 
 

@@ -43,6 +43,8 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "first": ("first",),
     "second": ("second",),
     "cluster": ("cluster",),
+    "first_length": ("first_length",),
+    "second_length": ("second_length",),
 }
 """What a line says, each with the names of columns that mean it; `--map` names others."""
 
@@ -86,6 +88,7 @@ class JudgementFile(NamedTuple):
         judges: what each judge said, unreadable judgements included.
         unreadable: people's judgements and gold values that could not be read.
         battles: for each item that names its two responses, their names, in the order that values refer to.
+        lengths: for each such item the lengths of the two, in the same order, where they are known.
     """
 
     files: tuple[str, ...]
@@ -96,6 +99,7 @@ class JudgementFile(NamedTuple):
     judges: dict[str, dict[str, JudgedItem]]
     unreadable: int
     battles: dict[str, tuple[str, str]]
+    lengths: dict[str, tuple[float, float]]
 
 
 class _Line(NamedTuple):
@@ -134,8 +138,9 @@ def read_judgements(
 
     Args:
         files: paths, or NAME=PATH; the name is that of the judge where no column is.
-        columns: by field (`item`, `judge`, `value`, `swapped`, `gold`, `order`, `first`, `second`, `cluster`) the column
-            that holds it: a name, several joined with +, a JSON pointer (`/results/-1/winner`), or # for the line's number.
+        columns: by field (`item`, `judge`, `value`, `swapped`, `gold`, `order`, `first`, `second`, `cluster`,
+            `first_length`, `second_length`) the column that holds it: a name, several joined with +, a JSON pointer
+            (`/results/-1/winner`), or # for the line's number.
         people: names of people: columns, or what the column of the judge says.
         judges: names of judges, likewise. Who is named in neither is a person if any judge is named or all come from a
             column, else a judge.
@@ -167,7 +172,7 @@ def read_judgements(
         reader.take(one)
     refuse(reader.problems)
     names = tuple(dict.fromkeys(Path(name_and_file(named_file(file))[1]).name for file in files))
-    return JudgementFile(names, kind, reader.clusters, reader.gold, *reader.sides(), reader.battles)
+    return JudgementFile(names, kind, reader.clusters, reader.gold, *reader.sides(), reader.battles, reader.lengths)
 
 
 class _Reader:
@@ -181,6 +186,7 @@ class _Reader:
         self.clusters: dict[str, str] = {}
         self.gold: dict[str, Reading] = {}
         self.battles: dict[str, tuple[str, str]] = {}
+        self.lengths: dict[str, tuple[float, float]] = {}
         self.problems: list[str] = []
         self._said: dict[str, dict[str, JudgedItem]] = {}
         self._where: dict[tuple[str, str, bool], str] = {}
@@ -198,6 +204,10 @@ class _Reader:
         names = self._names(line)
         if names is not None:
             self.battles.setdefault(item, (min(names), max(names)))
+            sides = [_length(cell(line, self.columns.get(field, ""))) for field in ("first_length", "second_length")]
+            first, second = sides if names[0] < names[1] else reversed(sides)
+            if first and second:
+                self.lengths.setdefault(item, (first, second))
         gold = cell(line, self.columns.get("gold", ""))
         if gold is None:
             return
@@ -318,6 +328,12 @@ def _at(fields: JsonObject, pointer: str) -> object:
 
 def _text(value: object) -> str:
     return "" if value is None or isinstance(value, dict | list) else str(value).strip()
+
+
+def _length(value: object) -> float:
+    """Return a length: a number, or the number of words of a text; 0 where there is none."""
+    text = _text(value)
+    return float(text) if _NUMERIC.fullmatch(text) else float(len(text.split()))
 
 
 def _columns(lines: Sequence[_Line], given: Mapping[str, str], people: Sequence[str]) -> dict[str, str]:

@@ -112,6 +112,28 @@ class PeopleTogether(Value):
     alpha_interval: AgreementCoefficient
 
 
+class BattleModel(Value):
+    """A model's rating from battles."""
+
+    battles: Count
+    group: Count = Field(description="ratings of different groups cannot be compared")
+    rating: Interval | None = Field(description="1000 on average over its group; null where there is no finite one")
+    adjusted: Interval | None = Field(description="the same, adjusted for place and length; null where it is not")
+
+
+class BattleRatings(Value):
+    """Ratings of models from the battles that a judge decided, or people did."""
+
+    n: Count = Field(description="verdicts, of both orders")
+    failed: Count = Field(description="verdicts that could not be read, left out")
+    models: dict[str, BattleModel] = Field(description="best first")
+    reason: str = Field(default="", description="why models have no finite rating; absent where all have")
+    effects: dict[str, Interval] = Field(
+        description="points of the rating: place, of the response that is shown first; length, of one that is twice as long"
+    )
+    not_adjusted: dict[str, str] = Field(description="what ratings are not adjusted for, and why")
+
+
 class JudgementFigures(Value):
     """Judgements that exist, of judges and people, held against each other and against what is correct."""
 
@@ -124,3 +146,6 @@ class JudgementFigures(Value):
     people: dict[str, JudgementsOfPerson]
     together: PeopleTogether | None = Field(description="null unless two people judged the same items")
     judges: dict[str, JudgementsOfJudge]
+    ratings: dict[str, BattleRatings] = Field(
+        default_factory=dict, description="of models, by judge and of all people, where pairs name their models"
+    )
