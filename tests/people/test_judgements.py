@@ -7,9 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import dokimasia
+from dokimasia.cli.main import run
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.people.judgements import compare_judgements, read_judgements
 from dokimasia.people.judgements.values import read_ranking, read_score, read_verdict
+from dokimasia.report.fields import as_json
 
 
 @pytest.mark.parametrize(
@@ -255,3 +258,23 @@ def test_battles_that_say_nothing_of_place_are_not_adjusted_for_it(tmp_path: Pat
     assert set(rated.not_adjusted) == {"place", "length"}
     assert rated.models["a"].adjusted is None
     assert rated.models["a"].rating is not None
+
+
+def test_the_command_prints_what_python_returns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The terminal has accuracy, people and failures; JSON is that of the function; a column that is nowhere ends with 2."""
+    file = str(_write(tmp_path / "wide.jsonl", WIDE))
+    roles = ["--people", "ann,ben,cho", "--judges", "judge"]
+    assert run(["annotate", "judgements", file, *roles]) == 0
+    printed = capsys.readouterr().out
+    for words in (
+        "judge: 1 of 3 judgements failed: 'no idea' is no verdict (1)",
+        "33.33%",
+        "1 failed, 1 split",
+        "human ceiling",
+    ):
+        assert words in printed
+    assert run(["annotate", "judgements", file, *roles, "--json"]) == 0
+    figures = dokimasia.compare_judgements_sync([file], people=["ann", "ben", "cho"], judges=["judge"])
+    assert json.loads(capsys.readouterr().out) == as_json(figures)
+    assert run(["annotate", "judgements", file, "--map", "value=veto"]) == 2
+    assert "'veto'" in capsys.readouterr().err
