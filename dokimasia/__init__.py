@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         analyse,
         board,
         bundle,
+        compare_judgements,
         correct,
         diagnose,
         diff,
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     )
     from dokimasia.people.checks import decide, pending_checks
     from dokimasia.people.correction.shape import CorrectionFigures
+    from dokimasia.people.judgements.shape import JudgementFigures
     from dokimasia.report.board import Board
     from dokimasia.report.comparison import RunComparison
     from dokimasia.report.gate import Gate
@@ -84,6 +86,7 @@ if TYPE_CHECKING:
     audit_sync: SyncVerb[RunResult]
     board_sync: SyncVerb[Board]
     bundle_sync: SyncVerb[Path]
+    compare_judgements_sync: SyncVerb[JudgementFigures]
     compare_judging_sync: SyncVerb[RunResult]
     correct_sync: SyncVerb[CorrectionFigures]
     diagnose_sync: SyncVerb[Diagnosis]
@@ -149,6 +152,7 @@ _MODULES = {
             "analyse",
             "board",
             "bundle",
+            "compare_judgements",
             "correct",
             "diagnose",
             "diff",
@@ -240,6 +244,8 @@ __all__ = [
     "board_sync",
     "bundle",
     "bundle_sync",
+    "compare_judgements",
+    "compare_judgements_sync",
     "compare_judging",
     "compare_judging_sync",
     "correct",

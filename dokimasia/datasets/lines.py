@@ -1,7 +1,9 @@
 """Lines of a JSONL file as rows, rows as pydantic models, and their problems by file and line."""
 
+import gzip
 import json
 import math
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
@@ -220,7 +222,7 @@ def raw_lines(path: Path, too_long: str) -> Iterator[bytes | Problem]:
     """Yield the lines of a file without its byte order mark; the first unreadable line is a problem and ends the reading.
 
     Args:
-        path: the file.
+        path: the file; `.gz` is unpacked.
         too_long: the message about a line of more than `MAX_LINE_BYTES`.
 
     Raises:
@@ -228,7 +230,7 @@ def raw_lines(path: Path, too_long: str) -> Iterator[bytes | Problem]:
         DataError: it is a folder or cannot be read.
     """
     try:
-        file = path.open("rb")
+        file = gzip.GzipFile(path) if path.suffix.lower() == ".gz" else path.open("rb")
     except FileNotFoundError as error:
         raise NotFound(f"there is no data file {path}") from error
     except OSError as error:
@@ -237,8 +239,9 @@ def raw_lines(path: Path, too_long: str) -> Iterator[bytes | Problem]:
         for number in count(1):
             try:
                 raw = file.readline(MAX_LINE_BYTES + 1)
-            except OSError as error:
-                raise DataError(f"{location(path, number)}: cannot be read: {error.strerror or error}") from error
+            except (OSError, EOFError, zlib.error) as error:
+                wrong = getattr(error, "strerror", None) or error
+                raise DataError(f"{location(path, number)}: cannot be read: {wrong}") from error
             if not raw:
                 return
             if len(raw) > MAX_LINE_BYTES:

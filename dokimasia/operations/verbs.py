@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from dokimasia.algorithms.statistics.replacement import EPSILON
 from dokimasia.domain.diagnosis.tables import Diagnosis
 from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.judgement import FailureKind
@@ -18,6 +19,9 @@ from dokimasia.operations.runs import board as rank
 from dokimasia.operations.runs import diff as compare
 from dokimasia.operations.runs import gate as decide_gate
 from dokimasia.people.correction.shape import CorrectionFigures
+from dokimasia.people.judgements.reading import Kind
+from dokimasia.people.judgements.shape import JudgementFigures
+from dokimasia.people.judgements.values import Numbers
 from dokimasia.report.board import Board, Measure
 from dokimasia.report.comparison import RunComparison
 from dokimasia.report.gate import Gate
@@ -356,6 +360,49 @@ async def diagnose(
         return tables(opened, evaluation, tree=tree or own_tree, seed=seed)
 
     return await _read(settings, home, read)
+
+
+async def compare_judgements(
+    files: Sequence[str | Path],
+    *,
+    columns: Mapping[str, str] | None = None,
+    people: Sequence[str] = (),
+    judges: Sequence[str] = (),
+    kind: Kind | None = None,
+    numbers: Numbers | None = None,
+    by_place: bool = False,
+    epsilon: float = EPSILON,
+) -> JudgementFigures:
+    """Return how far judgements of files agree with correct values and people, beside how far people agree.
+
+    Args:
+        files: JSON lines, JSON, CSV, TSV or workbooks: paths, or NAME=PATH with the name of the judge.
+        columns: by field (`item`, `judge`, `value`, `swapped`, `gold`, `order`, `first`, `second`, `cluster`, `first_length`,
+            `second_length`) the column that holds it.
+        people: people: columns, or names in the column of judges.
+        judges: judges, likewise.
+        kind: what the judgements are; by default as they look.
+        numbers: what a number says of a pair.
+        by_place: whether a verdict of the swapped order names a place, and not a response.
+        epsilon: what the test of replacement grants a judge: 0.2 beside experts, 0.15 beside skilled people, 0.1 beside crowds.
+
+    Raises:
+        NotFound: there is no such file.
+        InputError: a line, a column or epsilon cannot be used.
+    """
+    from dokimasia.people.judgements import compare_judgements as compared
+
+    return await asyncio.to_thread(
+        compared,
+        files,
+        columns=columns,
+        people=people,
+        judges=judges,
+        kind=kind,
+        numbers=numbers,
+        by_place=by_place,
+        epsilon=epsilon,
+    )
 
 
 async def correct(

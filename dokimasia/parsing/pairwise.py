@@ -20,6 +20,49 @@ _MEANT = form(
 """Text in double brackets that was meant as a verdict, whether or not it is valid."""
 _LOOSE = form(rf"(?:\[\s{{0,9}}|\bverdict\b[^\n\[\]<>=]{{0,40}}?\b){_ORDER}(?![A-Za-z0-9<>=])")
 """A verdict without double brackets, which must not differ from the one in brackets."""
+_SIDE = r"(?:(?:assistant|response|model|output|answer)[ \t]{1,3})?\(?(?P<who>[AB])\)?"
+_BETTER = (
+    rf"{_SIDE}(?:['\u2019]s[ \t]{{1,3}}[a-z]{{1,20}}(?:[ \t]{{1,3}}[a-z]{{1,20}})?)?[ \t]{{1,3}}is[ \t]{{1,3}}"
+    r"(?:(?P<grade>significantly|much|far|considerably|slightly|somewhat|marginally|clearly|a bit)[ \t]{1,3})?"
+    r"(?:better|superior)"
+)
+_EQUAL = (
+    r"(?:(?P<tie>(?:a[ \t]{1,3})?tie|draw|equal(?:ly good)?)"
+    r"|both(?:[ \t]{1,3}(?:assistants|responses|models|answers|outputs))?[ \t]{1,3}are[ \t]{1,3}"
+    r"(?P<equal>equally good|equal|tied|of equal quality|of the same quality))"
+)
+_CHOICE = r"(?P<choice>choice|decision|conclusion|pick|preference)"
+_ANNOUNCED = re.compile(
+    rf"(?<![A-Za-z0-9'\u2019-])(?:{_BETTER}|{_EQUAL}|{_CHOICE})[ \t*_]{{0,5}}:[ \t*_`]{{0,9}}(?:\n\s{{0,9}})?"
+    r"(?=(?:[*_`]{0,3})\[\[[^\[\]\n]{1,20}\]\])",
+    FLAGS,
+)
+"""Words that say the same as the verdict behind them: `Assistant A is significantly better: [[A>>B]]`, `Tie: [[A=B]]`."""
+_EXPLAINED = re.compile(
+    r"[ \t*_`.]{0,9}(?:\n\s{0,9}|(?<=[.*_`])[ \t]{1,3})[*_]{0,3}"
+    rf"(?:{_BETTER}|{_EQUAL})(?P<why>[^\n]{{0,600}})\s{{0,9}}\Z",
+    FLAGS,
+)
+"""The last sentence of a reply, behind the verdict, that says the same again: `Assistant A is better for its colours.`"""
+_TURNS = re.compile(
+    r"[\[\]<>=?!%~]|[.;:](?=\s{0,3}\S)|n['\u2019]t\b|\bin[ \t]{1,3}[0-9]|\b(?:not|no|nor|never|neither|none|nothing|without|but"
+    r"|however|although|though|yet|while|whereas|despite|if|unless|except|only|or|else|perhaps|maybe|might|may|could|would"
+    r"|should|seems?|actually|wait|correct\w*|instead|rather|otherwise|still|equal\w*|ti(?:e|ed|es)|draw|same|worse|better"
+    r"|superior|prefer\w*|w[io]n\w*|verdicts?|wrong\w*|false|mistak\w*|reflection|second thought|claims?|says?|said|just"
+    r"|almost|hardly|barely)\b",
+    re.IGNORECASE,
+)
+"""Words that could turn a sentence against the verdict, or make it one of several."""
+_GRADES = {
+    "significantly": 2,
+    "much": 2,
+    "far": 2,
+    "considerably": 2,
+    "slightly": 1,
+    "somewhat": 1,
+    "marginally": 1,
+    "a bit": 1,
+}
 VALUES = {">>": 2, ">": 1, "=": 0, "<": -1, "<<": -2}
 
 _GAP = rf"[ \t*_`{LEFT_OUT}]{{0,9}}"
@@ -61,8 +104,10 @@ def parse_pairwise_verdict(text: str) -> int:
     if len(stated) > 1:
         first, second = sorted((match.start(), short(_written(match))) for match in stated.values())[:2]
         raise UnparsableReply(f"there are different verdicts: {first[1]} and {second[1]}")
-    plainly(verdicts, reply)
-    return next(iter(stated))
+    value = next(iter(stated))
+    said = _without_repetition(reply, value)
+    plainly(matches(_VERDICT, said), said)
+    return value
 
 
 def parse_factuality_scores(text: str) -> tuple[float, float]:
@@ -121,6 +166,25 @@ def _value(match: re.Match[str]) -> int:
     if first == second:
         raise UnparsableReply(f"{short(_written(match))} names one response twice: write [[A>B]] or the like")
     return VALUES[sign] if first == "A" else -VALUES[sign]
+
+
+def _without_repetition(reply: str, value: int) -> str:
+    """Return a reply without words before and behind its verdict that say in words what it says."""
+    said = _ANNOUNCED.sub(lambda match: "" if _agrees(match, value) else match[0], reply)
+    end = said.rfind("]]") + 2
+    behind = _EXPLAINED.fullmatch(said, end)
+    if behind is not None and _agrees(behind, value) and not _TURNS.search(behind["why"].rstrip(" \t.*_`")):
+        said = said[:end]
+    return said
+
+
+def _agrees(match: re.Match[str], value: int) -> bool:
+    """Return whether words on which response is better say what a verdict does."""
+    if match["who"] is None:
+        return value == 0 or bool(match.groupdict().get("choice"))
+    side = 1 if match["who"].upper() == "A" else -1
+    grade = _GRADES.get((match["grade"] or "").lower())
+    return value * side > 0 and grade in (None, abs(value))
 
 
 def _written(match: re.Match[str]) -> str:

@@ -7,7 +7,16 @@ from typing import Literal, NotRequired, TypedDict
 
 import numpy as np
 
-from dokimasia.algorithms.statistics import ConfidenceInterval, bootstrap_interval, jackknife_interval, rate_interval
+from dokimasia.algorithms.statistics import (
+    ConfidenceInterval,
+    bootstrap_interval,
+    correlation_interval,
+    jackknife_interval,
+    kendall,
+    pearson,
+    rate_interval,
+    spearman,
+)
 from dokimasia.algorithms.statistics.clusters import ClusterNames, Floats
 from dokimasia.algorithms.statistics.paired import PERMUTATIONS, sign_flip_test
 from dokimasia.algorithms.statistics.power import pilot_design, samples_needed
@@ -259,6 +268,28 @@ def agreement_coefficient(
         return coefficient
     wider = {"low": min(coefficient.low, rounded(ratio.low)), "high": max(coefficient.high, rounded(ratio.high))}
     return coefficient.model_copy(update=wider)
+
+
+CORRELATIONS = {"pearson": pearson, "spearman": spearman, "kendall": kendall}
+
+
+def correlation_coefficient(
+    x: Sequence[float],
+    y: Sequence[float],
+    clusters: Sequence[Hashable],
+    *,
+    method: Literal["pearson", "spearman", "kendall"],
+) -> AgreementCoefficient:
+    """Return a correlation with its interval; where it has no value, `no_value` says why."""
+    try:
+        value = rounded(CORRELATIONS[method](x, y))
+    except ValueError as error:
+        return AgreementCoefficient(value=None, low=None, high=None, no_value=str(error))
+    try:
+        ends = correlation_interval(x, y, method=method, clusters=_grouped(clusters))
+    except ValueError as error:
+        ends = ConfidenceInterval(-1.0, 1.0, str(error))
+    return AgreementCoefficient(value=value, **limits(ends))
 
 
 def _limits_of_ratio(

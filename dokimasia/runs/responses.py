@@ -104,6 +104,7 @@ def candidates_of(
     models: Iterable[str],
     samples: Collection[str],
     others: Collection[str] = (),
+    sparse: bool = False,
 ) -> Candidates:
     """Return the models that the answers are of, which have to have answered every sample.
 
@@ -113,6 +114,7 @@ def candidates_of(
         models: those that are wanted; by default all of the files.
         samples: the run's samples, by name.
         others: samples of the data that the run leaves out.
+        sparse: whether it is enough that a model has answered one of them.
 
     Raises:
         DataError: a model lacks an answer, or one is to a sample that the data do not have.
@@ -125,7 +127,7 @@ def candidates_of(
     lacks = [
         f"{model} has no answer to {len(ids)} of {several(len(samples), 'sample')} ({_some(ids)})"
         for model, ids in missing.items()
-        if ids
+        if ids and not (sparse and len(ids) < len(samples))
     ]
     if lacks:
         raise DataError(

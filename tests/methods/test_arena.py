@@ -207,6 +207,33 @@ def test_answers_that_exist_are_judged_and_nobody_is_asked(cases: Path, tmp_path
         run(settings, cases, models=("one", "two", "three"), responses=given)
 
 
+@pytest.mark.parametrize("draw", ["all", "swiss"])
+def test_incomplete_answers_meet_where_two_are_there(
+    draw: str, cases: Path, tmp_path: Path, settings: Settings
+) -> None:
+    """With --on-bad-sample skip a missing answer meets nobody; a case with one answer is left out, and nothing stays open."""
+    ids = [json.loads(line)["id"] for line in cases.read_text().splitlines()]
+    texts = {"one": "A dull line.", "two": "Another dull line.", "three": "A third line that is longer."}
+    missing = {(ids[0], "one"), (ids[1], "three"), (ids[2], "one"), (ids[2], "two")}
+    lines = [
+        {"id": id, "model": model, "response": f"{text} {id}"}
+        for id in ids
+        for model, text in texts.items()
+        if (id, model) not in missing
+    ]
+    given = tmp_path / "given.jsonl"
+    given.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    names = tuple(texts)
+    with pytest.raises(DataError, match=ids[0]):
+        run(settings, cases, models=names, responses=given, draw=draw)
+    done = run(settings, cases, models=names, responses=given, draw=draw, on_bad_sample="skip")
+    assert (done.summary["open_items"], done.summary["samples"]) == (0, CASES - 1)
+    met = {(row["id"], frozenset((row["model"], row["baseline"]))) for row in exported(settings, done)}
+    if draw == "all":
+        assert len(met) == 3 * (CASES - 3) + 2
+    assert not [id for id, pair in met for model in pair if (id, model) in missing]
+
+
 def test_scores_elsewhere_stand_beside_rewards_and_ratings(cases: Path, tmp_path: Path, settings: Settings) -> None:
     """Spearman's correlation and R² are those of the points, over the models that have both."""
     scores = {"sim/strong": 70.0, "sim/steady": 75.0, "sim/hasty": 60.0, "sim/weak": 20.0, "unknown": 99.0}

@@ -43,6 +43,19 @@ def normal_quantile(p: float) -> float:
     return float(special.ndtri(p))
 
 
+def normal_tail(z: float) -> float:
+    """Return the probability that a standard normal value is larger than z.
+
+    Examples
+    --------
+    >>> round(normal_tail(1.959964), 6)
+    0.025
+    """
+    from scipy import special
+
+    return float(special.ndtr(-z))
+
+
 def student_t_quantile(p: float, df: float) -> float:
     """Return the value below which Student's t with `df` degrees of freedom, whole or not, lies with probability p.
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from dokimasia.cli.annotate.judgements import epsilon_option, judgements
 from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.shared import EXISTING_FILE, FILE, common, configured, console, json_option, print_json
 from dokimasia.report.figures import several
@@ -170,7 +171,7 @@ def command() -> None:
     """Collect blind ratings of responses, pairs or criteria as files, compare them with judges, or overrule a judge."""
 
 
-for verb in (overrule, comment, comments, delete_comment):
+for verb in (overrule, comment, comments, delete_comment, judgements):
     command.add_command(verb)
 
 
@@ -395,6 +396,7 @@ def adjudicate(settings: "Settings", annotations: Path, decisions: Path, output:
 @click.option("--run", "runs", multiple=True, metavar="RUN", help="Hold this run's judge against people.")
 @click.option("--judged", type=EXISTING_FILE, multiple=True, help="A file of a judge's ratings, as of annotations.")
 @click.option("--scale", callback=_scale, metavar="LOW-HIGH", help="People's scale of scores (default: 1-5).")
+@epsilon_option
 @json_option
 @common
 def agreement(
@@ -403,13 +405,15 @@ def agreement(
     runs: tuple[str, ...],
     judged: tuple[Path, ...],
     scale: tuple[int, int] | None,
+    epsilon: float,
     as_json: bool,
 ) -> None:
     """Print how far people agree with each other and judges with them: MAE, consistency, kappa, alpha.
 
     A judge is held against the mean of people, or what was adjudicated; a person against the mean of the others. Consistent
     is a rating at most 1 away. With --scale 0-1 labels of right and wrong are held against the judge's verdicts, with
-    sensitivity and specificity, and what rules decided stands apart. Intervals are clustered by image.
+    sensitivity and specificity, and what rules decided stands apart. Where two people or more rated the same things, the
+    judge stands beside people against the same others. Intervals are clustered by image.
     """
     from dokimasia.people.annotation import compare
     from dokimasia.storage.home import Home
@@ -418,9 +422,9 @@ def agreement(
     if runs:
         with Home.open(settings.home, write=False) as home:
             run_rows = [resolve_run(home, text) for text in runs]
-            figures = compare(home, annotations, runs=run_rows, judged=judged, scale=scale)
+            figures = compare(home, annotations, runs=run_rows, judged=judged, scale=scale, epsilon=epsilon)
     else:
-        figures = compare(None, annotations, judged=judged, scale=scale)
+        figures = compare(None, annotations, judged=judged, scale=scale, epsilon=epsilon)
     if as_json:
         print_json(figures)
         return

@@ -16,8 +16,9 @@ from dokimasia.people.annotation.agreement import (
     RatingsCompared,
 )
 from dokimasia.people.annotation.blocks import coefficients
+from dokimasia.people.judgements import HumanCeiling, ReplacementTest
 from dokimasia.report.data import SIMULATED_NOTE
-from dokimasia.report.fields import AgreementCoefficient, CountedRate, Limited
+from dokimasia.report.fields import AgreementCoefficient, CountedRate, Interval, Limited
 from dokimasia.report.figures import MINUS, bracketed, several
 
 NOTHING = "–"
@@ -41,7 +42,54 @@ def tables(figures: AnnotationFigures) -> Iterator[Table | str]:
             yield f"[dim]People with each other: none, {measured.absent}[/dim]"
         else:
             yield _between(measured, measured.chance_corrected)
+        yield from beside_people_tables(
+            {name: (judge.ceiling, judge.replacement) for name, judge in measured.judges.items()}
+        )
         yield _means(measured)
+
+
+def beside_people_tables(
+    judges: Mapping[str, tuple[HumanCeiling | None, ReplacementTest | None]],
+) -> Iterator[Table]:
+    """Yield the human ceiling of judges, and the test whether they can take a person's place, where there are any."""
+    ceilings = {name: ceiling for name, (ceiling, _) in judges.items() if ceiling is not None}
+    table = grid("human ceiling", "n", "people among themselves", "the judge", "judge less people")
+    for name, ceiling in ceilings.items():
+        same = ceiling.alignment == "same"
+        values = (_mean(value, in_percent=same) for value in (ceiling.people, ceiling.judge, ceiling.difference))
+        table.add_row(escape(name), str(ceiling.n), *values)
+        what = "the share who said the same." if same else "the root mean square distance."
+        table.caption = f"A person, and the judge, against all the other people: {what}"
+    if table.row_count:
+        yield table
+    table = grid("in a person's place", "epsilon", "people won (omega)", "advantage (rho)", "verdict", "items needed")
+    for name, (_, test) in judges.items():
+        if test is not None:
+            table.add_row(escape(name), *_place(test))
+    if table.row_count:
+        table.caption = (
+            "The alternative-annotator test at a false discovery rate of 5 %: half of the people are to be won."
+        )
+        yield table
+
+
+def _place(test: ReplacementTest) -> list[str]:
+    """Return the cells of a test of replacement."""
+    won = sum(person.passed for person in test.people.values())
+    tested = sum(person.p_value is not None for person in test.people.values())
+    omega = rho = NOTHING
+    if test.winning_rate is not None and test.advantage is not None:
+        omega, rho = f"{test.winning_rate:.2f} ({won} of {tested})", f"{test.advantage:.2f}"
+    verdict = "can take it" if test.passed else "not shown"
+    if not tested:
+        verdict = "not tested: fewer than 30 things in common"
+    verdict = f"{verdict}; {test.warning}" if test.warning else verdict
+    return [f"{test.epsilon:g}", omega, rho, verdict, NOTHING if test.items_needed is None else str(test.items_needed)]
+
+
+def _mean(value: Interval, *, in_percent: bool) -> str:
+    text = f"{value.mean:.1%}" if in_percent else f"{value.mean:.2f}"
+    return f"{text}{ends_text(value, in_percent=in_percent)}".replace("-", MINUS)
 
 
 def _held_against(measured: MeasureAgreement) -> Table:
@@ -67,8 +115,8 @@ def _add_models(table: Table, by_model: Mapping[str, RatingsCompared]) -> None:
 
 
 def _add_row(table: Table, name: str, label: str, row: RatingsCompared | PersonCompared | JudgeCompared) -> None:
-    near = [] if row.consistency is None else [_rate(row.consistency)]
-    off = NOTHING if row.mae is None else f"{row.mae.mean:.2f}{_ends(row.mae)}"
+    near = [] if row.consistency is None else [rate_text(row.consistency)]
+    off = NOTHING if row.mae is None else f"{row.mae.mean:.2f}{ends_text(row.mae)}"
     table.add_row(name, label, str(row.n), off, *near, coefficient(row.kappa))
 
 
@@ -88,7 +136,7 @@ def _verdicts(measured: MeasureAgreement) -> Table | None:
             if (verdicts := judge.verdicts) is None:
                 continue
             counts = (verdicts.right_right, verdicts.right_wrong, verdicts.wrong_right, verdicts.wrong_wrong)
-            rates = map(_rate, (verdicts.agreement, verdicts.sensitivity, verdicts.specificity))
+            rates = map(rate_text, (verdicts.agreement, verdicts.sensitivity, verdicts.specificity))
             table.add_row(f"{escape(name)}{what}", str(verdicts.n), *map(str, counts), *rates)
     table.caption = (
         "right, wrong: people say right, the verdict is wrong. Sensitivity: of what people say is wrong, found wrong; "
@@ -97,8 +145,9 @@ def _verdicts(measured: MeasureAgreement) -> Table | None:
     return table if table.row_count else None
 
 
-def _rate(rate: CountedRate) -> str:
-    return NOTHING if rate.share is None else f"{rate.share:.1%}{_ends(rate, percent=True)}"
+def rate_text(rate: CountedRate) -> str:
+    """Return a share in percent, with its interval."""
+    return NOTHING if rate.share is None else f"{rate.share:.1%}{ends_text(rate, in_percent=True)}"
 
 
 def _between(measured: MeasureAgreement, chance: ChanceCorrected) -> Table:
@@ -115,15 +164,15 @@ def _means(measured: MeasureAgreement) -> Table:
     table = grid("category", "n", "mean of people")
     for name, rating in {**measured.by_category, "all": measured.ratings}.items():
         mean = rating.mean
-        table.add_row(escape(name), str(rating.n), NOTHING if mean is None else f"{mean.mean:.2f}{_ends(mean)}")
+        table.add_row(escape(name), str(rating.n), NOTHING if mean is None else f"{mean.mean:.2f}{ends_text(mean)}")
     return table
 
 
-def coefficient(estimate: AgreementCoefficient) -> str:
+def coefficient(estimate: AgreementCoefficient, digits: int = 2) -> str:
     """Return a coefficient with its interval, or why it has no value."""
     if estimate.value is None:
         return f"[dim]none: {escape(estimate.no_value or '')}[/dim]"
-    return f"{estimate.value:.2f}{_ends(estimate)}".replace("-", MINUS)
+    return f"{estimate.value:.{digits}f}{ends_text(estimate)}".replace("-", MINUS)
 
 
 def percent(value: float | None) -> str:
@@ -131,5 +180,6 @@ def percent(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.0%}"
 
 
-def _ends(estimate: Limited, *, percent: bool = False) -> str:
-    return escape(bracketed(estimate, lambda end: f"{end:.0%}" if percent else f"{end:.2f}"))
+def ends_text(estimate: Limited, *, in_percent: bool = False) -> str:
+    """Return the ends of an interval in brackets; empty without one."""
+    return escape(bracketed(estimate, lambda end: f"{end:.0%}" if in_percent else f"{end:.2f}"))

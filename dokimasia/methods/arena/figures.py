@@ -3,7 +3,7 @@
 Rewards are from -100 to 100, rates in percent, ratings of mean 1000.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from random import Random
@@ -175,7 +175,7 @@ def figures_of_run(home: Home, run: Run) -> ArenaFigures:
     stored = [row for row in results(home, run.id) if row.kind == plan.KIND]
     rounds = drawn_rounds(home, run.id)
     half_of = halves(home, run.id, plan.seed)
-    items = sum(len(arena_round.halves[half]) for arena_round in rounds for half in half_of.values())
+    items = meetings_of(rounds, half_of, plan)
     if run.status != "done":
         items += (plan.rounds - len(rounds)) * plan.pairs_a_round * len(half_of)
     meetings: list[Meeting] = []
@@ -193,6 +193,16 @@ def figures_of_run(home: Home, run: Run) -> ArenaFigures:
         judge_sees=plan.judge_sees,
         direction=DIRECTION,
         **dict(tables),
+    )
+
+
+def meetings_of(rounds: Iterable[ArenaRound], half_of: Mapping[str, int], plan: ArenaPlan) -> int:
+    """Return the number of meetings of rounds, without those for which an answer is missing."""
+    return sum(
+        plan.meets(sample_id, pair)
+        for arena_round in rounds
+        for sample_id, half in half_of.items()
+        for pair in arena_round.halves[half]
     )
 
 

@@ -31,8 +31,9 @@ FEWEST_MODELS = 3
 class ArenaRequest(DataRequest):
     """Have models meet each other on the cases of DATA, and rate them: a judge compares their answers in both orders.
 
-    With `--draw swiss` models meet in rounds, each with one of like results. The cases are as for `duel`. The same
-    command continues an interrupted arena, or prints its results.
+    With `--draw swiss` models meet in rounds, each with one of like results. The cases are as for `duel`. Where answers
+    that exist are incomplete, `--on-bad-sample skip` has those meet that have answered a case. The same command continues
+    an interrupted arena, or prints its results.
     """
 
     VERB: ClassVar[str] = "arena"
@@ -86,8 +87,12 @@ class ArenaPlan(DuelPlan):
 
     def meeting(self, sample_id: str, pair: Pair) -> Iterator[AnswerItem]:
         """Return the items of a pair on a case: the answers of the first model, compared with those of the second."""
-        for repeat in range(self.repeats):
+        for repeat in range(self.repeats if self.meets(sample_id, pair) else 0):
             yield AnswerItem(self._item(sample_id, pair, repeat), pair[0], "", repeat)
+
+    def meets(self, sample_id: str, pair: Pair) -> bool:
+        """Return whether a pair meets on a case: not if answers are from files, and these lack that of one of the two."""
+        return all(name not in self.given or sample_id in self.given[name] for name in pair)
 
     def opponent_of(self, row: ResultRow) -> str:
         """Return the name of the model that a result's answer was compared with."""
@@ -142,7 +147,7 @@ async def accept(request: ArenaRequest, session: Session) -> Accepted[ArenaPlan]
         repeats=request.repeats,
         responses=request.responses,
     )
-    accepted = await accept_duels(as_duels, session)
+    accepted = await accept_duels(as_duels, session, sparse=request.on_bad_sample == "skip")
     scores = None
     if request.scores is not None:
         scores = await asyncio.to_thread(_scores, request.scores, request.models)

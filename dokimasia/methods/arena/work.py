@@ -9,7 +9,7 @@ from random import Random
 from dokimasia.algorithms.pairwise import all_pairs, swiss_round
 from dokimasia.domain.duel import ArenaRound
 from dokimasia.domain.sample import Sample
-from dokimasia.methods.arena.figures import DRAW, drawn_rounds, halves, outcomes
+from dokimasia.methods.arena.figures import DRAW, drawn_rounds, halves, meetings_of, outcomes
 from dokimasia.methods.arena.request import ArenaPlan, Pair
 from dokimasia.methods.duel import compare_with
 from dokimasia.runs.work import Job, Stage
@@ -33,11 +33,12 @@ def _stage(job: Job[ArenaPlan], arena_round: ArenaRound, half_of: Mapping[str, i
 
     async def meet(sample: Sample) -> None:
         for opponent, pairs in groupby(pairs_by_half[half_of[sample.id]], key=itemgetter(1)):
-            items = (item for pair in pairs for item in job.plan.meeting(sample.id, pair))
-            await compare_with(job, sample, items, opponent=opponent)
+            items = [item for pair in pairs for item in job.plan.meeting(sample.id, pair)]
+            if items:
+                await compare_with(job, sample, items, opponent=opponent)
         job.progress.samples_done += 1
 
-    count = sum(len(arena_round.halves[half]) for half in half_of.values())
+    count = meetings_of([arena_round], half_of, job.plan)
     return Stage(job.samples(), meet, items=count * job.plan.repeats)
 
 

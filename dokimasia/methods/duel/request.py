@@ -271,8 +271,10 @@ def check_request(request: DuelRequest) -> None:
         raise ConfigError("name at least one model with --models, or answers that exist with --responses FILE")
 
 
-async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
+async def accept(request: DuelRequest, session: Session, *, sparse: bool = False) -> Accepted[DuelPlan]:
     """Validate a request, and return its plan, estimate and cases, with existing answers.
+
+    With `sparse` a case is kept if the files have answers of two of its models, and the plan has no answer of the others.
 
     Raises:
         InputError: data, answers, configuration or options cannot be used.
@@ -288,9 +290,9 @@ async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
     if not samples:
         raise DataError(f"{request.data}: no case in it; duels need at least one line with id and prompt")
     responses = read_answer_files(request.responses)
-    samples, unanswered = _answered_samples(request, responses, samples)
+    samples, unanswered = _answered_samples(request, responses, samples, sparse=sparse)
     criteria = [_checked_criteria(request, sample) for sample in samples]
-    existing = _existing_responses(request, responses, samples, list(unanswered))
+    existing = _existing_responses(request, responses, samples, list(unanswered), sparse=sparse)
     candidates = _candidates(request, session, existing.responses)
     _check_images(request, samples)
     plan = _plan(request, session, samples, candidates, existing)
@@ -437,7 +439,7 @@ def _checked_criteria(request: DuelRequest, sample: Sample) -> CaseCriteria:
 
 
 def _answered_samples(
-    request: DuelRequest, responses: Responses | None, samples: list[Sample]
+    request: DuelRequest, responses: Responses | None, samples: list[Sample], *, sparse: bool
 ) -> tuple[list[Sample], dict[str, str]]:
     """Return the cases to judge, and the reasons why others are left out for lack of an answer.
 
@@ -451,7 +453,8 @@ def _answered_samples(
     left_out: dict[str, str] = {}
     for sample in samples:
         missing_models = [name for name in names if not _answered_by(responses, sample, name, responses.repeats)]
-        if missing_models:
+        enough = sparse and len({*request.models, request.baseline}) - len(missing_models) > 1
+        if missing_models and not enough:
             reason = f"sample {sample.id!r} is left out: no answer of {', '.join(missing_models)}"
             left_out[sample.id] = f"{responses.path}: {reason}"
         else:
@@ -471,12 +474,17 @@ def _models_in_files(request: DuelRequest, models: Collection[str]) -> list[str]
 
 
 def _existing_responses(
-    request: DuelRequest, responses: Responses | None, samples: Sequence[Sample], excluded: Sequence[str]
+    request: DuelRequest,
+    responses: Responses | None,
+    samples: Sequence[Sample],
+    excluded: Sequence[str],
+    *,
+    sparse: bool,
 ) -> ExistingResponses:
     """Return the answers from files and references; `others` are samples that the run leaves out."""
     existing = ExistingResponses({}, request.repeats, [])
     if responses is not None:
-        existing = _responses_of_files(request, responses, samples, excluded)
+        existing = _responses_of_files(request, responses, samples, excluded, sparse=sparse)
     if request.baseline == REFERENCE:
         lacking = [sample.id for sample in samples if not (sample.reference_text or "").strip()]
         if lacking:
@@ -493,18 +501,18 @@ def _existing_responses(
 
 
 def _responses_of_files(
-    request: DuelRequest, responses: Responses, samples: Sequence[Sample], excluded: Sequence[str]
+    request: DuelRequest, responses: Responses, samples: Sequence[Sample], excluded: Sequence[str], *, sparse: bool
 ) -> ExistingResponses:
     repeats = responses.repeats
     names = _models_in_files(request, {model for _, model, _ in responses.given})
     candidates = candidates_of(
-        responses, request, models=names, samples=[sample.id for sample in samples], others=excluded
+        responses, request, models=names, samples=[sample.id for sample in samples], others=excluded, sparse=sparse
     )
     models = [spec.ref.name for spec in candidates.models]
     lacks: list[str] = []
     for model in models:
         unanswered = [sample.id for sample in samples if not _answered_by(responses, sample, model, repeats)]
-        if unanswered:
+        if unanswered and not sparse:
             lacks.append(f"{model} has fewer than {repeats} answers (repeats from 0) to {_some(unanswered)}")
     if lacks:
         raise DataError(
@@ -516,6 +524,7 @@ def _responses_of_files(
         existing[model] = {
             sample.id: tuple(_response_of_file(responses, sample, model, repeat) for repeat in range(repeats))
             for sample in samples
+            if not sparse or _answered_by(responses, sample, model, repeats)
         }
     return ExistingResponses(existing, repeats, candidates.left_out)
 

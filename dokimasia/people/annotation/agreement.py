@@ -9,9 +9,11 @@ from pydantic import Field
 
 from dokimasia.algorithms.pairwise import CLOSE, to_category
 from dokimasia.algorithms.statistics.agreement import Scale, cohen_kappa, fleiss_kappa, krippendorff_alpha
+from dokimasia.algorithms.statistics.replacement import EPSILON
 from dokimasia.domain.annotation import AnnotationUnit
 from dokimasia.domain.identity import Value
 from dokimasia.people.annotation.rated import RatedUnit
+from dokimasia.people.judgements import HumanCeiling, ReplacementTest, beside_people
 from dokimasia.report.fields import AgreementCoefficient, Count, CountedRate, Coverage, Interval
 from dokimasia.runs.measures import agreement_coefficient, counted_rate, mean_with_interval, rounded
 
@@ -86,6 +88,13 @@ class JudgeCompared(Value):
     consistency: CountedRate | None
     kappa: AgreementCoefficient
     by_model: dict[str, RatingsCompared]
+    ceiling: HumanCeiling | None = Field(
+        default=None, description="people among themselves beside the judge; left out unless two rated the same things"
+    )
+    replacement: ReplacementTest | None = Field(
+        default=None,
+        description="whether the judge can take a person's place; left out unless two rated the same things",
+    )
 
 
 class PairOfPeople(Value):
@@ -148,7 +157,12 @@ class _Pair(NamedTuple):
 
 
 def agreement_figures(
-    rated: Sequence[RatedUnit], judged: Judged, ends: Mapping[str, Ends], *, ruled: Judged = MappingProxyType({})
+    rated: Sequence[RatedUnit],
+    judged: Judged,
+    ends: Mapping[str, Ends],
+    *,
+    ruled: Judged = MappingProxyType({}),
+    epsilon: float = EPSILON,
 ) -> dict[str, MeasureAgreement]:
     """Return the agreement of people with each other and of judges with people, by measure.
 
@@ -160,14 +174,17 @@ def agreement_figures(
         judged: judges' values, on the same scales.
         ends: the lowest and highest rating of each measure.
         ruled: what rules decided in place of judges, by the judge's name.
+        epsilon: how much more often than a judge a person may be closer to the others in the test of replacement.
     """
     return {
-        measure: _measure([row for row in rated if row.unit.measure == measure], judged, ruled, scale)
+        measure: _measure([row for row in rated if row.unit.measure == measure], judged, ruled, scale, epsilon)
         for measure, scale in sorted(ends.items())
     }
 
 
-def _measure(rated: Sequence[RatedUnit], judged: Judged, ruled: Judged, scale: Ends) -> MeasureAgreement:
+def _measure(
+    rated: Sequence[RatedUnit], judged: Judged, ruled: Judged, scale: Ends, epsilon: float
+) -> MeasureAgreement:
     names = sorted({name for one in rated for name in one.said})
     n_ratings = sum(len(one.said) for one in rated)
     several = [one for one in rated if len(one.said) > 1]
@@ -192,7 +209,7 @@ def _measure(rated: Sequence[RatedUnit], judged: Judged, ruled: Judged, scale: E
         absent=absent,
         pairs=() if absent else tuple(_two(several, one, other, scale) for one, other in combinations(names, 2)),
         chance_corrected=None if absent else _chance_corrected(several, names),
-        judges={name: _judge(rated, said, scale) for name, said in sorted(judged.items())},
+        judges={name: _judge(rated, said, scale, epsilon) for name, said in sorted(judged.items())},
         rules={name: _judge(rated, said, scale) for name, said in sorted(ruled.items())},
     )
 
@@ -208,7 +225,10 @@ def _person(rated: Sequence[RatedUnit], several: Sequence[RatedUnit], name: str,
     return PersonCompared(annotations=annotations, **dict(_compared_by_model(_with_others(several, name), scale)))
 
 
-def _judge(rated: Sequence[RatedUnit], said: Mapping[AnnotationUnit, float], scale: Ends) -> JudgeCompared:
+def _judge(
+    rated: Sequence[RatedUnit], said: Mapping[AnnotationUnit, float], scale: Ends, epsilon: float | None = None
+) -> JudgeCompared:
+    """Return a judge beside people's reference values and, given epsilon, beside each person."""
     pairs = [
         _Pair(said[row.unit], row.reference, row.unit.model, row.place.cluster) for row in rated if row.unit in said
     ]
@@ -216,7 +236,19 @@ def _judge(rated: Sequence[RatedUnit], said: Mapping[AnnotationUnit, float], sca
     verdicts = None
     if scale == RIGHT_OR_WRONG and all(pair.value in scale for pair in pairs):
         verdicts = _verdicts(pairs)
-    return JudgeCompared(coverage=coverage, verdicts=verdicts, **dict(_compared_by_model(pairs, scale)))
+    compared = JudgeCompared(coverage=coverage, verdicts=verdicts, **dict(_compared_by_model(pairs, scale)))
+    if epsilon is None:
+        return compared
+    rows = {str(at): row for at, row in enumerate(rated)}
+    names = sorted({name for row in rated for name in row.said})
+    beside = beside_people(
+        {name: {at: row.said[name] for at, row in rows.items() if name in row.said} for name in names},
+        {at: said[row.unit] for at, row in rows.items() if row.unit in said},
+        {at: row.place.cluster for at, row in rows.items()},
+        alignment="same" if scale == RIGHT_OR_WRONG else "distance",
+        epsilon=epsilon,
+    )
+    return compared.model_copy(update=beside._asdict())
 
 
 def _verdicts(pairs: Sequence[_Pair]) -> VerdictsCompared:

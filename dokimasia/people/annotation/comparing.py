@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dokimasia.algorithms.statistics.replacement import EPSILON
 from dokimasia.datasets.annotations import read_annotations
 from dokimasia.domain.annotation import SCALES, SCORE, Annotation, AnnotationUnit
 from dokimasia.errors import ConfigError, DataError
@@ -85,6 +86,7 @@ def compare(
     runs: Sequence[Run] = (),
     judged: Sequence[Path] = (),
     scale: tuple[int, int] | None = None,
+    epsilon: float = EPSILON,
 ) -> AnnotationFigures:
     """Return the figures of agreement of a file of annotations, people with each other and judges with them.
 
@@ -95,6 +97,7 @@ def compare(
         judged: files of a judge's ratings, in the form of annotations with the judge as annotator.
         scale: people's scale of scores; 1 to 5 by default. With 0 and 1 a run's verdicts are compared, and not its scores;
             what rules decided stands apart.
+        epsilon: how much more often than a judge a person may be closer to the others in the test of replacement.
 
     Raises:
         DataError: an annotation or a judge's rating cannot be used, or its sample or model is unknown; with file and line.
@@ -133,7 +136,7 @@ def compare(
         annotators=tuple(sorted({one.annotator for one in annotations if not one.adjudicates})),
         adjudicators=tuple(sorted({one.annotator for one in annotations if one.adjudicates})),
         simulated=tuple(sorted(set(models))),
-        measures=agreement_figures(rated, judges, ends, ruled=rules),
+        measures=agreement_figures(rated, judges, ends, ruled=rules, epsilon=epsilon),
     )
 
 

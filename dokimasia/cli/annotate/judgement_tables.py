@@ -1,0 +1,124 @@
+"""Judgements of files, compared with what is correct and with people, as tables for the terminal."""
+
+from collections.abc import Iterator, Mapping
+
+from rich.markup import escape
+from rich.table import Table
+
+from dokimasia.cli.annotate.tables import NOTHING, beside_people_tables, coefficient, rate_text
+from dokimasia.cli.shared import grid
+from dokimasia.people.judgements.shape import JudgementFigures, ValuesCompared
+from dokimasia.report.fields import Interval
+from dokimasia.report.figures import MINUS, bracketed, several
+
+
+def tables(figures: JudgementFigures) -> Iterator[Table | str]:
+    """Yield the lines and tables of judgements."""
+    judges = several(len(figures.judges), "judge")
+    people = several(len(figures.people), "person", "people")
+    kinds = {"pairs": "Verdicts on pairs", "scores": "Scores", "rankings": "Rankings, pair by pair"}
+    yield (
+        f"[bold]{kinds[figures.kind]}[/bold] of {several(figures.items, 'item')} in {several(figures.clusters, 'cluster')} by "
+        f"{judges} and {people}; {figures.with_gold} with a correct value"
+    )
+    if figures.unreadable:
+        unreadable = several(figures.unreadable, "judgement")
+        yield f"[yellow]{unreadable} of people or correct values cannot be read, and are left out[/yellow]"
+    for name, judge in figures.judges.items():
+        if judge.failed:
+            reasons = ", ".join(f"{escape(reason)} ({count})" for reason, count in judge.failures.items())
+            yield f"[yellow]{escape(name)}: {judge.failed} of {judge.judged} judgements failed: {reasons}[/yellow]"
+    yield from _against_gold(figures)
+    yield from _against_people(figures)
+    yield from _correlations(figures)
+    yield from _ratings(figures)
+    yield from beside_people_tables(
+        {name: (judge.ceiling, judge.replacement) for name, judge in figures.judges.items()}
+    )
+
+
+def _ratings(figures: JudgementFigures) -> Iterator[Table | str]:
+    """Yield the ratings of models, by each judge and by people."""
+    for name, rated in figures.ratings.items():
+        table = grid(f"ratings by {escape(name)}", "battles", "rating", "adjusted", "group")
+        for model, figure in rated.models.items():
+            values = [NOTHING if value is None else _points(value) for value in (figure.rating, figure.adjusted)]
+            table.add_row(escape(model), str(figure.battles), *values, str(figure.group + 1))
+        yield table
+        notes = [f"{what} {_points(effect)} points" for what, effect in rated.effects.items()]
+        notes += [f"not adjusted for {what}: {why}" for what, why in rated.not_adjusted.items()]
+        notes += [f"{rated.failed} verdicts failed"] if rated.failed else []
+        yield f"[dim]{escape('; '.join([*notes, *filter(None, [rated.reason])]))}[/dim]"
+
+
+def _points(value: Interval) -> str:
+    return f"{value.mean:.0f}{escape(bracketed(value, lambda end: f'{end:.0f}'))}".replace("-", MINUS)
+
+
+def _against_gold(figures: JudgementFigures) -> Iterator[Table]:
+    held = {name: judge.gold for name, judge in figures.judges.items()}
+    held |= {name: person.gold for name, person in figures.people.items()}
+    table = grid("against correct values", "n", "left out", "accuracy", "of all", "kappa", "alpha")
+    for name, against in held.items():
+        if against is not None:
+            lowest = NOTHING if against.same is None or against.same.bounds is None else against.same.bounds.low
+            every = lowest if isinstance(lowest, str) else f"{lowest:.2%}"
+            table.add_row(escape(name), *_agreement(against, every))
+    table.caption = "Of all: failures counted as wrong, as published accuracies often are."
+    if table.row_count:
+        yield table
+    table = grid("in both orders", "n", "as it stands", "swapped", "consistent", "consistent and right")
+    for name, judge in figures.judges.items():
+        if (orders := judge.orders) is not None:
+            rates = (orders.straight, orders.swapped, orders.consistent, orders.consistent_and_right)
+            table.add_row(escape(name), str(orders.n), *map(rate_text, rates))
+    if table.row_count:
+        yield table
+
+
+def _against_people(figures: JudgementFigures) -> Iterator[Table]:
+    table = grid("against people", "n", "left out", "the same", "kappa", "kappa, quadratic", "alpha")
+    held = {name: judge.people for name, judge in figures.judges.items()}
+    held |= {name: person.others for name, person in figures.people.items()}
+    for name, against in held.items():
+        if against is not None:
+            table.add_row(escape(name), *_agreement(against, coefficient(against.kappa_weighted), last=True))
+    table.caption = "A judge against what most people said, or their mean; a person against the others."
+    if table.row_count:
+        yield table
+    if figures.together is not None:
+        together = figures.together
+        table = grid("people with each other", "n", "agreement")
+        for title, value in (
+            ("Fleiss' kappa", together.fleiss),
+            ("Krippendorff's alpha, nominal", together.alpha_nominal),
+            ("Krippendorff's alpha, ordinal", together.alpha_ordinal),
+            ("Krippendorff's alpha, interval", together.alpha_interval),
+        ):
+            table.add_row(title, str(together.n), coefficient(value, 3))
+        yield table
+
+
+def _agreement(against: ValuesCompared, extra: str, *, last: bool = False) -> list[str]:
+    """Return the cells of n, what is left out, sameness, kappa, and alpha, with one more cell."""
+    left_out = ", ".join(f"{count} {reason}" for reason, count in against.left_out.items()) or NOTHING
+    same = NOTHING if against.same is None else rate_text(against.same)
+    middle = [coefficient(against.kappa), extra] if last else [extra, coefficient(against.kappa)]
+    return [str(against.n), left_out, same, *middle, coefficient(against.alpha)]
+
+
+def _correlations(figures: JudgementFigures) -> Iterator[Table]:
+    table = grid("correlation", "against", "n", "Pearson", "Spearman", "Kendall")
+    for name, judge in figures.judges.items():
+        _add_correlations(table, name, {"correct values": judge.gold, "people": judge.people})
+    for name, person in figures.people.items():
+        _add_correlations(table, name, {"correct values": person.gold, "the others": person.others})
+    if table.row_count:
+        yield table
+
+
+def _add_correlations(table: Table, name: str, held: Mapping[str, ValuesCompared | None]) -> None:
+    for what, against in held.items():
+        if against is not None and against.n:
+            values = (against.pearson, against.spearman, against.kendall)
+            table.add_row(escape(name), what, str(against.n), *map(coefficient, values))

@@ -1,0 +1,101 @@
+"""`dokimasia annotate judgements`: judgements of files, against what is correct and against people."""
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from dokimasia.cli.shared import common, console, json_option, print_json
+
+if TYPE_CHECKING:
+    from dokimasia.people.judgements.reading import Kind
+    from dokimasia.people.judgements.values import Numbers
+    from dokimasia.settings import Settings
+
+R = TypeVar("R")
+
+_FIELD = re.compile(r",(?=[a-z_]+=)")
+
+
+def _mapping(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    columns: dict[str, str] = {}
+    for part in (part for value in values for part in _FIELD.split(value)):
+        field, equals, column = part.partition("=")
+        if not equals or not column.strip():
+            raise click.BadParameter(f"{part!r}: write FIELD=COLUMN, such as item=idx,value=vote")
+        columns[field.strip()] = column.strip()
+    return columns
+
+
+def _names(context: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (value or "").split(",") if name.strip())
+
+
+def epsilon_option(function: Callable[..., R]) -> Callable[..., R]:
+    """Add --epsilon to a command that compares judges with people."""
+    return click.option(
+        "--epsilon", type=click.FloatRange(0, 1, max_open=True), default=0.15, show_default=True,
+        help="What the test of replacement grants a judge: 0.2 beside experts, 0.15 beside skilled people, 0.1 beside crowds.",
+    )(function)  # fmt: skip
+
+
+@click.command("judgements")
+@click.argument("files", nargs=-1, required=True, metavar="[NAME=]FILE...")
+@click.option(
+    "--map", "columns", multiple=True, callback=_mapping, metavar="FIELD=COLUMN",
+    help="Columns of item, judge, value, swapped, gold, order, first, second, first_length, second_length, cluster: names, "
+    "several joined with +, JSON pointers (/results/-1/winner), or # for the line.",
+)  # fmt: skip
+@click.option("--people", callback=_names, metavar="NAMES", help="People: columns, or names in the column of judges.")
+@click.option("--judges", callback=_names, metavar="NAMES", help="Judges: columns, or names in the column of judges.")
+@click.option(
+    "--kind",
+    type=click.Choice(["pairs", "scores", "rankings"]),
+    help="What the judgements are (default: as they look).",
+)
+@click.option(
+    "--numbers", type=click.Choice(["places", "steps"]),
+    help="What a number says of a pair: the better place (1, 2, 0 a tie, 1.5 between), or steps from 2 to -2.",
+)  # fmt: skip
+@click.option("--by-place", is_flag=True, help="Verdicts of the swapped order name places, not responses.")
+@epsilon_option
+@json_option
+@common
+def judgements(
+    settings: "Settings",
+    files: tuple[str, ...],
+    columns: dict[str, str],
+    people: tuple[str, ...],
+    judges: tuple[str, ...],
+    kind: "Kind | None",
+    numbers: "Numbers | None",
+    by_place: bool,
+    epsilon: float,
+    as_json: bool,
+) -> None:
+    """Compare judgements of FILES with correct values and people: accuracy, agreement, the human ceiling.
+
+    A file is JSON lines, JSON, CSV, TSV or a workbook, packed (.gz) or not: a judgement a line (item, judge, value), or a
+    column for each person and judge. What cannot be read is a failure of the judge, and never a value.
+    """
+    from dokimasia.people.judgements import compare_judgements
+
+    figures = compare_judgements(
+        files,
+        columns=columns,
+        people=people,
+        judges=judges,
+        kind=kind,
+        numbers=numbers,
+        by_place=by_place,
+        epsilon=epsilon,
+    )
+    if as_json:
+        print_json(figures)
+        return
+    from dokimasia.cli.annotate.judgement_tables import tables
+
+    out = console()
+    for table in tables(figures):
+        out.print(table)

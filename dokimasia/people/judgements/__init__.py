@@ -1,0 +1,19 @@
+"""Judgements that exist: files of judges' and people's verdicts, scores and rankings, and the figures of their agreement."""
+
+from dokimasia.people.judgements.ceiling import BesidePeople, beside_people
+from dokimasia.people.judgements.figures import compare_judgements, judgement_figures
+from dokimasia.people.judgements.reading import FIELDS, JudgementFile, read_judgements
+from dokimasia.people.judgements.shape import HumanCeiling, JudgementFigures, ReplacementTest
+
+__all__ = [
+    "FIELDS",
+    "BesidePeople",
+    "HumanCeiling",
+    "JudgementFigures",
+    "JudgementFile",
+    "ReplacementTest",
+    "beside_people",
+    "compare_judgements",
+    "judgement_figures",
+    "read_judgements",
+]

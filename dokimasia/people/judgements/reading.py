@@ -1,0 +1,520 @@
+"""Files of judgements that exist, of judges and of people: a line a judgement, or a column for each of them."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import orjson
+
+from dokimasia.datasets import Problem, Row, name_and_file, named_file
+from dokimasia.datasets.lines import location, problem_at, raw_lines, read_rows, refuse
+from dokimasia.datasets.tables import (
+    csv_delimiter,
+    read_cells,
+    repeated_column,
+    unguarded,
+    workbook_rows,
+    wrong_width,
+)
+from dokimasia.domain.identity import JsonObject
+from dokimasia.errors import ConfigError, DataError
+from dokimasia.people.judgements.values import (
+    TIE,
+    Numbers,
+    Reading,
+    read_ranking,
+    read_score,
+    read_verdict,
+    shown,
+    verdict_of,
+)
+
+Kind = Literal["pairs", "scores", "rankings"]
+
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "item": ("item", "id"),
+    "judge": ("judge", "annotator"),
+    "value": ("value", "verdict", "score", "ranking"),
+    "swapped": ("swapped",),
+    "gold": ("gold",),
+    "order": ("order",),
+    "first": ("first",),
+    "second": ("second",),
+    "cluster": ("cluster",),
+    "first_length": ("first_length",),
+    "second_length": ("second_length",),
+}
+"""What a line says, each with the names of columns that mean it; `--map` names others."""
+
+ROW = "#"
+"""The column that is the number of the line."""
+
+_STRAIGHT = frozenset({"", "0", "1", "false", "no", "first", "straight", "ab", "original"})
+_SWAPPED = frozenset({"2", "true", "yes", "second", "swapped", "swap", "ba", "reversed"})
+_NUMERIC = re.compile(r"\s*[+-]?[0-9]+(\.[0-9]+)?\s*", re.ASCII)
+
+
+class JudgedItem(NamedTuple):
+    """What was said of an item, in the order of the file and with the pair swapped; None if it was not judged so."""
+
+    straight: Reading | None = None
+    swapped: Reading | None = None
+
+    @property
+    def both(self) -> Reading:
+        """What both orders say together: a tie where two verdicts differ, the mean of two scores, else a failure."""
+        if self.straight is None or self.swapped is None:
+            return self.straight or self.swapped or Reading(None, failure="no value")
+        first, second = self.straight, self.swapped
+        if first.value is None or second.value is None:
+            return first if first.value is None else second
+        if first.label == second.label:
+            return Reading((first.value + second.value) / 2, first.label)
+        mean = (first.value + second.value) / 2
+        return Reading(0.0, TIE) if first.label in ("first", "second", TIE, "both bad") else Reading(mean, f"{mean:g}")
+
+
+class JudgementFile(NamedTuple):
+    """The judgements of one or more files, put together by item.
+
+    Attributes:
+        files: the names of the files.
+        kind: what the judgements are; a ranking is its pairs.
+        clusters: the cluster of each item, in the order of the files.
+        gold: the correct value of an item.
+        people: what each person said, by name and item; what could not be read is left out.
+        judges: what each judge said, unreadable judgements included.
+        unreadable: people's judgements and gold values that could not be read.
+        battles: for each item that names its two responses, their names, in the order that values refer to.
+        lengths: for each such item the lengths of the two, in the same order, where they are known.
+    """
+
+    files: tuple[str, ...]
+    kind: Kind
+    clusters: dict[str, str]
+    gold: dict[str, Reading]
+    people: dict[str, dict[str, JudgedItem]]
+    judges: dict[str, dict[str, JudgedItem]]
+    unreadable: int
+    battles: dict[str, tuple[str, str]]
+    lengths: dict[str, tuple[float, float]]
+
+
+class _Line(NamedTuple):
+    """A line of a file: its place, for messages, its number, the file's name for a judge, and its fields."""
+
+    where: str
+    number: int
+    name: str
+    fields: JsonObject
+
+
+class _Said(NamedTuple):
+    """A judgement before its value is read."""
+
+    line: _Line
+    judge: str
+    value: object
+    swapped: bool
+
+
+def read_judgements(
+    files: Sequence[str | Path],
+    *,
+    columns: Mapping[str, str] | None = None,
+    people: Sequence[str] = (),
+    judges: Sequence[str] = (),
+    kind: Kind | None = None,
+    numbers: Numbers | None = None,
+    by_place: bool = False,
+) -> JudgementFile:
+    """Return the judgements of files, put together by item.
+
+    A file is JSON lines, a JSON array of objects, CSV, TSV or a workbook (.xlsx); text may be packed (.gz). Either a line
+    is a judgement (`item`, `judge`, `value`), or it has a column for each person and judge. A value that cannot be read is
+    a failure of its judge, and never ends the reading.
+
+    Args:
+        files: paths, or NAME=PATH; the name is that of the judge where no column is.
+        columns: by field (`item`, `judge`, `value`, `swapped`, `gold`, `order`, `first`, `second`, `cluster`,
+            `first_length`, `second_length`) the column that holds it: a name, several joined with +, a JSON pointer
+            (`/results/-1/winner`), or # for the line's number.
+        people: names of people: columns, or what the column of the judge says.
+        judges: names of judges, likewise. Who is named in neither is a person if any judge is named or all come from a
+            column, else a judge.
+        kind: what the judgements are; by default numbers are scores, and texts are verdicts on pairs.
+        numbers: what a number says of a pair; by default steps if any is negative, else places.
+        by_place: whether a verdict of the swapped order names a place, and not a response.
+
+    Raises:
+        NotFound: there is no such file.
+        ConfigError: a column is in no file.
+        DataError: a line cannot be used; with file and line.
+    """
+    lines = [line for file in files for line in _lines(file)]
+    if not lines:
+        raise DataError(f"{', '.join(map(str, files))}: no judgement in it")
+    chosen = _columns(lines, columns or {}, [*people, *judges])
+    wide = [name for name in (*people, *judges) if any(name in line.fields for line in lines)]
+    said = [*_wide(lines, wide, chosen)] if wide else [*_long(lines, chosen)]
+    values = [one.value for one in said] + [cell(line, chosen["gold"]) for line in lines if "gold" in chosen]
+    if kind is None:
+        kind = _kind(values, chosen)
+    roles = _roles([one.judge for one in said], people, judges, named="judge" in chosen or bool(wide))
+    if kind == "pairs" and numbers is None:
+        numbers = _numbers(values, lines[0].where)
+    reader = _Reader(chosen, kind, numbers, roles, by_place=by_place)
+    for line in lines:
+        reader.take_line(line)
+    for one in said:
+        reader.take(one)
+    refuse(reader.problems)
+    names = tuple(dict.fromkeys(Path(name_and_file(named_file(file))[1]).name for file in files))
+    return JudgementFile(names, kind, reader.clusters, reader.gold, *reader.sides(), reader.battles, reader.lengths)
+
+
+class _Reader:
+    """Takes lines and judgements, and puts them together by item."""
+
+    def __init__(
+        self, columns: Mapping[str, str], kind: Kind, numbers: Numbers | None, people: frozenset[str], *, by_place: bool
+    ) -> None:
+        self.columns, self.kind, self.people, self.by_place = columns, kind, people, by_place
+        self.numbers: Numbers = numbers or "places"
+        self.clusters: dict[str, str] = {}
+        self.gold: dict[str, Reading] = {}
+        self.battles: dict[str, tuple[str, str]] = {}
+        self.lengths: dict[str, tuple[float, float]] = {}
+        self.problems: list[str] = []
+        self._said: dict[str, dict[str, JudgedItem]] = {}
+        self._where: dict[tuple[str, str, bool], str] = {}
+        self._unreadable = 0
+
+    def take_line(self, line: _Line) -> None:
+        """Take a line's item, cluster, pair and correct value."""
+        item = self._item(line)
+        if not item:
+            self.problems.append(f"{line.where}: the item is missing; name its column with --map item=COLUMN")
+            return
+        if self.kind == "rankings":
+            return
+        self.clusters.setdefault(item, _text(cell(line, self.columns.get("cluster", ""))) or self._base(line))
+        names = self._names(line)
+        if names is not None:
+            self.battles.setdefault(item, (min(names), max(names)))
+            sides = [_length(cell(line, self.columns.get(field, ""))) for field in ("first_length", "second_length")]
+            first, second = sides if names[0] < names[1] else reversed(sides)
+            if first and second:
+                self.lengths.setdefault(item, (first, second))
+        gold = cell(line, self.columns.get("gold", ""))
+        if gold is None:
+            return
+        reading = self._read(gold, line)
+        if reading.value is None:
+            self._unreadable += item not in self.gold
+        elif self.gold.setdefault(item, reading).label != reading.label:
+            first = self.gold[item].label
+            self.problems.append(f"{line.where}: the gold value of {item!r} is {reading.label}, and was {first} before")
+
+    def take(self, one: _Said) -> None:
+        """Take a judgement."""
+        if self.kind == "rankings":
+            self._take_ranking(one)
+            return
+        reading = self._read(one.value, one.line)
+        if one.swapped and self.by_place:
+            reading = reading.turned
+        swapped = one.swapped
+        names = self._names(one.line)
+        if names is not None and "order" not in self.columns:
+            swapped = swapped != (names[0] > names[1])
+        self._add(one, self._item(one.line), reading, swapped=swapped)
+
+    def sides(self) -> tuple[dict[str, dict[str, JudgedItem]], dict[str, dict[str, JudgedItem]], int]:
+        """Return what people said without what is unreadable, what judges said, and the number of unreadable values."""
+        people: dict[str, dict[str, JudgedItem]] = {}
+        judges: dict[str, dict[str, JudgedItem]] = {}
+        for name, said in self._said.items():
+            if name not in self.people:
+                judges[name] = said
+                continue
+            people[name] = {item: judged for item, judged in said.items() if judged.both.value is not None}
+            self._unreadable += len(said) - len(people[name])
+        return people, judges, self._unreadable
+
+    def _add(self, one: _Said, item: str, reading: Reading, *, swapped: bool) -> None:
+        if one.judge in self.people and reading.failure == "no value":
+            return
+        first = self._where.setdefault((one.judge, item, swapped), one.line.where)
+        if first != one.line.where:
+            self.problems.append(
+                f"{one.line.where}: {one.judge} judges {item!r} at {first} already; is the item made of several columns? "
+                "Name them all, as in --map item=COLUMN+COLUMN"
+            )
+            return
+        by_item = self._said.setdefault(one.judge, {})
+        judged = by_item.get(item, JudgedItem())
+        by_item[item] = judged._replace(swapped=reading) if swapped else judged._replace(straight=reading)
+
+    def _take_ranking(self, one: _Said) -> None:
+        """Take a ranking as its pairs; an unreadable one fails as a whole."""
+        ranked = read_ranking(one.value)
+        base = self._base(one.line)
+        if ranked is None:
+            self.clusters.setdefault(base, base)
+            failure = "no value" if one.value is None else f"{shown(one.value)} is no ranking"
+            self._add(one, base, Reading(None, failure=failure), swapped=False)
+            return
+        for first, second in combinations(sorted(ranked), 2):
+            item = f"{base}: {first} | {second}"
+            self.clusters.setdefault(item, _text(cell(one.line, self.columns.get("cluster", ""))) or base)
+            self.battles.setdefault(item, (first, second))
+            lead = ranked[first] - ranked[second]
+            self._add(one, item, verdict_of(float(lead > 0) - float(lead < 0)), swapped=False)
+
+    def _read(self, value: object, line: _Line) -> Reading:
+        """Return a value as it stands, of a pair with the names in order."""
+        if self.kind == "scores":
+            return read_score(value)
+        names = self._names(line)
+        reading = read_verdict(value, numbers=self.numbers, names=names)
+        return reading.turned if names is not None and names[0] > names[1] else reading
+
+    def _names(self, line: _Line) -> tuple[str, str] | None:
+        if "first" not in self.columns or "second" not in self.columns:
+            return None
+        first, second = _text(cell(line, self.columns["first"])), _text(cell(line, self.columns["second"]))
+        return (first, second) if first and second and first != second else None
+
+    def _base(self, line: _Line) -> str:
+        return _text(cell(line, self.columns.get("item", ROW)))
+
+    def _item(self, line: _Line) -> str:
+        base, names = self._base(line), self._names(line)
+        return base if names is None or not base else f"{base}: {min(names)} | {max(names)}"
+
+
+def cell(line: _Line, column: str) -> object:
+    """Return what a column of a line holds, or several joined with +; None if there is nothing."""
+    if not column:
+        return None
+    if column == ROW:
+        return line.number
+    if column in line.fields:
+        return line.fields[column]
+    if column.startswith("/"):
+        return _at(line.fields, column)
+    if "+" in column:
+        parts = [_text(cell(line, part)) for part in column.split("+")]
+        return " · ".join(parts) if all(parts) else None
+    return None
+
+
+def _at(fields: JsonObject, pointer: str) -> object:
+    """Return the value at a JSON pointer, in which -1 is the last of a list; None if there is none."""
+    value: object = fields
+    for part in pointer.split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, dict):
+            value = value.get(name)
+        elif isinstance(value, list) and name.lstrip("-").isdecimal() and -len(value) <= int(name) < len(value):
+            value = value[int(name)]
+        else:
+            return None
+    return value
+
+
+def _text(value: object) -> str:
+    return "" if value is None or isinstance(value, dict | list) else str(value).strip()
+
+
+def _length(value: object) -> float:
+    """Return a length: a number, or the number of words of a text; 0 where there is none."""
+    text = _text(value)
+    return float(text) if _NUMERIC.fullmatch(text) else float(len(text.split()))
+
+
+def _columns(lines: Sequence[_Line], given: Mapping[str, str], people: Sequence[str]) -> dict[str, str]:
+    """Return the column of each field that the files have.
+
+    Raises:
+        ConfigError: a named column is in no file.
+    """
+    unknown = [field for field in given if field not in FIELDS]
+    if unknown:
+        raise ConfigError(f"--map knows no {unknown[0]!r}: it maps {', '.join(FIELDS)}")
+    known = {name for line in lines for name in line.fields}
+    listed = f"the columns are {', '.join(sorted(known)[:20])}"
+    columns = {field: next((name for name in names if name in known), "") for field, names in FIELDS.items()}
+    for field, column in given.items():
+        if column and not any(cell(line, column) is not None for line in lines):
+            raise ConfigError(f"no line has anything in {column!r}, which --map names for {field}; {listed}")
+        columns[field] = column
+    if not columns["item"] and not (columns["first"] and columns["second"]):
+        raise ConfigError(
+            f"no column is called 'item' or 'id': name it with --map item=COLUMN (# for the line); {listed}"
+        )
+    if people and not columns["judge"] and not known.intersection(people):
+        raise ConfigError(f"no column is called {people[0]!r}; {listed}")
+    return {field: column for field, column in columns.items() if column}
+
+
+def _wide(lines: Sequence[_Line], names: Sequence[str], columns: Mapping[str, str]) -> Iterator[_Said]:
+    """Yield the judgements of lines with a column for each judge; a file that has no such column says nothing of it."""
+    present = {(line.name, name) for line in lines for name in names if name in line.fields}
+    swapped = columns.get("order")
+    for line in lines:
+        for name in names:
+            if (line.name, name) in present:
+                yield _Said(line, name, line.fields.get(name), swapped is not None and _is_swapped(line, swapped))
+
+
+def _long(lines: Sequence[_Line], columns: Mapping[str, str]) -> Iterator[_Said]:
+    """Yield the judgements of lines with one value each, or two where a column holds that of the swapped order.
+
+    Raises:
+        ConfigError: there is no column of values.
+    """
+    if "value" not in columns:
+        known = sorted({name for line in lines for name in line.fields})
+        raise ConfigError(
+            "no column is called 'value': name it with --map value=COLUMN, or the columns of people and judges with "
+            f"--people and --judges; the columns are {', '.join(known[:20])}"
+        )
+    for line in lines:
+        judge = _text(cell(line, columns["judge"])) if "judge" in columns else line.name
+        if not judge:
+            raise DataError(f"{line.where}: the judge is missing")
+        swapped = "order" in columns and _is_swapped(line, columns["order"])
+        yield _Said(line, judge, cell(line, columns["value"]), swapped)
+        if "swapped" in columns:
+            yield _Said(line, judge, cell(line, columns["swapped"]), not swapped)
+
+
+def _is_swapped(line: _Line, column: str) -> bool:
+    order = _text(cell(line, column)).casefold()
+    if order not in _STRAIGHT and order not in _SWAPPED:
+        raise DataError(f"{line.where}: the order {order!r} is neither 1 (as the pair stands) nor 2 (swapped)")
+    return order in _SWAPPED
+
+
+def _roles(names: Sequence[str], people: Sequence[str], judges: Sequence[str], *, named: bool) -> frozenset[str]:
+    """Return who is a person."""
+    everybody = frozenset(names)
+    if people:
+        return everybody.intersection(people)
+    return everybody.difference(judges) if judges or named else frozenset()
+
+
+def _kind(values: Sequence[object], columns: Mapping[str, str]) -> Kind:
+    """Return what values are: rankings if they are lists or objects, verdicts on pairs if texts or of two names, else scores."""
+    if "first" in columns and "second" in columns:
+        return "pairs"
+    counts = {"rankings": 0, "scores": 0, "pairs": 0}
+    for value in values:
+        if isinstance(value, list | dict):
+            counts["rankings"] += 1
+        elif isinstance(value, int | float) or (isinstance(value, str) and _NUMERIC.fullmatch(value)):
+            counts["scores"] += 1
+        elif value is not None:
+            counts["pairs"] += 1
+    if counts["rankings"] > counts["scores"] + counts["pairs"]:
+        return "rankings"
+    return "scores" if counts["scores"] > counts["pairs"] else "pairs"
+
+
+def _numbers(values: Sequence[object], where: str) -> Numbers:
+    """Return what numbers say of pairs.
+
+    Raises:
+        ConfigError: they are all 0 and 1, which can be either.
+    """
+    found = {float(str(value)) for value in values if not isinstance(value, bool) and _NUMERIC.fullmatch(str(value))}
+    if found and found <= {0.0, 1.0} and len(found) == 2:
+        raise ConfigError(
+            f"{where}: verdicts are 0 and 1 alone: say with --numbers whether they are places (1 the first is better, 2 the "
+            "second, 0 a tie) or steps (1 the first is better, -1 the second)"
+        )
+    return "steps" if any(number < 0 for number in found) else "places"
+
+
+def _lines(file: str | Path) -> Iterator[_Line]:
+    """Yield the lines of a file.
+
+    Raises:
+        DataError: lines cannot be read; the message names up to twenty.
+    """
+    name, path = name_and_file(named_file(file))
+    problems: list[str] = []
+    name = name or path.name.removesuffix(".gz").partition(".")[0]
+    for row in _rows(path):
+        if isinstance(row, Problem):
+            problems.append(row.message)
+        else:
+            yield _Line(location(path, row.line, row.unit), row.line, name, row.fields)
+    refuse(problems)
+
+
+def _rows(path: Path) -> Iterator[Row | Problem]:
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    if suffix in (".xlsx", ".xlsm"):
+        yield from _table(path, workbook_rows(path), "row")
+    elif suffix in (".csv", ".tsv"):
+        delimiter = "\t" if suffix == ".tsv" else csv_delimiter(path)
+        yield from _table(path, read_cells(path, delimiter=delimiter), "line")
+    elif suffix == ".json" or next(_bytes(path), b"").lstrip().startswith(b"["):
+        yield from _array(path)
+    else:
+        yield from read_rows(path)
+
+
+def _table(
+    path: Path, records: Iterator[tuple[int, Sequence[object]]] | Iterator[tuple[int, list[str]] | Problem], unit: str
+) -> Iterator[Row | Problem]:
+    """Yield the rows of a table by the names of its first row; empty cells are None, and empty rows are left out."""
+    header: list[str] = []
+    for record in records:
+        if isinstance(record, Problem):
+            yield record
+            continue
+        number, cells = record
+        if not header:
+            header = [_text(value) for value in cells]
+            if wrong := repeated_column([name for name in header if name]):
+                yield problem_at(path, number, wrong, "columns", unit=unit)
+                return
+            continue
+        if unit == "line" and len(cells) != len(header):
+            yield wrong_width(path, number, cells, header, "delimiter")
+            continue
+        texts = [unguarded(value.strip()) if isinstance(value, str) else value for value in cells]
+        fields = {name: None if value == "" else value for name, value in zip(header, texts, strict=False) if name}
+        if any(value is not None for value in fields.values()):
+            yield Row(number, fields, unit)
+
+
+def _array(path: Path) -> Iterator[Row]:
+    """Yield the objects of a JSON array.
+
+    Raises:
+        DataError: the file is no such array.
+    """
+    try:
+        entries = orjson.loads(b"".join(_bytes(path)))
+    except orjson.JSONDecodeError as error:
+        raise DataError(f"{path}: broken JSON: {error}") from error
+    for number, entry in enumerate(entries if isinstance(entries, list) else [], start=1):
+        if not isinstance(entry, dict):
+            raise DataError(f"{location(path, number, 'entry')}: not a JSON object")
+        yield Row(number, entry, "entry")
+    if not isinstance(entries, list):
+        raise DataError(f"{path}: an array of objects is expected, or one object a line (.jsonl)")
+
+
+def _bytes(path: Path) -> Iterator[bytes]:
+    for line in raw_lines(path, "the line is too long"):
+        if isinstance(line, Problem):
+            raise DataError(line.message)
+        yield line
