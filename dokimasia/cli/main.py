@@ -132,7 +132,7 @@ VERB_GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "show": ("dokimasia.cli.output:show", "Show a run's results, or a single sample."),
         "report": ("dokimasia.cli.output:report", "Write a report on a run, as a self-contained page or Markdown."),
         "export": ("dokimasia.cli.output:export", "Write a run's results as JSON lines, CSV or Parquet."),
-        "diff": ("dokimasia.cli.output:diff", "Compare two runs, or two models, sample by sample."),
+        "diff": ("dokimasia.cli.output:diff", "Compare runs, models, or files of other harnesses, sample by sample."),
         "board": ("dokimasia.cli.output:board", "Rank models over the data sets of several runs."),
     },
     "Comparing models and finding weaknesses": {

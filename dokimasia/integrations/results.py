@@ -79,7 +79,7 @@ class ResultsFile:
     """The rows of a file, with the harness that wrote it (`version` is None if unknown) and the scorer that was read."""
 
     path: Path
-    format: Format
+    format: Format | Literal["run"]
     harness: str
     version: str | None
     scorer: str

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from dokimasia.datasets.columns import as_list
 from dokimasia.datasets.lines import Problem, Row, location
 from dokimasia.datasets.tables import csv_delimiter, read_cells, repeated_column, unguarded, workbook_rows
 from dokimasia.errors import ConfigError, DataError
@@ -252,7 +253,7 @@ def _result(
     if not item or not item.strip():
         raise DataError(f"{where}: the column {columns['item']!r}, which names the item, is empty")
     repeat = score_of(_field(row, columns, "repeat")) or 0
-    answer = short_text(_field(row, columns, "answer"))
+    answer, image = short_text(_field(row, columns, "answer")), _field(row, columns, "image")
     return result_of(
         item.strip(),
         _row_model(path, row, columns, options),
@@ -262,7 +263,7 @@ def _result(
         reason=reason,
         repeat=int(repeat),
         category=short_text(_field(row, columns, "category")) or None,
-        images=image_names(_field(row, columns, "image")),
+        images=image_names(as_list(image) if isinstance(image, str) else image),
         content=content_of(row.fields.get("question")),
         line=row.line,
     )
