@@ -1,12 +1,13 @@
 """What `diff`, `export` and `report` do with files of results: their options, and the rows of files and of runs."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
-from dokimasia.cli.shared import prepared, reading
+from dokimasia.cli.shared import prepared, reading, shown_path
 
 if TYPE_CHECKING:
     from dokimasia.cli.backend import Backend
@@ -107,7 +108,8 @@ def read_sources(backend: "Backend", names: Sequence[str], files: FileOptions) -
     for name in names:
         if is_results_file(name):
             path = named_file(name)
-            sources.append(read_results(path, format=files.format, scorer=files.scorer, columns=files.columns))
+            source = read_results(path, format=files.format, scorer=files.scorer, columns=files.columns)
+            sources.append(replace(source, path=Path(shown_path(source.path))))
             continue
         if missing_file([name]):
             raise NotFound(f"there is no file {name}")

@@ -76,7 +76,10 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class ResultsFile:
-    """The rows of a file, with the harness that wrote it (`version` is None if unknown) and the scorer that was read."""
+    """The rows of a file, with the harness that wrote it (`version` is None if unknown) and the scorer that was read.
+
+    `simulated` are the models that the file marks as simulated, as exports of this package do.
+    """
 
     path: Path
     format: Format | Literal["run"]
@@ -85,6 +88,7 @@ class ResultsFile:
     scorer: str
     rows: tuple[ItemResult, ...]
     notes: tuple[str, ...] = ()
+    simulated: tuple[str, ...] = ()
 
     @property
     def models(self) -> list[str]:

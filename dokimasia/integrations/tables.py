@@ -182,7 +182,12 @@ def _file(
     scorer = columns.get("score", "")
     if format == "vlmevalkit":
         return ResultsFile(path, "vlmevalkit", "VLMEvalKit", None, scorer, checked)
-    return ResultsFile(path, "table", "table", None, scorer, checked)
+    marked = dict.fromkeys(
+        result.model
+        for row, result in zip(rows, results, strict=True)
+        if str(row.fields.get("simulated", "")).lower() in ("true", "1")
+    )
+    return ResultsFile(path, "table", "table", None, scorer, checked, simulated=tuple(marked))
 
 
 def _present(rows: Sequence[Row]) -> list[str]:

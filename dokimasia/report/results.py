@@ -9,7 +9,7 @@ from dokimasia.domain.identity import Value
 from dokimasia.report.blocks import Block, Cell, Column, Facts, Paragraph, Section, Span, Table
 from dokimasia.report.comparison import ChangedSample, ComparedMeans, difference_cells
 from dokimasia.report.conclusions import MOST_SENTENCES, as_paragraph
-from dokimasia.report.data import Drawing, ReportData
+from dokimasia.report.data import SIMULATED_NOTE, Drawing, ReportData
 from dokimasia.report.fields import Bounds, Count, Counts, Coverage, Display, Fraction, Interval
 from dokimasia.report.figures import NOTHING, SURE, bracketed, count, in_words, p_value, several, signed_text
 
@@ -89,6 +89,7 @@ class ResultsComparison(Value):
         description="what is resampled whole: items that share an image, or items, where no image is known"
     )
     n_clusters: Count
+    simulated: tuple[str, ...] = Field(description="the models that are simulated")
     seed: Count
 
     @property
@@ -109,6 +110,8 @@ class ResultsComparison(Value):
 
 def results_blocks(comparison: ResultsComparison) -> Iterator[Block]:
     """Yield the blocks of a comparison: its conclusion, then scores, failures and differences."""
+    if comparison.simulated:
+        yield Paragraph(SIMULATED_NOTE, "warning")
     yield Paragraph(as_paragraph(conclusion(comparison)), "lead")
     for section in sections(comparison):
         yield from section.blocks

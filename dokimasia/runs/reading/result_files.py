@@ -9,13 +9,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dokimasia.algorithms.statistics import false_discovery_rate
+from dokimasia.algorithms.statistics import false_discovery_rate, rate_interval
 from dokimasia.errors import InputError
 from dokimasia.integrations import FAILURES, ItemFailure, ItemResult, ResultsFile
 from dokimasia.report.data import ReportData, RunFacts
-from dokimasia.report.fields import as_json
+from dokimasia.report.fields import Interval, as_json
 from dokimasia.report.results import ModelResults, ResultsComparison, ResultsPair, ResultsSource, results_drawing
-from dokimasia.runs.measures import bounds_over_failures, coverage, mean, mean_with_interval, rounded, samples_that_show
+from dokimasia.runs.catalogue import method_of
+from dokimasia.runs.figures import simulated_names
+from dokimasia.runs.measures import (
+    bounds_over_failures,
+    coverage,
+    interval_of,
+    mean,
+    mean_with_interval,
+    rounded,
+    samples_that_show,
+)
 from dokimasia.runs.method import ColumnType, Export
 from dokimasia.runs.reading.comparison import (
     ComparedAnswer,
@@ -55,6 +65,7 @@ COLUMNS: Mapping[str, ColumnType] = {
     "scorer": "text",
     "file": "text",
     "line": "integer",
+    "simulated": "truth",
 }
 """The columns of exported results, which are read again as a table."""
 
@@ -104,7 +115,9 @@ def results_of_run(home: Home, run: Run) -> ResultsFile:
     if not rows:
         raise InputError(f"run {run.id} has no result yet; it is {run.status}")
     scorer = "right or wrong" if decided else "score"
-    return ResultsFile(Path(run.id), "run", "Dokimasia", run.version or None, scorer, tuple(rows))
+    simulated = tuple(simulated_names(method_of(run).read(run)[0].models.values()))
+    version = run.version or None
+    return ResultsFile(Path(run.id), "run", "Dokimasia", version, scorer, tuple(rows), simulated=simulated)
 
 
 def compare_results(
@@ -155,6 +168,7 @@ def compare_results(
         models={name: _model_results(side, clusters, scale=scale, seed=seed) for name, side in sides.items()},
         pairs=tuple(_adjusted(compared)),
         direction="second minus first",
+        simulated=tuple(dict.fromkeys(name for file in files for name in file.simulated)),
         scale=scale,
         clusters="images" if known else "items",
         n_clusters=len(set(clusters.values())),
@@ -345,17 +359,24 @@ def _model_results(side: _ModelSide, clusters: Mapping[str, str], *, scale: Scal
             failed[row.item] += 1
             kinds[row.failure] += 1
     scored = {item: sum(values) / len(values) for item, values in scores.items() if values}
-    of_scored = [clusters[item] for item in scored]
     samples = [(values, failed[item]) for item, values in scores.items()]
     return ModelResults(
         file=str(side.file.path),
         model=side.model,
         **coverage((len(values), count) for values, count in samples),
-        score=mean_with_interval(list(scored.values()), of_scored, seed=seed, bounds=scale),
+        score=_score(list(scored.values()), [clusters[item] for item in scored], scale=scale, seed=seed),
         recorded=mean([sum(values) / len(values) for values in recorded.values()]),
         failures={kind: kinds[kind] for kind in FAILURES if kinds[kind]},
         bounds=bounds_over_failures(samples, *scale),
     )
+
+
+def _score(values: Sequence[float], clusters: Sequence[str], *, scale: Scale, seed: int) -> Interval | None:
+    """Return the mean with its interval: of a rate where every item is right or wrong, or else the bootstrap's."""
+    if values and scale == UNIT_SCALE and set(values) <= {0.0, 1.0}:
+        ends = rate_interval([value == 1 for value in values], clusters=clusters)
+        return interval_of(sum(values) / len(values), ends)
+    return mean_with_interval(values, clusters, seed=seed, bounds=scale)
 
 
 def export_results(files: Sequence[ResultsFile]) -> Export:
@@ -380,6 +401,7 @@ def export_results(files: Sequence[ResultsFile]) -> Export:
                     "scorer": file.scorer or None,
                     "file": file.path.name,
                     "line": row.line or None,
+                    "simulated": row.model in file.simulated,
                 }
             )
     return Export(COLUMNS, rows)
