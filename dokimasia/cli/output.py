@@ -166,7 +166,7 @@ def report(
     backend: Backend,
     runs: tuple[str, ...],
     output: Path | None,
-    name: str | None,
+    name: "Format | None",
     samples: int,
     files: FileOptions,
     as_json: bool,
@@ -188,13 +188,14 @@ def report(
         raise click.UsageError("--json prints where the report was written; with -o - it is written nowhere")
     if any(map(is_results_file, runs)):
         format = name or ("md" if to_stdout else format_of(output))
-        path = output or Path(f"{'-'.join(Path(run).stem for run in runs[:MOST_STEMS])}.{format}")
+        path = output or Path(f"{'-'.join(Path(name).stem for name in runs[:MOST_STEMS])}.{format}")
         _report_files(backend, runs, files, None if to_stdout else path, format, as_json=as_json)
         return
     _refuse_file_options(files)
-    if len(runs) > 1:
+    run, *others = runs
+    if others:
         raise click.UsageError(f"a report is on one run, and {len(runs)} are named; dokimasia board ranks several")
-    row = backend.find(runs[0])
+    row = backend.find(run)
     if to_stdout:
         stream(backend.call(operations.results.report, run=row.id, format=name or "md", samples=samples).data)
         return

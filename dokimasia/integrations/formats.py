@@ -15,7 +15,7 @@ from dokimasia.integrations.promptfoo import read_promptfoo
 from dokimasia.integrations.results import FORMATS, Format, ReadOptions, ResultsFile, read_document
 from dokimasia.integrations.tables import WORKBOOKS, read_table, read_vlmevalkit, records
 
-READERS: Mapping[Format, Callable[[Path, ReadOptions], ResultsFile]] = {
+READERS: Mapping[str, Callable[[Path, ReadOptions], ResultsFile]] = {
     "inspect": read_inspect,
     "lmms-eval": read_lmms_eval,
     "vlmevalkit": read_vlmevalkit,
@@ -48,8 +48,7 @@ def read_results(
     model, path = name_and_file(path)
     if not path.is_file():
         raise NotFound(f"there is no file {path}")
-    known = next((name for name in FORMATS if name == format), None) or recognised(path)
-    return READERS[known](path, ReadOptions(model, scorer, columns or {}))
+    return READERS[format or recognised(path)](path, ReadOptions(model, scorer, columns or {}))
 
 
 def recognised(path: Path) -> Format:
@@ -117,12 +116,9 @@ def _of_fields(fields: Mapping[str, object]) -> Format:
 def _first_line(path: Path) -> dict[str, object] | None:
     """Return the object on the first line of a file that is not blank; None if there is none."""
     with path.open("rb") as file:
-        for _ in range(100):
+        raw = b"\n"
+        while raw and not raw.strip():
             raw = file.readline(MAX_LINE_BYTES + 1)
-            if raw.strip():
-                break
-            if not raw:
-                return None
     try:
         value = json.loads(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError):

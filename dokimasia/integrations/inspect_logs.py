@@ -223,7 +223,9 @@ def _scorer(path: Path, log: _Log, wanted: str | None) -> tuple[str, str, tuple[
     names = list(scorers)
     headline = (log.header.get("results") or {}).get("headline") or {}
     usual = headline.get("scorer") if headline.get("scorer") in names else next(iter(names), "")
-    name, _, key = (wanted or usual).partition("/") if (wanted or "") not in names else (wanted or "", "", "")
+    name, key = wanted or str(usual), ""
+    if name not in names:
+        name, _, key = name.partition("/")
     if names and name not in names:
         raise DataError(f"{path} has no scorer {name!r}; it has {', '.join(names)}")
     value = scorers.get(name)

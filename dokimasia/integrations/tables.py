@@ -222,14 +222,16 @@ def _table_row(path: Path, row: Row, columns: Mapping[str, str], options: ReadOp
             f"{where}: the score {value[:40]!r} is no number; choose another column with --map score=COLUMN"
         )
     failure = short_text(_field(row, columns, "failure"))
-    kind = None
-    if failure:
-        kind = next((known for known in FAILURES if known == failure), _OWN_FAILURES.get(failure, "unscored"))
+    kind = _KINDS.get(failure, "unscored") if failure else None
     return _result(path, row, columns, options, failure=kind, reason=short_text(_field(row, columns, "reason")) or "")
 
 
-_OWN_FAILURES: Mapping[str, ItemFailure] = {"unparsable": "unparsed", "truncated": "unparsed"}
-"""The kinds of failure of this package's exports that have another name here."""
+_KINDS: Mapping[str, ItemFailure] = {
+    **{kind: kind for kind in FAILURES},
+    "unparsable": "unparsed",
+    "truncated": "unparsed",
+}
+"""Kinds of failure by their names, and by those that exports of runs have; all others are unscored."""
 
 
 def _judged_row(path: Path, row: Row, columns: Mapping[str, str], options: ReadOptions) -> ItemResult:
