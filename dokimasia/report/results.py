@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
-from dokimasia.report.blocks import Block, Cell, Column, Facts, Paragraph, Section, Span, Table
+from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Section, Span, Table
 from dokimasia.report.comparison import ChangedSample, ComparedMeans, difference_cells
 from dokimasia.report.conclusions import MOST_SENTENCES, as_paragraph
 from dokimasia.report.data import SIMULATED_NOTE, Drawing, ReportData
@@ -194,7 +194,7 @@ def _lead(comparison: ResultsComparison, pair: ResultsPair) -> Iterator[Cell]:
         chance = f"adjusted {chance}"
     size = (
         f": {comparison.text(gap.mean, signed=True)} {comparison.unit}{limits} on "
-        f"{several(pair.n_paired, 'item')} that both have a score of ({chance})."
+        f"{several(pair.n_paired, 'item')} scored for both ({chance})."
     )
     if _is_sure(pair):
         yield (names[0], f" is {'better' if gap.mean > 0 else 'worse'} than ", names[1], size)
@@ -308,7 +308,7 @@ def _differences(comparison: ResultsComparison) -> Iterator[Block]:
         )
     columns = [
         Column("first → second", numeric=False),
-        Column("paired", meaning="items that both have a score of, of those that both files have"),
+        Column("paired", meaning="items scored for both, of those that both files have"),
         Column("scores"),
         Column("difference", meaning=f"second minus first, in {comparison.unit}, with its 95 % interval"),
         Column("p", meaning="two-sided sign flips of whole clusters; by Benjamini and Hochberg over all pairs"),
@@ -354,10 +354,11 @@ def _most_changed(comparison: ResultsComparison, pair: ResultsPair) -> Table:
 
 
 def _files(comparison: ResultsComparison) -> Iterator[Block]:
-    facts: list[tuple[str, Cell]] = []
+    rows: list[list[Cell]] = []
     for source in comparison.sources:
-        version = f" {source.version}" if source.version else ""
-        scorer = f", {source.scorer}" if source.scorer else ", no score"
-        notes = "".join(f"; {note}" for note in source.notes)
-        facts.append((source.file, f"{source.harness}{version}{scorer}, {several(source.items, 'item')}{notes}"))
-    yield Facts(facts)
+        written = f"{source.harness} {source.version}" if source.version else source.harness
+        rows.append([source.file, written, source.scorer or "no score", count(source.items)])
+    columns = [Column(title, numeric=False) for title in ("file", "written by", "scorer")]
+    yield Table([*columns, Column("items")], rows, "Files of results")
+    for source in comparison.sources:
+        yield from (Paragraph(f"{source.file}: {note}", "note") for note in source.notes)
