@@ -241,16 +241,16 @@ def test_a_report_on_files_is_one_page(tmp_path: Path, capfd: pytest.CaptureFixt
     assert "a report is on one run" in printed(capfd, "report", "one", "two", code=2)
 
 
-async def test_python_takes_paths(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_python_takes_paths(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """`dokimasia.diff` of paths gives the figures of the command; of names it still gives those of runs."""
     paths = [table(tmp_path, name) for name in BOTH]
     columns = dict(part.split("=") for part in TABLE_COLUMNS.split(","))
-    figures = await dokimasia.diff(paths[0], paths[1], columns=columns)
+    figures = dokimasia.diff_sync(paths[0], paths[1], columns=columns)
     assert isinstance(figures, ResultsComparison)
     assert figures.pairs[0].n_shared == ITEMS
     write_world(tmp_path / "world.jsonl", 6, 3)
     words = ["evaluate", "world.jsonl", "--judge", "sim/judge", "--models", "sim/strong,sim/weak", "--home", "home"]
     assert run([*words, "--name", "mine"]) == 0
     settings = dokimasia.load_settings(home=tmp_path / "home")
-    runs = await dokimasia.diff("mine", "mine", models=("sim/weak", "sim/strong"), settings=settings)
+    runs = dokimasia.diff_sync("mine", "mine", models=("sim/weak", "sim/strong"), settings=settings)
     assert isinstance(runs, RunComparison)
