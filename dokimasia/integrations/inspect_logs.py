@@ -23,6 +23,7 @@ from dokimasia.integrations.results import (
     as_object,
     checked_rows,
     content_of,
+    fields_of,
     image_names,
     named,
     parse_json,
@@ -199,12 +200,11 @@ class _Archive:
 
 
 def _results(path: Path, log: _Log, options: ReadOptions) -> ResultsFile:
-    task = as_object(log.header.get("eval") or {}, f"{path}, eval")
+    task = fields_of(log.header.get("eval"))
     scorer, key, notes = _scorer(path, log, options.scorer)
     model = options.model or short_text(task.get("model")) or path.stem
     rows = [_row(path, sample, log, model, scorer, key, number) for number, sample in enumerate(log.samples, start=1)]
-    packages = task.get("packages")
-    version = short_text(packages.get("inspect_ai")) if isinstance(packages, dict) else None
+    version = short_text(fields_of(task.get("packages")).get("inspect_ai"))
     status = log.header.get("status")
     if status not in ("success", None):
         notes = (*notes, f"the log ended as {status!r}, so that items may be missing")
@@ -217,13 +217,13 @@ def _scorer(path: Path, log: _Log, wanted: str | None) -> tuple[str, str, tuple[
     scorers: dict[str, object] = {}
     for sample in log.samples:
         for name, score in _scores(sample).items():
-            value = score.get("value") if isinstance(score, dict) else None
+            value = fields_of(score).get("value")
             if name not in scorers or isinstance(value, dict):
                 scorers[name] = value
     names = list(scorers)
-    headline = (log.header.get("results") or {}).get("headline") or {}
-    usual = headline.get("scorer") if headline.get("scorer") in names else next(iter(names), "")
-    name, key = wanted or str(usual), ""
+    headline = short_text(fields_of(fields_of(log.header.get("results")).get("headline")).get("scorer"))
+    usual = headline if headline in names else next(iter(names), "")
+    name, key = wanted or usual, ""
     if name not in names:
         name, _, key = name.partition("/")
     if names and name not in names:
@@ -243,8 +243,7 @@ def _scorer(path: Path, log: _Log, wanted: str | None) -> tuple[str, str, tuple[
 
 
 def _scores(sample: JsonObject) -> JsonObject:
-    scores = sample.get("scores")
-    return scores if isinstance(scores, dict) else {}
+    return fields_of(sample.get("scores"))
 
 
 def _row(path: Path, summary: JsonObject, log: _Log, model: str, scorer: str, key: str, number: int) -> ItemResult:
@@ -252,15 +251,13 @@ def _row(path: Path, summary: JsonObject, log: _Log, model: str, scorer: str, ke
     item = short_text(summary.get("id"))
     if not item:
         raise DataError(f"{place}: it has no id")
-    score = _scores(summary).get(scorer)
-    score = score if isinstance(score, dict) else {}
+    score = fields_of(_scores(summary).get(scorer))
     value = score.get("value")
     if key and isinstance(value, dict):
         value = value.get(key)
     recorded = 0.0 if value == NO_ANSWER else score_of(value)
     reason = short_text(score.get("reason")) or _older_reason(score) or ""
-    metadata = summary.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
+    metadata = fields_of(summary.get("metadata"))
     images = image_names(named(metadata, IMAGE_NAMES))
     error = _error(summary)
     whole: JsonObject | None = summary if "messages" in summary else None
@@ -318,8 +315,7 @@ def _kind_in_words(reason: str) -> ItemFailure | None:
 
 
 def _older_reason(score: JsonObject) -> str | None:
-    metadata = score.get("metadata")
-    return short_text(metadata.get("unscored_reason")) if isinstance(metadata, dict) else None
+    return short_text(fields_of(score.get("metadata")).get("unscored_reason"))
 
 
 def _error(sample: JsonObject) -> str:
@@ -333,7 +329,7 @@ def _answer(score: JsonObject, whole: JsonObject | None) -> tuple[str | None, st
     if not isinstance(output, dict):
         return short_text(score.get("answer")), ""
     choices = output.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+    first = fields_of(choices[0]) if isinstance(choices, list) and choices else {}
     completion = short_text(output.get("completion"))
     return (completion if first else short_text(score.get("answer"))), short_text(first.get("stop_reason")) or ""
 

@@ -1,7 +1,7 @@
 """Samples that lmms-eval logs: JSON lines with `doc_id`, replies, and each metric of the task under its own name."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from dokimasia.datasets.lines import Row, location
@@ -15,6 +15,7 @@ from dokimasia.integrations.results import (
     ResultsFile,
     checked_rows,
     choose,
+    fields_of,
     image_names,
     json_lines,
     named,
@@ -74,11 +75,8 @@ def _row(path: Path, row: Row, model: str, metric: str) -> ItemResult:
     item = short_text(fields.get("doc_id"))
     if not item:
         raise DataError(f"{location(path, row.line)}: it has no doc_id, by which items are paired")
-    value = fields.get(metric)
-    parts: Mapping[str, object] = value if isinstance(value, dict) else {}
-    doc = fields.get("doc")
-    known: Mapping[str, object] = doc if isinstance(doc, dict) else {}
-    recorded = _score(value)
+    parts, known = fields_of(fields.get(metric)), fields_of(fields.get("doc"))
+    recorded = _score(fields.get(metric))
     answer = _reply(fields)
     parsed = [_first(parts[name]) for name in _PARSED if name in parts]
     unparsed = bool(answer and answer.strip()) and not recorded and bool(parsed) and not (parsed[0] or "").strip()
@@ -118,8 +116,7 @@ def _run(path: Path) -> JsonObject:
     beside = path.with_name(f"{match['date']}_results.json") if match else None
     if beside is None or not beside.is_file():
         return {}
-    run = read_document(beside)
-    return run if isinstance(run, dict) else {}
+    return fields_of(read_document(beside))
 
 
 def _folder(path: Path) -> str:

@@ -16,6 +16,7 @@ from dokimasia.integrations.results import (
     as_object,
     checked_rows,
     content_of,
+    fields_of,
     image_names,
     json_lines,
     named,
@@ -70,8 +71,7 @@ def _entries(path: Path) -> tuple[str | None, list[JsonObject], str]:
     results = summary.get("results") if isinstance(summary, dict) else summary
     if not isinstance(results, list):
         raise DataError(f"{path} holds no results of promptfoo; write it with promptfoo eval --output FILE.json")
-    metadata = document.get("metadata")
-    version = short_text(metadata.get("promptfooVersion")) if isinstance(metadata, dict) else None
+    version = short_text(fields_of(document.get("metadata")).get("promptfooVersion"))
     entries = [as_object(entry, location(path, number, "result")) for number, entry in enumerate(results, start=1)]
     return version, entries, "result"
 
@@ -104,11 +104,11 @@ def _provider(entry: JsonObject) -> str:
 def _scores(entry: JsonObject) -> JsonObject:
     others = entry.get("namedScores")
     own = {name: entry[name] for name in (SCORE, SUCCESS) if name in entry}
-    return own | {name: value for name, value in _object(others).items() if name not in own}
+    return own | {name: value for name, value in fields_of(others).items() if name not in own}
 
 
 def _row(entry: JsonObject, item: str, model: str, repeat: int, scorer: str, content: str, number: int) -> ItemResult:
-    response, asked, test = (_object(entry.get(name)) for name in ("response", "vars", "testCase"))
+    response, asked, test = (fields_of(entry.get(name)) for name in ("response", "vars", "testCase"))
     answer = short_text(response.get("output"))
     recorded = score_of(_scores(entry).get(scorer))
     kind: ItemFailure | None = None
@@ -117,7 +117,7 @@ def _row(entry: JsonObject, item: str, model: str, repeat: int, scorer: str, con
         kind, reason = "api_error", short_text(entry.get("error") or response.get("error")) or "an error of the call"
     elif response.get("isRefusal") or response.get("finishReason") == "content_filter":
         kind, reason = "refused", "the provider says so"
-    places = (asked, _object(test.get("metadata")), _object(entry.get("metadata")))
+    places = (asked, fields_of(test.get("metadata")), fields_of(entry.get("metadata")))
     return result_of(
         item,
         model,
@@ -135,7 +135,3 @@ def _row(entry: JsonObject, item: str, model: str, repeat: int, scorer: str, con
 
 def _first(places: Iterable[Mapping[str, object]], names: Sequence[str]) -> object:
     return next((value for place in places if (value := named(place, names)) is not None), None)
-
-
-def _object(value: object) -> JsonObject:
-    return value if isinstance(value, dict) else {}

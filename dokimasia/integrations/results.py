@@ -280,6 +280,11 @@ def json_lines(path: Path) -> Iterator[Row]:
             yield Row(number, as_object(parse_json(raw, location(path, number)), location(path, number)))
 
 
+def fields_of(value: object) -> JsonObject:
+    """Return the fields of a JSON object; empty for any other value."""
+    return value if isinstance(value, dict) else {}
+
+
 def as_object(value: object, where: str) -> JsonObject:
     """Return a value that is a JSON object.
 

@@ -3,7 +3,6 @@
 import json
 import zipfile
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,28 +15,18 @@ from tests.integrations.writing import (
     ITEMS,
     LOGS,
     TABLE_COLUMNS,
+    WRITERS,
     answers,
     image,
     lmms_eval,
-    openai_evals,
     promptfoo,
     table,
+    unpacked,
     vlmevalkit,
     write_lines,
 )
 
 pytestmark = pytest.mark.quick
-
-Writer = Callable[[Path, str], Path]
-
-WRITERS: dict[str, Writer] = {
-    "inspect": lambda folder, name: LOGS / f"{name}.eval",
-    "lmms-eval": lmms_eval,
-    "vlmevalkit": vlmevalkit,
-    "promptfoo": lambda folder, name: promptfoo(folder, [name]),
-    "openai-evals": openai_evals,
-    "table": table,
-}
 
 
 def read(format: str, folder: Path, name: str) -> ResultsFile:
@@ -139,17 +128,9 @@ def test_inspect_epochs_are_repeats_and_scorers_have_names() -> None:
         read_results(LOGS / "first.eval", scorer="f1")
 
 
-def _unpacked(path: Path) -> dict[str, object]:
-    """The parts of a log, read by the reader's own archive."""
-    from dokimasia.integrations import inspect_logs
-
-    with inspect_logs._opened(path) as archive:
-        return {name: json.loads(archive._bytes(name)) for name in archive._names}
-
-
 def test_a_json_log_gives_the_rows_of_its_archive(tmp_path: Path) -> None:
     """The JSON log of the same evaluation has the same rows, NaN included, and so has an archive packed by deflate."""
-    parts = _unpacked(LOGS / "second.eval")
+    parts = unpacked(LOGS / "second.eval")
     header = parts.pop("header.json")
     summaries = parts["summaries.json"]
     assert isinstance(header, dict)
@@ -172,7 +153,7 @@ def test_a_json_log_gives_the_rows_of_its_archive(tmp_path: Path) -> None:
 
 def test_an_unfinished_inspect_log_is_read_from_its_journal(tmp_path: Path) -> None:
     """Without header and summaries, those of the journal are read."""
-    parts = _unpacked(LOGS / "second.eval")
+    parts = unpacked(LOGS / "second.eval")
     summaries = parts["summaries.json"]
     assert isinstance(summaries, list)
     path = tmp_path / "started.eval"

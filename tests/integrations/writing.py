@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -172,3 +172,21 @@ def table(folder: Path, name: str) -> Path:
 
 
 TABLE_COLUMNS = "item=question_no,answer=reply,score=points,model=who,image=picture,category=kind,failure=went_wrong"
+
+WRITERS: dict[str, Callable[[Path, str], Path]] = {
+    "inspect": lambda folder, name: LOGS / f"{name}.eval",
+    "lmms-eval": lmms_eval,
+    "vlmevalkit": vlmevalkit,
+    "promptfoo": lambda folder, name: promptfoo(folder, [name]),
+    "openai-evals": openai_evals,
+    "table": table,
+}
+"""Writers of a planned file by format, or its log."""
+
+
+def unpacked(path: Path) -> dict[str, object]:
+    """The parts of a log, read by the reader's own archive."""
+    from dokimasia.integrations import inspect_logs
+
+    with inspect_logs._opened(path) as archive:
+        return {name: json.loads(archive._bytes(name)) for name in archive._names}
