@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         diff,
         export,
         fork,
+        gate,
         list_runs,
         make_passport,
         resume,
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from dokimasia.people.correction.shape import CorrectionFigures
     from dokimasia.report.board import Board
     from dokimasia.report.comparison import RunComparison
+    from dokimasia.report.gate import Gate
     from dokimasia.runs.embedding import as_runnable, memory_context
     from dokimasia.runs.forking import ForkRequest
     from dokimasia.runs.lifecycle import RunResult
@@ -87,6 +89,7 @@ if TYPE_CHECKING:
     export_sync: SyncVerb[Export]
     filter_sync: SyncVerb[RunResult]
     fork_sync: SyncVerb[RunResult]
+    gate_sync: SyncVerb[Gate]
     grow_tree_sync: SyncVerb[RunResult]
     list_runs_sync: SyncVerb[list[RunShown]]
     make_passport_sync: SyncVerb[Passport]
@@ -145,6 +148,7 @@ _MODULES = {
             "diff",
             "export",
             "fork",
+            "gate",
             "list_runs",
             "make_passport",
             "resume",
@@ -246,6 +250,8 @@ __all__ = [
     "filter_sync",
     "fork",
     "fork_sync",
+    "gate",
+    "gate_sync",
     "grow_tree",
     "grow_tree_sync",
     "list_runs",

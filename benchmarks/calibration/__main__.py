@@ -21,6 +21,7 @@ from benchmarks.calibration import (
     diagnoses,
     duels,
     evaluations,
+    gates,
     judging,
     labels,
     modes,
@@ -41,6 +42,7 @@ from benchmarks.calibration.verdicts import FULL, Verdict, judge, table
 
 FAMILIES: dict[str, Callable[[int], Seed]] = {
     "board": boards.boards,
+    "gate": gates.gates,
     "evaluation": evaluations.evaluation,
     "comparison": evaluations.comparison,
     "clusters": evaluations.clusters,

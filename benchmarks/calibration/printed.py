@@ -174,6 +174,7 @@ BESIDE_MODELS = {
     "analyse: shift of two judges": Rule("", MEAN, "audits", "audit, shift of two judges"),
     "diff: paired difference": Rule("", MEAN, "comparison", "paired difference"),
     "diff: what both speak to": Rule("", MEAN, "both speaking", "paired difference"),
+    "gate: paired difference": Rule("", MEAN, "gate", "a drop of"),
     "tree show, tree weaknesses: score at a node": Rule("", MEAN, "taxonomy", "score at a leaf"),
     "tree agreement: the same leaf": Rule("", RATE, "comparison", "agreement of two judges"),
     "annotate agreement: MAE": Rule("", MEAN, "people", "judge mae"),

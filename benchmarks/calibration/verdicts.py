@@ -42,6 +42,7 @@ FEW_VALUES = (
     "any pair",
     "any dimension",
     "any rate",
+    "any wrong verdict",
     "false gain",
     "right answers",
     "favoured place",

@@ -134,6 +134,7 @@ VERB_GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "export": ("dokimasia.cli.output:export", "Write a run's results as JSON lines, CSV or Parquet."),
         "diff": ("dokimasia.cli.output:diff", "Compare runs, models, or files of other harnesses, sample by sample."),
         "board": ("dokimasia.cli.output:board", "Rank models over the data sets of several runs."),
+        "gate": ("dokimasia.cli.gate", "Fail a pipeline where a run is worse than its baseline."),
     },
     "Comparing models and finding weaknesses": {
         **_methods("comparing"),

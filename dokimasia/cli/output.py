@@ -295,7 +295,7 @@ def diff(
     of promptfoo, a log of OpenAI Evals, or a table; NAME=FILE names its model. With a file, or with more than two, every two
     models are compared by the ids of items, what failed is counted apart, and no home is needed unless a run is named.
     """
-    pair = _pair(models)
+    pair = two_models(models)
     if any(map(is_results_file, names)) or len(names) > 2:
         from dokimasia.report.results import results_blocks
 
@@ -363,7 +363,8 @@ def _diff_runs(
         print_blocks(comparison_blocks(comparison))
 
 
-def _pair(models: str | None) -> tuple[str, str] | None:
+def two_models(models: str | None) -> tuple[str, str] | None:
+    """Return the two names of `--models A,B`; None without the option."""
     if models is None:
         return None
     names = [name.strip() for name in models.split(",")]

@@ -20,6 +20,7 @@ from dokimasia.operations.operation import (
 )
 from dokimasia.report.board import Board, Measure
 from dokimasia.report.comparison import RunComparison
+from dokimasia.report.gate import Gate
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.reading.inspection import (
@@ -308,6 +309,36 @@ def board(
             )
     context.cache(*chosen)
     return board_of(context.home, chosen, measure=measure, seed=seed)
+
+
+@operation("GET", "/runs/{run}/gate", tag="runs", slow=True, figures=True)
+def gate(
+    context: OperationContext,
+    run: str,
+    baseline: Annotated[str, Parameter(max_length=500, description="The run that it is compared with.")],
+    max_drop: Annotated[
+        float, Parameter(ge=0, le=100, description="The largest allowed drop, in percent of the scale.")
+    ],
+    measure: Annotated[
+        Measure | None, Parameter(description="By default accuracy, if both runs have reference answers.")
+    ] = None,
+    models: Annotated[
+        str | None,
+        Parameter(pattern=TWO, max_length=500, description="A,B: compare A of the baseline with B of the run."),
+    ] = None,
+    seed: Annotated[
+        int | None, Parameter(ge=0, lt=2**63, description="Of intervals; by default the baseline's.")
+    ] = None,
+) -> Gate:
+    """Say whether a run is worse than its baseline by more than is allowed; `dokimasia gate RUN --json` prints the same."""
+    from dokimasia.runs.reading.board import has_board
+    from dokimasia.runs.reading.gate import gate_of
+
+    gated = resolve_run(context.home, run, has_board)
+    compared = resolve_run(context.home, baseline, comparable_with(gated))
+    context.cache(gated, compared)
+    pair = None if models is None else _two(models)
+    return gate_of(context.home, gated, compared, max_drop=max_drop, measure=measure, models=pair, seed=seed)
 
 
 @operation("POST", "/runs/{run}/cancel", tag="runs", right="run", replies=(503,))

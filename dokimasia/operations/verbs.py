@@ -16,9 +16,11 @@ from dokimasia.operations.operation import OperationContext
 from dokimasia.operations.runs import RunDetail, RunShown, list_of_runs, one_run
 from dokimasia.operations.runs import board as rank
 from dokimasia.operations.runs import diff as compare
+from dokimasia.operations.runs import gate as decide_gate
 from dokimasia.people.correction.shape import CorrectionFigures
 from dokimasia.report.board import Board, Measure
 from dokimasia.report.comparison import RunComparison
+from dokimasia.report.gate import Gate
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.forking import fork as fork_run
 from dokimasia.runs.lifecycle import RunResult
@@ -231,6 +233,43 @@ async def board(
     def read(opened: Home) -> Board:
         context = OperationContext(settings=settled, home=opened)
         return rank(context, ",".join(runs), list(tags) or None, measure, seed)
+
+    return await _read(settled, home, read)
+
+
+async def gate(
+    run: str = "last",
+    *,
+    baseline: str,
+    max_drop: float,
+    measure: Measure | None = None,
+    models: tuple[str, str] | None = None,
+    seed: int | None = None,
+    settings: Settings | None = None,
+    home: Home | None = None,
+) -> Gate:
+    """Return whether a run is worse than its baseline by more than is allowed.
+
+    Args:
+        run: its name, the beginning of its id, or `last`.
+        baseline: the run that it is compared with, over samples in common.
+        max_drop: the largest allowed drop, 0 to 100 percent of the scale; for accuracy, percentage points.
+        measure: `accuracy` (0 to 1) or `score`; by default accuracy, if both runs have reference answers.
+        models: compare this model of the baseline with that one of the run.
+        seed: seed of intervals; by default the baseline's.
+        settings: home and configuration; read from the environment by default.
+        home: an open home.
+
+    Raises:
+        NotFound: there is no such run.
+        InputError: the runs cannot be compared.
+    """
+    pair = None if models is None else ",".join(models)
+    settled = settings or load_settings()
+
+    def read(opened: Home) -> Gate:
+        context = OperationContext(settings=settled, home=opened)
+        return decide_gate(context, run, baseline, max_drop, measure, pair, seed)
 
     return await _read(settled, home, read)
 

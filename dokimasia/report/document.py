@@ -68,8 +68,11 @@ def fenced(text: str) -> str:
     return f"{fence}text\n{_CONTROL.sub(chr(0xFFFD), text)}\n{fence}"
 
 
-def markdown_lines(blocks: Sequence[Block], data: ReportData) -> Iterator[str]:
-    """Yield the lines of blocks as Markdown, with an empty line after each block."""
+def markdown_lines(blocks: Sequence[Block], data: ReportData | None = None) -> Iterator[str]:
+    """Yield the lines of blocks as Markdown, with an empty line after each block.
+
+    `data` has the samples of a browser; without it a browser shows none.
+    """
     for block, titled in captioned("page", blocks):
         match block:
             case Paragraph(text, kind):
@@ -100,6 +103,8 @@ def markdown_lines(blocks: Sequence[Block], data: ReportData) -> Iterator[str]:
             case Browser(note):
                 yield opening(inline(note))
                 yield ""
+                if data is None:
+                    continue
                 views = sample_views(data)
                 most = most_text(views)
                 for fields, view in zip(data.samples, views, strict=True):

@@ -1,0 +1,210 @@
+"""Gates: whether a run is worse than its baseline by more than is allowed, for continuous integration."""
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from math import ceil, isnan, log
+
+import numpy as np
+
+from dokimasia.algorithms.statistics import bootstrap_interval
+from dokimasia.algorithms.statistics.clusters import Floats
+from dokimasia.algorithms.statistics.power import pilot_design, samples_needed
+from dokimasia.errors import InputError
+from dokimasia.report.board import Measure
+from dokimasia.report.gate import Gate, GateDecision, GatedModel, GateVerdict
+from dokimasia.runs.catalogue import method_of
+from dokimasia.runs.measures import interval_of, mean, mean_bounds
+from dokimasia.runs.reading.board import ACCURACY_SCALE, has_board
+from dokimasia.runs.reading.comparison import (
+    AnswerMeasure,
+    ComparisonSide,
+    Models,
+    Scale,
+    compare_runs,
+    loss_reason,
+    match_places,
+    sides_of,
+)
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import Run
+
+ERROR = 0.05
+"""The probability, for all models of a gate together, that an interval misses."""
+
+
+def gate_of(
+    home: Home,
+    run: Run,
+    baseline: Run,
+    *,
+    max_drop: float,
+    measure: Measure | None = None,
+    models: Models | None = None,
+    seed: int | None = None,
+) -> Gate:
+    """Return whether the models of a run are worse than those of its baseline by more than is allowed.
+
+    A model has a drop if the interval of its paired difference lies wholly below the allowed drop, and none if it lies wholly
+    above and failures could not hide one: the difference stays above it if all samples without a value counted against the
+    run. The intervals hold for all models at once (Bonferroni).
+
+    Args:
+        home: the home of both runs.
+        run: the run to be gated.
+        baseline: the run that it is compared with, over samples in common.
+        max_drop: the largest allowed drop, in percent of the length of the scale (for accuracy, percentage points).
+        measure: `accuracy` is strict accuracy, `score` the score; by default accuracy if both runs have it.
+        models: a model of the baseline and the model of the run that it is compared with; by default every model of both.
+        seed: the seed of intervals; by default that of the baseline.
+
+    Raises:
+        InputError: the runs have no sample or model in common, are of different methods, or have no such measure.
+    """
+    for each in (baseline, run):
+        if not has_board(each):
+            raise InputError(f"run {each.id} is {method_of(each).title}: it has no score by sample to gate")
+    sides: dict[str, Mapping[str, ComparisonSide]] = {}
+
+    def read(home: Home, run: Run) -> Mapping[str, ComparisonSide]:
+        if run.id not in sides:
+            sides[run.id] = sides_of(home, run)
+        return sides[run.id]
+
+    comparison = compare_runs(home, baseline, run, models=models, top=0, seed=seed, read=read)
+    pairs = [
+        (
+            (pair.first_model, pair.second_model),
+            (sides[baseline.id][pair.first_model], sides[run.id][pair.second_model]),
+        )
+        for pair in comparison.scores
+    ]
+    decided = all(_decided(side) for _, both in pairs for side in both)
+    measure = measure or ("accuracy" if decided else "score")
+    if measure == "accuracy" and not decided:
+        raise InputError("a run has no decisions of right or wrong: gate its scores with --measure score")
+    if measure == "score" and not all(side.scored for _, both in pairs for side in both):
+        raise InputError("a run has no scores: gate its accuracy with --measure accuracy")
+    scale: Scale = ACCURACY_SCALE if measure == "accuracy" else comparison.scale or ACCURACY_SCALE
+    margin, level = max_drop / 100 * (scale[1] - scale[0]), 1 - ERROR / len(pairs)
+    gated = tuple(
+        _gated(names, both, measure=measure, margin=margin, level=level, scale=scale, seed=comparison.seed)
+        for names, both in pairs
+    )
+    verdicts = {model.verdict for model in gated}
+    verdict: GateVerdict = "drop" if "drop" in verdicts else "cannot tell" if "cannot tell" in verdicts else "no drop"
+    return Gate(
+        run=run.id,
+        baseline=baseline.id,
+        measure=measure,
+        scale=scale,
+        max_drop=max_drop,
+        direction="run minus baseline",
+        level=level,
+        verdict=verdict,
+        models=gated,
+        ungated=comparison.unpaired.first if models is None else (),
+        simulated=comparison.simulated,
+        seed=comparison.seed,
+    )
+
+
+def _decided(side: ComparisonSide) -> bool:
+    return any(
+        answer.strict is not None and answer.correctness != "undecided"
+        for answers in side.answers.values()
+        for answer in answers
+    )
+
+
+def _gated(
+    names: Models,
+    sides: tuple[ComparisonSide, ComparisonSide],
+    *,
+    measure: Measure,
+    margin: float,
+    level: float,
+    scale: Scale,
+    seed: int,
+) -> GatedModel:
+    """Return a model of the run beside that of the baseline (`names` and `sides` have the baseline first)."""
+    answered: AnswerMeasure = "strict" if measure == "accuracy" else "score"
+    shared, _ = match_places(sides[0].places, sides[1].places)
+    before, after = (side.column(answered, (pair[number] for pair in shared)) for number, side in enumerate(sides))
+    lost: Counter[str] = Counter()
+    for pair, *values in zip(shared, before.tolist(), after.tolist(), strict=True):
+        if any(map(isnan, values)):
+            known = [None if isnan(value) else value for value in values]
+            lost[loss_reason(*sides, pair, (known[0], known[1]))] += 1
+    clusters = [place.cluster for place, _ in shared]
+    decision = decide(before, after, clusters, margin=margin, level=level, scale=scale, seed=seed)
+    return GatedModel(
+        baseline_model=names[0], model=names[1], n_shared=len(shared), lost=dict(sorted(lost.items())), **dict(decision)
+    )
+
+
+def decide(
+    before: Floats,
+    after: Floats,
+    clusters: Sequence[Hashable],
+    *,
+    margin: float,
+    level: float,
+    scale: Scale = ACCURACY_SCALE,
+    seed: int,
+) -> GateDecision:
+    """Return whether the mean fell by more than a margin.
+
+    Args:
+        before: values of the baseline by sample, not a number where there is none.
+        after: values of the same samples now.
+        clusters: the cluster of each sample.
+        margin: the largest allowed drop, in the unit of the values.
+        level: of the interval of the difference.
+        scale: the lowest and the highest value.
+        seed: the seed of the interval.
+    """
+    lowest, highest = scale
+    widest = highest - lowest
+    least = np.nan_to_num(after, nan=lowest) - np.nan_to_num(before, nan=highest)
+    most = np.nan_to_num(after, nan=highest) - np.nan_to_num(before, nan=lowest)
+    bounds = mean_bounds(float(least.sum()), float(most.sum()), len(least))
+    both = np.isfinite(before) & np.isfinite(after)
+    steps: list[float] = (after - before)[both].tolist()
+    kept = [cluster for cluster, usable in zip(clusters, both.tolist(), strict=True) if usable]
+    verdict: GateVerdict = "cannot tell"
+    difference = needed = None
+    if steps:
+        ends = bootstrap_interval(steps, clusters=kept, level=level, seed=seed, bounds=(-widest, widest))
+        difference = interval_of(sum(steps) / len(steps), ends)
+        if ends.high < -margin:
+            verdict = "drop"
+        elif ends.low <= -margin:
+            needed = _needed(steps, kept, margin=margin, level=level, widest=widest)
+        elif bounds is not None and bounds.low > -margin:
+            verdict = "no drop"
+    return GateDecision(
+        n=len(steps),
+        baseline=mean(before[both].tolist()),
+        mean=mean(after[both].tolist()),
+        difference=difference,
+        bounds=bounds,
+        verdict=verdict,
+        samples_needed=needed,
+    )
+
+
+def _needed(
+    steps: Sequence[float], clusters: Sequence[Hashable], *, margin: float, level: float, widest: float
+) -> int | None:
+    """Return the number of samples that decide a difference of this size; None where the pilot says nothing of it."""
+    difference = sum(steps) / len(steps) + margin
+    if max(steps) == min(steps):
+        share = difference / (widest + steps[0])
+        if not 0 < share < 1:
+            return None
+        images = ceil(log((1 - level) / 2) / log(1 - share)) + 1
+        return ceil(images * len(steps) / len(set(clusters)))
+    try:
+        return samples_needed(difference, pilot_design(steps, clusters=clusters), level=level)
+    except ValueError:
+        return None

@@ -1,0 +1,168 @@
+"""Gates: a run beside its baseline on the command line, in Python and over HTTP, with files for continuous integration."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from dokimasia import gate
+from dokimasia.algorithms.statistics.clusters import Floats
+from dokimasia.cli.main import run
+from dokimasia.report.blocks import Paragraph, plain
+from dokimasia.report.gate import gate_blocks, junit
+from dokimasia.runs.reading.gate import decide
+from dokimasia.settings import load_settings
+from dokimasia.simulation.world import write_world
+from tests.service.conftest import asking, service_over
+
+STRONG, WEAK = "sim/strong", "sim/weak"
+MODELS = f"{STRONG},{WEAK}"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with two runs over the same data, and one over other data."""
+    folder = tmp_path_factory.mktemp("gates")
+    home = folder / "home"
+    for name, seed in (("data", 1), ("other", 2)):
+        write_world(folder / name / f"{name}.jsonl", 24, seed)
+
+    def evaluate(data: str, name: str, *more: str) -> None:
+        path = str(folder / data / f"{data}.jsonl")
+        words = ["evaluate", path, "--judge", "sim/judge", "--models", MODELS, "--name", name, *more]
+        assert run([*words, "--home", str(home), "--json"]) == 0
+
+    evaluate("data", "main")
+    evaluate("data", "candidate", "--seed", "1")
+    evaluate("other", "elsewhere")
+    return home
+
+
+def gated(capfd: pytest.CaptureFixture[str], home: Path, *arguments: str) -> tuple[int, str, str]:
+    """The exit code, output and errors of a gate."""
+    capfd.readouterr()
+    code = run(["gate", *arguments, "--home", str(home)])
+    return code, *capfd.readouterr()
+
+
+def test_a_worse_model_fails_the_gate_and_a_better_one_passes(
+    home: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Exit codes are 3 for a drop and 0 for none; the files say what the terminal says."""
+    files = {kind: tmp_path / f"gate.{kind}" for kind in ("xml", "md")}
+    written = ("--junit", str(files["xml"]), "--markdown", str(files["md"]))
+    code, text, _ = gated(
+        capfd, home, "candidate", "--baseline", "main", "--max-drop", "5%", "--models", MODELS, *written
+    )
+    assert code == 3
+    assert "Drop: strict accuracy fell by more than 5 percentage points" in " ".join(text.split())
+    suite = ElementTree.fromstring(files["xml"].read_text(encoding="utf-8"))
+    (failure,) = suite.iter("failure")
+    assert (suite.get("tests"), suite.get("failures"), failure.get("type")) == ("1", "1", "drop")
+    assert f"| **{STRONG} → {WEAK}** | drop |" in files["md"].read_text(encoding="utf-8")
+    better = ("--models", f"{WEAK},{STRONG}", *written)
+    code, text, _ = gated(capfd, home, "candidate", "--baseline", "main", "--max-drop", "5", *better)
+    assert code == 0
+    assert "No drop: no model's strict accuracy fell" in " ".join(text.split())
+    assert not list(ElementTree.fromstring(files["xml"].read_text(encoding="utf-8")).iter("failure"))
+
+
+def test_too_few_samples_cannot_tell(home: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Where nothing changed, few samples do not show that nothing was lost: exit code 4, and how many would."""
+    report = tmp_path / "gate.xml"
+    arguments = ("candidate", "--baseline", "main", "--max-drop", "1%", "--junit", str(report), "--json")
+    code, text, _ = gated(capfd, home, *arguments)
+    figures = json.loads(text)
+    assert (code, figures["verdict"], figures["direction"]) == (4, "cannot tell", "run minus baseline")
+    assert figures["level"] == pytest.approx(0.975)
+    for model in figures["models"]:
+        assert model["samples_needed"] > model["n"] == model["n_shared"] == 24
+        assert model["difference"]["low"] <= -0.01
+    assert len(list(ElementTree.fromstring(report.read_text(encoding="utf-8")).iter("failure"))) == 2
+    assert gated(capfd, home, *arguments, "--allow-undecided")[0] == 0
+    suite = ElementTree.fromstring(report.read_text(encoding="utf-8"))
+    assert (suite.get("failures"), suite.get("skipped")) == ("0", "2")
+
+
+def test_mistakes_have_another_exit_code(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Other data, another unit and an unknown run end with exit code 2 and say what is wrong."""
+    for arguments, problem in (
+        (("elsewhere", "--baseline", "main", "--max-drop", "2"), "no sample in common"),
+        (("candidate", "--baseline", "main", "--max-drop", "two"), "no percentage from 0 to 100"),
+        (("candidate", "--baseline", "main", "--max-drop", "nan"), "no percentage from 0 to 100"),
+        (("candidate", "--baseline", "nothing", "--max-drop", "2"), "nothing"),
+        (("candidate", "--baseline", "main", "--max-drop", "2", "--models", "a"), "--models takes two names"),
+    ):
+        code, text, errors = gated(capfd, home, *arguments)
+        assert (code, text) == (2, "")
+        assert problem in errors
+
+
+async def test_python_and_http_give_the_same_figures(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The function, the route and the command return one gate, of scores as of accuracy."""
+    settings = load_settings(home=home, cwd=home.parent, env={})
+    made = await gate("candidate", baseline="main", max_drop=2, measure="score", settings=settings)
+    figures: dict[str, Any] = json.loads(made.model_dump_json())
+    arguments = ("candidate", "--baseline", "main", "--max-drop", "2%", "--measure", "score", "--json")
+    printed = json.loads(gated(capfd, home, *arguments)[1])
+    assert (made.scale, made.margin) == ((1.0, 5.0), pytest.approx(0.08))
+    with service_over(home) as service:
+        async with asking(service) as client:
+            query = "baseline=main&max_drop=2&measure=score"
+            assert (await client.get(f"/api/runs/candidate/gate?{query}")).json() == printed
+            assert (await client.get("/api/runs/candidate/gate?baseline=main&max_drop=101")).status_code == 422
+    assert printed["models"][0]["mean"] == figures["models"][0]["mean"]
+
+
+def test_failures_cannot_hide_a_drop() -> None:
+    """Samples without a value now leave the gate open where they could hide a drop, and do not where they are few."""
+    rng = np.random.default_rng(3)
+    before = (rng.random(2000) < 0.7).astype(np.float64)
+    images = list(range(2000))
+    for failed, verdict in ((20, "no drop"), (100, "cannot tell")):
+        after = before.copy()
+        after[:failed] = math.nan
+        decision = decide(before, after, images, margin=0.02, level=0.95, seed=0)
+        assert (decision.verdict, decision.n) == (verdict, 2000 - failed)
+        assert decision.bounds is not None
+        assert decision.bounds.low == pytest.approx(-before[:failed].sum() / 2000)
+    none = decide(before, np.full(2000, math.nan), images, margin=0.02, level=0.95, seed=0)
+    assert (none.verdict, none.difference, none.samples_needed) == ("cannot tell", None, None)
+
+
+@pytest.mark.parametrize("changed", [0, 2])
+def test_the_number_of_samples_decides(changed: int) -> None:
+    """A gate that cannot tell passes with the number of samples that it says, where answers keep changing as they did."""
+
+    def pair(hundreds: int) -> tuple[Floats, Floats]:
+        before = np.tile(np.r_[np.ones(60), np.zeros(40)], hundreds)
+        after = before.reshape(hundreds, 100).copy()
+        after[:, :changed] = 0.0
+        after[:, 60 : 60 + changed] = 1.0
+        return before, after.ravel()
+
+    few = decide(*pair(1), list(range(100)), margin=0.02, level=0.95, seed=0)
+    assert few.verdict == "cannot tell"
+    assert few.samples_needed is not None
+    hundreds = few.samples_needed // 100 + 1
+    enough = decide(*pair(hundreds), list(range(100 * hundreds)), margin=0.02, level=0.95, seed=0)
+    assert (enough.verdict, enough.samples_needed) == ("no drop", None)
+
+
+async def test_the_conclusion_is_short_with_many_models(home: Path) -> None:
+    """A gate over nine models says the worst first, in five sentences at most, and escapes names in XML."""
+    made = await gate(
+        "candidate", baseline="main", max_drop=50, settings=load_settings(home=home, cwd=home.parent, env={})
+    )
+    worst = made.models[0].model_copy(update={"model": 'a<b&"c"', "verdict": "drop"})
+    many = made.model_copy(update={"models": (*([made.models[0]] * 8), worst), "verdict": "drop"})
+    lead = next(block for block in gate_blocks(many) if isinstance(block, Paragraph) and block.kind == "lead")
+    text = plain(lead.text)
+    assert text.index("a<b") < text.index("not more than is allowed")
+    assert "6 more models are in the table." in text
+    names = [case.get("name") for case in ElementTree.fromstring(junit(many)).iter("testcase")]
+    assert names[-1] == f'{STRONG} → a<b&"c"'
