@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from dokimasia.operations.verbs import (
         analyse,
         board,
+        bundle,
         correct,
         diagnose,
         diff,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
         gate,
         list_runs,
         make_passport,
+        open_bundle,
         resume,
         show,
         write_report,
@@ -74,12 +76,14 @@ if TYPE_CHECKING:
     from dokimasia.runs.method import Export
     from dokimasia.runs.verbs import SyncVerb
     from dokimasia.settings import Settings, load_settings
+    from dokimasia.storage.bundles import Opened
     from dokimasia.storage.memory import MemoryBlobs, MemoryLedger, MemoryStore
 
     analyse_sync: SyncVerb[AnalysedAudit]
     arena_sync: SyncVerb[RunResult]
     audit_sync: SyncVerb[RunResult]
     board_sync: SyncVerb[Board]
+    bundle_sync: SyncVerb[Path]
     compare_judging_sync: SyncVerb[RunResult]
     correct_sync: SyncVerb[CorrectionFigures]
     diagnose_sync: SyncVerb[Diagnosis]
@@ -96,6 +100,7 @@ if TYPE_CHECKING:
     make_rubrics_sync: SyncVerb[RunResult]
     match_fingerprints_sync: SyncVerb[RunResult]
     modes_sync: SyncVerb[RunResult]
+    open_bundle_sync: SyncVerb[Opened]
     perturb_sync: SyncVerb[RunResult]
     probe_sync: SyncVerb[RunResult]
     rate_criteria_sync: SyncVerb[RunResult]
@@ -143,6 +148,7 @@ _MODULES = {
         "operations.verbs": (
             "analyse",
             "board",
+            "bundle",
             "correct",
             "diagnose",
             "diff",
@@ -151,6 +157,7 @@ _MODULES = {
             "gate",
             "list_runs",
             "make_passport",
+            "open_bundle",
             "resume",
             "show",
             "write_report",
@@ -231,6 +238,8 @@ __all__ = [
     "audit_sync",
     "board",
     "board_sync",
+    "bundle",
+    "bundle_sync",
     "compare_judging",
     "compare_judging_sync",
     "correct",
@@ -266,6 +275,8 @@ __all__ = [
     "memory_context",
     "modes",
     "modes_sync",
+    "open_bundle",
+    "open_bundle_sync",
     "pending_checks",
     "perturb",
     "perturb_sync",

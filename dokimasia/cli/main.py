@@ -132,6 +132,8 @@ VERB_GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "show": ("dokimasia.cli.output:show", "Show a run's results, or a single sample."),
         "report": ("dokimasia.cli.output:report", "Write a report on a run, as a self-contained page or Markdown."),
         "export": ("dokimasia.cli.output:export", "Write a run's results as JSON lines, CSV or Parquet."),
+        "bundle": ("dokimasia.cli.bundle:bundle", "Write a run to a file, with all that it rests on."),
+        "open": ("dokimasia.cli.bundle:open_command", "Add the run of a bundle to a home."),
         "diff": ("dokimasia.cli.output:diff", "Compare runs, models, or files of other harnesses, sample by sample."),
         "board": ("dokimasia.cli.output:board", "Rank models over the data sets of several runs."),
         "gate": ("dokimasia.cli.gate", "Fail a pipeline where a run is worse than its baseline."),

@@ -33,6 +33,8 @@ from dokimasia.runs.requests import Invocation
 from dokimasia.runs.services import Stop
 from dokimasia.runs.verbs import request_of
 from dokimasia.settings import Settings, load_settings
+from dokimasia.storage.bundles import Opened, write_bundle
+from dokimasia.storage.bundles import open_bundle as add_bundle
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
 from dokimasia.storage.runs import Run, RunStatus
@@ -272,6 +274,50 @@ async def gate(
         return decide_gate(context, run, baseline, max_drop, measure, pair, seed)
 
     return await _read(settled, home, read)
+
+
+async def bundle(
+    run: str = "last", path: str | Path = "", *, settings: Settings | None = None, home: Home | None = None
+) -> Path:
+    """Write a finished run to a file from which another home gets the same figures; return the file's path.
+
+    It has the run's rows, its calls in the ledger, its images and its configuration, those of runs that it was made from, and
+    nothing of other runs. The same run of the same home gives the same bytes.
+
+    Args:
+        run: its name, the beginning of its id, or `last`.
+        path: the file, by default RUN.dokimasia in the working folder; one that exists is replaced.
+        settings: home and configuration; read from the environment by default.
+        home: an open home.
+
+    Raises:
+        NotFound: there is no such run.
+        InputError: the run is not finished, or the file cannot be written.
+    """
+
+    def write(opened: Home) -> Path:
+        row = resolve_run(opened, run)
+        file = Path(path or f"{row.id}.dokimasia")
+        write_bundle(opened, row, file)
+        return file
+
+    return await _read(settings, home, write)
+
+
+async def open_bundle(path: str | Path, *, settings: Settings | None = None) -> Opened:
+    """Add the run of a bundle to a home, which is made if it is missing, without a call; return what was added.
+
+    Everything is verified before the home is changed. A run that the home has already stays as it is.
+
+    Args:
+        path: the file.
+        settings: home and configuration; read from the environment by default.
+
+    Raises:
+        InputError: the file is no bundle, is damaged, or was written by a newer version.
+        StorageError: the home cannot be written.
+    """
+    return await add_bundle(Path(path), (settings or load_settings()).home)
 
 
 async def export(

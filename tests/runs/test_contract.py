@@ -25,11 +25,13 @@ from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
 from dokimasia.simulation.serving.faults import parse_faults
 from dokimasia.simulation.serving.transport import SimTransport
+from dokimasia.storage.bundles import open_bundle, write_bundle
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import results
 from dokimasia.storage.retries import earlier_outcomes
 from dokimasia.storage.runs import Run, get_run, list_runs
+from dokimasia.storage.verification import verify_home
 from tests.runs.conftest import Finished, Prepared
 from tests.runs.kinds import KINDS, Kind, make
 
@@ -345,3 +347,25 @@ def test_every_method_of_the_package_is_here() -> None:
     from dokimasia.runs.catalogue import OWN
 
     assert {kind.name for kind in KINDS.values()} == set(OWN)
+
+
+@EVERY
+async def test_bundled_and_opened(kind: Kind, finished: Finished, tmp_path: Path) -> None:
+    """A bundle of a finished run gives an empty home the same figures and rows, and nothing of runs that it does not rest on."""
+    settings, whole = finished(kind)
+    bundle, folder = tmp_path / "run.dokimasia", tmp_path / "home"
+    with Home.open(settings.home, write=False) as home:
+        row, method = get_run(home, whole.run), method_named(kind.name)
+        if row.status != "done":
+            with pytest.raises(InputError, match=row.status):
+                write_bundle(home, row, bundle)
+            return
+        manifest = write_bundle(home, row, bundle)
+        expected = method.json_figures(home, row), results(home, row.id)
+    opened = await open_bundle(bundle, folder)
+    assert opened.added == opened.runs == manifest.runs
+    with Home.open(folder, write=False) as home:
+        row = get_run(home, whole.run)
+        assert (method.json_figures(home, row), results(home, row.id)) == expected
+        assert {run.id for run in list_runs(home)} == set(manifest.runs)
+        assert all(not check.findings for check in verify_home(home))

@@ -76,14 +76,18 @@ class FileBlobs:
         Raises:
             StorageError: the bytes do not have that hash, or the file cannot be written.
         """
-        if self._recent.get(ref.sha256) is not None:
+        self.put(data, ref.sha256)
+
+    def put(self, data: bytes, sha256: str) -> None:
+        """Store the bytes under their hash, as `put_image` does."""
+        if self._recent.get(sha256) is not None:
             return
-        _check_hash(data, ref.sha256)
-        target = self.file(ref.sha256)
+        _check_hash(data, sha256)
+        target = self.file(sha256)
         with wrap_sqlite_errors(target, "keeping an image"):
             if not (target.is_file() and target.stat().st_size == len(data)):
                 self._write(data, target)
-        self._recent.put(ref.sha256, bytes(data), len(data))
+        self._recent.put(sha256, bytes(data), len(data))
 
     def get(self, sha256: str) -> bytes:
         """Return the bytes of an image.

@@ -1,0 +1,184 @@
+"""Bundles: a run from home to home, into homes that have runs already, and files that are no bundles or were changed."""
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dokimasia.cli.main import run
+from dokimasia.simulation.world import write_world
+from dokimasia.storage.home import Home
+
+Change = Callable[[dict[str, bytes]], None]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a home of two runs that share half of their calls, and a bundle of the first."""
+    folder = tmp_path_factory.mktemp("bundles")
+    write_world(folder / "data.jsonl", 6, 1)
+
+    def ask(*words: str) -> None:
+        assert run([*words, "--home", str(folder / "home"), "--json"]) == 0
+
+    evaluate = ("evaluate", str(folder / "data.jsonl"), "--judge", "sim/judge")
+    ask(*evaluate, "--models", "sim/strong", "--name", "shared", "--tag", "colours")
+    ask(*evaluate, "--models", "sim/strong,sim/weak", "--name", "secret")
+    ask("bundle", "shared", "-o", str(folder / "shared.dokimasia"))
+    return folder
+
+
+def opened(capfd: pytest.CaptureFixture[str], bundle: Path, home: Path) -> tuple[int, str, str]:
+    """The exit code, output and errors of opening a bundle."""
+    capfd.readouterr()
+    code = run(["open", str(bundle), "--home", str(home)])
+    return code, *capfd.readouterr()
+
+
+def printed(capfd: pytest.CaptureFixture[str], home: Path, *words: str) -> str:
+    """What a command prints about a home."""
+    capfd.readouterr()
+    assert run([*words, "--home", str(home)]) == 0
+    return capfd.readouterr().out
+
+
+def changed(bundle: Path, target: Path, change: Change) -> Path:
+    """Write a bundle with other content."""
+    with zipfile.ZipFile(bundle) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    change(files)
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return target
+
+
+def test_a_colleague_sees_the_same_and_nothing_of_other_runs(
+    folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """An empty home shows, exports and reports the same, and verifies."""
+    home, other = folder / "home", tmp_path / "colleague"
+    code, text, _ = opened(capfd, folder / "shared.dokimasia", other)
+    assert code == 0
+    assert "verified, without a call" in text
+    for words in (("show", "shared", "--json"), ("export", "shared"), ("report", "shared", "-o", "-")):
+        assert printed(capfd, other, *words) == printed(capfd, home, *words)
+    printed(capfd, other, "verify")
+    assert [listed["name"] for listed in json.loads(printed(capfd, other, "runs", "--json"))] == ["shared"]
+    whole = b"".join(file.read_bytes() for file in other.glob("dokimasia.db*"))
+    assert b"sim/weak" not in whole
+    assert b"secret" not in whole
+    with Home.open(other, write=False) as copy:
+        assert copy.all("SELECT count(*) FROM attempts") == [(0,)]
+
+
+def test_a_home_with_runs_gets_one_more(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Runs that are there stay as they are, a name that is taken is left out, and opening again changes nothing."""
+    other = tmp_path / "other"
+    write_world(tmp_path / "own.jsonl", 3, 9)
+    evaluate = ["evaluate", str(tmp_path / "own.jsonl"), "--judge", "sim/judge", "--models", "sim/weak"]
+    assert run([*evaluate, "--name", "shared", "--home", str(other), "--json"]) == 0
+    before = printed(capfd, other, "show", "shared", "--json")
+    assert opened(capfd, folder / "shared.dokimasia", other)[0] == 0
+    assert printed(capfd, other, "show", "shared", "--json") == before
+    listed = json.loads(printed(capfd, other, "runs", "--json"))
+    assert sorted((entry["name"], entry["tags"]) for entry in listed) == [("", ["colours"]), ("shared", [])]
+    printed(capfd, other, "verify")
+    database = (other / "dokimasia.db").read_bytes()
+    code, text, _ = opened(capfd, folder / "shared.dokimasia", other)
+    assert (code, "has run" in text) == (0, True)
+    assert (other / "dokimasia.db").read_bytes() == database
+
+
+def test_the_same_run_gives_the_same_bytes(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A bundle that is written again has the same bytes."""
+    printed(capfd, folder / "home", "bundle", "shared", "-o", str(tmp_path / "again"))
+    assert (tmp_path / "again").read_bytes() == (folder / "shared.dokimasia").read_bytes()
+
+
+def _edit(name: str, old: bytes, new: bytes) -> Change:
+    def change(files: dict[str, bytes]) -> None:
+        assert old in files[name]
+        files[name] = files[name].replace(old, new, 1)
+
+    return change
+
+
+def _consistently(name: str, old: bytes, new: bytes) -> Change:
+    """Change a row and the hash of its file, as somebody would who wants other figures."""
+
+    def change(files: dict[str, bytes]) -> None:
+        _edit(name, old, new)(files)
+        manifest = json.loads(files["manifest.json"])
+        table = name.removeprefix("rows/").removesuffix(".jsonl")
+        manifest["tables"][table]["sha256"] = hashlib.sha256(files[name]).hexdigest()
+        files["manifest.json"] = json.dumps(manifest).encode()
+
+    return change
+
+
+def _image(files: dict[str, bytes]) -> None:
+    name = next(name for name in files if name.startswith("blobs/"))
+    files[name] += b"x"
+
+
+def _more(files: dict[str, bytes]) -> None:
+    files["../outside"] = b"x"
+
+
+def _less(files: dict[str, bytes]) -> None:
+    del files[next(name for name in files if name.startswith("blobs/"))]
+
+
+def _newer(files: dict[str, bytes]) -> None:
+    files["manifest.json"] = json.dumps(json.loads(files["manifest.json"]) | {"schema_version": 10_000}).encode()
+
+
+def _table(files: dict[str, bytes]) -> None:
+    manifest = json.loads(files["manifest.json"])
+    manifest["tables"]["sqlite_master"] = manifest["tables"].pop("texts")
+    files["manifest.json"] = json.dumps(manifest).encode()
+    files["rows/sqlite_master.jsonl"] = files.pop("rows/texts.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (_edit("rows/results.jsonl", b'"repeat":0', b'"repeat":1'), "rows/results.jsonl is not as it was written"),
+        (_consistently("rows/results.jsonl", b'"repeat":0', b'"repeat":1'), "it was changed after it was written"),
+        (_consistently("rows/responses.jsonl", b'"text":"', b'"text":"Not '), "no longer has the id"),
+        (_consistently("rows/results.jsonl", b'{"', b'{"x) VALUES (1); --":1,"'), "is no row"),
+        (_consistently("rows/results.jsonl", b"\n", b"\nnothing\n"), "is no row"),
+        (_image, "has other bytes"),
+        (_more, "its files are not those that its manifest names"),
+        (_less, "its files are not those that its manifest names"),
+        (_newer, "newer version"),
+        (_table, "there is no table"),
+        (lambda files: files.pop("manifest.json") and None, "is no bundle"),
+        (lambda files: files.update({"manifest.json": b"[1]"}), "its manifest cannot be read"),
+    ],
+)
+def test_a_changed_bundle_is_refused_whole(
+    folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], change: Change, problem: str
+) -> None:
+    """The error names what is wrong, and no home is made."""
+    bundle = changed(folder / "shared.dokimasia", tmp_path / "changed", change)
+    code, text, errors = opened(capfd, bundle, tmp_path / "home")
+    assert (code, text) == (2, "")
+    assert problem in errors
+    assert [path.name for path in tmp_path.iterdir()] == ["changed"]
+
+
+def test_no_bundle_and_no_finished_run(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Any other file is refused, a truncated bundle, and a folder that does not exist."""
+    truncated = tmp_path / "truncated"
+    truncated.write_bytes((folder / "shared.dokimasia").read_bytes()[:-100])
+    for file in (folder / "data.jsonl", truncated):
+        code, _, errors = opened(capfd, file, tmp_path / "home")
+        assert (code, "is no bundle" in errors) == (2, True)
+    assert run(["bundle", "shared", "--home", str(folder / "home"), "-o", str(tmp_path / "no" / "file")]) == 2
+    assert "cannot be written" in capfd.readouterr().err
+    assert not (tmp_path / "home").exists()
