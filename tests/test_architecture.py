@@ -34,6 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "parsing": {"domain"},
     "prompts": {"domain"},
     "datasets": {"domain"},
+    "integrations": {"domain", "parsing", "datasets"},
     "tools": {"domain", "algorithms"},
     "gateway": {"domain", "parsing"},
     "storage": {"domain", "parsing"},

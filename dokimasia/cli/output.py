@@ -9,10 +9,19 @@ import click
 
 from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.drawing import print_blocks
-from dokimasia.cli.shared import FILE, json_option, print_json, say
+from dokimasia.cli.result_files import (
+    FileOptions,
+    compare_sources,
+    is_results_file,
+    missing_file,
+    read_sources,
+    results_options,
+)
+from dokimasia.cli.shared import FILE, json_option, print_json, redact, say
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
+    from dokimasia.runs.reading.reporting import Format
     from dokimasia.storage.runs import Run
 
 
@@ -56,9 +65,14 @@ def show(backend: Backend, run: str, sample: str | None, raw: bool, full: bool, 
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Write here (default, and with -: standard output)."
 )
+@results_options
 @with_backend
-def export(backend: Backend, run: str, name: str | None, form: str | None, output: Path | None) -> None:
+def export(
+    backend: Backend, run: str, name: str | None, form: str | None, output: Path | None, files: FileOptions
+) -> None:
     """Write one row for each item of RUN, for an evaluation each answer; the same run gives the same bytes.
+
+    RUN may be a file of results of another harness: its rows, with a score or a kind of failure, are written as a table.
 
     In CSV a text that a spreadsheet would take for a formula gets an apostrophe in front; JSON lines and Parquet are
     exact.
@@ -69,6 +83,8 @@ def export(backend: Backend, run: str, name: str | None, form: str | None, outpu
 
     output = None if output == STANDARD_OUTPUT else output
     if form is not None:
+        if is_results_file(run):
+            raise click.UsageError("--as writes runs of some methods, and no file of results; leave it out")
         export_form(backend, run, form, output, name)
         return
     if output is not None and output.is_dir():
@@ -76,6 +92,18 @@ def export(backend: Backend, run: str, name: str | None, form: str | None, outpu
     file_format = format_of(name, output)
     if file_format == "parquet" and output is None and sys.stdout.isatty():
         raise click.UsageError("Parquet is no text for a terminal: name a file with -o, or redirect the output")
+    if is_results_file(run):
+        from dokimasia.runs.reading.exporting import encode
+        from dokimasia.runs.reading.result_files import export_results
+
+        rows = export_results(read_sources(backend, [run], files))
+        if output is None:
+            stream(encode(rows, file_format))
+        else:
+            write_whole(output, encode(rows, file_format))
+            click.echo(f"wrote {several(len(rows.rows), 'result')} to {output}", err=True)
+        return
+    _refuse_file_options(files)
     row = backend.find(run)
     exported = backend.call(operations.results.export, run=row.id, format=file_format)
     if row.status != "done":
@@ -85,6 +113,11 @@ def export(backend: Backend, run: str, name: str | None, form: str | None, outpu
     else:
         write_whole(output, exported.parts())
         click.echo(f"wrote {exported.headers['dokimasia-rows']} {method_of(row).row_name} to {output}", err=True)
+
+
+def _refuse_file_options(files: FileOptions) -> None:
+    if files.any:
+        raise click.UsageError("--from, --map, --scorer and --scale are for files of results, and no file is named")
 
 
 def export_form(backend: Backend, run: str, form: str, output: Path | None, name: str | None) -> None:
@@ -114,7 +147,7 @@ def export_form(backend: Backend, run: str, form: str, output: Path | None, name
 
 
 @click.command()
-@click.argument("run")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN")
 @click.option(
     "-o", "--output", type=FILE, help="Write here (default: reports/RUN.html in the home); - is standard output."
 )
@@ -127,10 +160,21 @@ def export_form(backend: Backend, run: str, form: str, output: Path | None, name
 @click.option(
     "--samples", type=click.IntRange(0), default=60, show_default=True, help="Show so many samples, failures first."
 )
+@results_options
 @json_option
 @with_backend
-def report(backend: Backend, run: str, output: Path | None, name: str | None, samples: int, as_json: bool) -> None:
+def report(
+    backend: Backend,
+    runs: tuple[str, ...],
+    output: Path | None,
+    name: "Format | None",
+    samples: int,
+    files: FileOptions,
+    as_json: bool,
+) -> None:
     """Write a report on RUN: one page that needs no network, or the same in Markdown; prints its path.
+
+    In place of RUN there may be files of results of other harnesses, which are reported, and compared, on one page.
 
     With `-o -` the report itself is printed, as Markdown unless --format says otherwise.
 
@@ -143,6 +187,15 @@ def report(backend: Backend, run: str, output: Path | None, name: str | None, sa
     to_stdout = output == STANDARD_OUTPUT
     if to_stdout and as_json:
         raise click.UsageError("--json prints where the report was written; with -o - it is written nowhere")
+    if any(map(is_results_file, runs)):
+        format = name or ("md" if to_stdout else format_of(output))
+        path = output or Path(f"{'-'.join(Path(name).stem for name in runs[:MOST_STEMS])}.{format}")
+        _report_files(backend, runs, files, None if to_stdout else path, format, as_json=as_json)
+        return
+    _refuse_file_options(files)
+    run, *others = runs
+    if others:
+        raise click.UsageError(f"a report is on one run, and {len(runs)} are named; dokimasia board ranks several")
     row = backend.find(run)
     if to_stdout:
         stream(backend.call(operations.results.report, run=row.id, format=name or "md", samples=samples).parts())
@@ -170,6 +223,30 @@ def report(backend: Backend, run: str, output: Path | None, name: str | None, sa
     click.echo(path)
 
 
+MOST_STEMS = 3
+"""Files whose names make that of their report, at most."""
+
+
+def _report_files(
+    backend: Backend, names: tuple[str, ...], files: FileOptions, path: Path | None, format: "Format", *, as_json: bool
+) -> None:
+    """Write a report on files of results, to standard output without a path."""
+    from dokimasia.runs.reading.exporting import write_whole
+    from dokimasia.runs.reading.reporting import render
+    from dokimasia.runs.reading.result_files import results_report
+
+    comparison = compare_sources(backend, names, files, alone=True)
+    page = redact(render(results_report(comparison), format).decode()).encode()
+    if path is None:
+        stream(page)
+        return
+    write_whole(path, page)
+    if as_json:
+        print_json({"files": [source.file for source in comparison.sources], "path": str(path), "bytes": len(page)})
+    else:
+        click.echo(path)
+
+
 def _default_path(backend: Backend, name: str) -> Path:
     """Return the default path of a report: in the home, or in the working folder if the home is a service's."""
     from dokimasia.errors import InputError
@@ -192,15 +269,21 @@ def stream(parts: Iterable[bytes]) -> None:
 
 
 @click.command()
-@click.argument("first")
-@click.argument("second")
+@click.argument("names", nargs=-1, required=True, metavar="FIRST SECOND [MORE]...")
 @click.option("--models", help="A,B: compare A of FIRST with B of SECOND (default: all models of the same name).")
 @click.option("--top", type=click.IntRange(0), default=10, show_default=True, help="List so many changed samples.")
 @click.option("--seed", type=click.IntRange(0), help="Seed of intervals and tests (default: that of FIRST).")
+@results_options
 @json_option
 @with_backend
 def diff(
-    backend: Backend, first: str, second: str, models: str | None, top: int, seed: int | None, as_json: bool
+    backend: Backend,
+    names: tuple[str, ...],
+    models: str | None,
+    top: int,
+    seed: int | None,
+    files: FileOptions,
+    as_json: bool,
 ) -> None:
     """Compare the runs FIRST and SECOND on the samples that both have: SECOND minus FIRST.
 
@@ -209,7 +292,53 @@ def diff(
 
     Without --models, FIRST as last is the newest run that can be compared, and SECOND as last the newest of its kind
     beside FIRST; `diff last last` compares the two newest of a kind, the older one first.
+
+    Each may be a file of another harness: a log of Inspect, samples of lmms-eval, a judged file of VLMEvalKit, an output
+    of promptfoo, a log of OpenAI Evals, or a table; NAME=FILE names its model. With a file, or with more than two, every two
+    models are compared by the ids of items, what failed is counted apart, and no home is needed unless a run is named.
     """
+    pair = two_models(models)
+    if any(map(is_results_file, names)) or len(names) > 2:
+        from dokimasia.report.results import results_blocks
+
+        compared = compare_sources(backend, names, files, models=pair, top=top, seed=seed)
+        if as_json:
+            print_json(compared)
+        else:
+            print_blocks(results_blocks(compared))
+        return
+    if lost := missing_file(names):
+        _refuse_missing(backend, lost)
+    _refuse_file_options(files)
+    if len(names) < 2:
+        raise click.UsageError("Missing argument 'SECOND'.")
+    _diff_runs(backend, *names, pair=pair, top=top, seed=seed, as_json=as_json)
+
+
+def _refuse_missing(backend: Backend, name: str) -> None:
+    """Refuse an argument that is named like a file, unless it is a run.
+
+    Raises:
+        NotFound: there is neither such a file nor such a run.
+    """
+    from dokimasia.errors import DokimasiaError, NotFound
+
+    try:
+        backend.find(name)
+    except DokimasiaError:
+        raise NotFound(f"there is no file {name}, nor a run of that name") from None
+
+
+def _diff_runs(
+    backend: Backend,
+    first: str,
+    second: str,
+    *,
+    pair: tuple[str, str] | None,
+    top: int,
+    seed: int | None,
+    as_json: bool,
+) -> None:
     from dokimasia import operations
     from dokimasia.storage.naming import LAST
 
@@ -218,7 +347,6 @@ def diff(
             if text == LAST:
                 say(f"last: run {run.id} of {run.created_at[:19].replace('T', ' ')}, {run.command}")
 
-    pair = two_models(models)
     comparison = backend.call(
         operations.runs.diff,
         runs=f"{first},{second}",

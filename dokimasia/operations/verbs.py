@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, overload
 
 from dokimasia.algorithms.statistics.replacement import EPSILON
 from dokimasia.domain.diagnosis.tables import Diagnosis
@@ -46,7 +46,9 @@ from dokimasia.storage.runs import Run, RunStatus
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+    from dokimasia.integrations import ResultsFile
     from dokimasia.methods.audit.analyses import AnalysedAudit
+    from dokimasia.report.results import ResultsComparison
 
 T = TypeVar("T")
 
@@ -118,6 +120,7 @@ async def list_runs(
     return await _read(settled, home, read)
 
 
+@overload
 async def diff(
     first: str,
     second: str = "last",
@@ -127,30 +130,86 @@ async def diff(
     seed: int | None = None,
     settings: Settings | None = None,
     home: Home | None = None,
-) -> RunComparison:
-    """Return the comparison of two runs on the samples that both have: the second minus the first.
+) -> RunComparison: ...
+
+
+@overload
+async def diff(
+    first: Path,
+    *others: Path | str,
+    models: tuple[str, str] | None = None,
+    top: int = 10,
+    seed: int | None = None,
+    settings: Settings | None = None,
+    home: Home | None = None,
+    format: str | None = None,
+    scorer: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    scale: tuple[float, float] | None = None,
+) -> "ResultsComparison": ...
+
+
+async def diff(
+    first: str | Path,
+    *others: str | Path,
+    second: str | Path = "last",
+    models: tuple[str, str] | None = None,
+    top: int = 10,
+    seed: int | None = None,
+    settings: Settings | None = None,
+    home: Home | None = None,
+    format: str | None = None,
+    scorer: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    scale: tuple[float, float] | None = None,
+) -> "RunComparison | ResultsComparison":
+    """Return the comparison of two runs on the samples that both have, or of files by item: the second minus the first.
+
+    A `Path` is a file of results of another harness, or of any table; beside one, runs are compared by the ids of items,
+    too. Files need no home.
 
     Args:
-        first: a run: its name, the beginning of its id, or `last`.
-        second: another run.
-        models: compare this model of the first run with that one of the second.
+        first: a run: its name, the beginning of its id, or `last`; or the path of a file.
+        others: another run, by default `last`; or several paths and runs, of which every two models are compared.
+        second: the other run, by its name.
+        models: compare this model of the first with that one of the second.
         top: how many changed samples are listed, at most.
-        seed: seed of intervals and tests; by default the first run's.
+        seed: seed of intervals and tests; by default the first run's, and 0 of files.
         settings: home and configuration; read from the environment by default.
         home: an open home.
+        format: the format of files, such as `inspect`; by default by their content.
+        scorer: the scorer, the metric or the column of scores of files.
+        columns: the columns of tables by field, such as `{"item": "question_id"}`.
+        scale: the lowest and the highest score of files.
 
     Raises:
-        NotFound: there is no such run.
-        InputError: the runs cannot be compared.
+        NotFound: there is no such run or file.
+        InputError: the runs cannot be compared, or a file cannot be used.
     """
+    names = (first, *(others or (second,)))
     pair = None if models is None else ",".join(models)
     settled = settings or load_settings()
+    if len(names) == 2 and not any(isinstance(name, Path) for name in names):
 
-    def read(opened: Home) -> RunComparison:
-        context = OperationContext(settings=settled, home=opened)
-        return compare(context, f"{first},{second}", models=pair, top=top, seed=seed)
+        def read(opened: Home) -> RunComparison:
+            context = OperationContext(settings=settled, home=opened)
+            return compare(context, ",".join(map(str, names)), models=pair, top=top, seed=seed)
 
-    return await _read(settled, home, read)
+        return await _read(settings, home, read)
+    from dokimasia.integrations import read_results
+    from dokimasia.runs.reading.result_files import compare_results, results_of_run
+
+    def compare_files() -> "ResultsComparison":
+        sources: list[ResultsFile] = []
+        for name in names:
+            if isinstance(name, Path):
+                sources.append(read_results(name, format=format, scorer=scorer, columns=columns))
+            else:
+                with _reading(settings, home) as opened:
+                    sources.append(results_of_run(opened, resolve_run(opened, name)))
+        return compare_results(sources, models=models, scale=scale, top=top, seed=seed or 0)
+
+    return await asyncio.to_thread(compare_files)
 
 
 async def board(

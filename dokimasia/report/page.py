@@ -42,7 +42,8 @@ def render_page(data: ReportData) -> str:
     if data.simulated:
         names = escape(", ".join(data.simulated))
         simulated = f'<p class="simulated">{escape(SIMULATED_NOTE)} ({names})</p>\n'
-    title = f"Dokimasia: {data.facts.data_name}, run {data.facts.run}"
+    run = f", run {data.facts.run}" if data.facts.run else ""
+    title = f"Dokimasia: {data.facts.data_name}{run}"
     running = "\n".join(f"<script>{script}</script>" for script in scripts)
     return f"""<!doctype html>
 <html lang="en">

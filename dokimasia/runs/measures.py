@@ -232,13 +232,13 @@ def lead_of(
         n=len(samples),
         difference=interval_of(unit * difference, ends, unit=unit),
         p_value=rounded(sign_flip_test(steps, clusters=sample_clusters, seed=seed, permutations=patterns).p_value),
-        samples_needed=_needed(steps, sample_clusters, difference),
+        samples_needed=samples_that_show(difference, steps, sample_clusters),
         reversible=possible > means[best],
     )
 
 
-def _needed(steps: Sequence[float], clusters: Sequence[Hashable], difference: float) -> int | None:
-    """Return the number of samples that show a difference, by a pilot; None where the pilot says nothing of it."""
+def samples_that_show(difference: float, steps: Sequence[float], clusters: Sequence[Hashable]) -> int | None:
+    """Return the number of samples that show a difference, by a pilot's `steps`; None where they say nothing of it."""
     try:
         return samples_needed(difference, pilot_design(steps, clusters=clusters))
     except ValueError:

@@ -1,0 +1,140 @@
+"""What `diff`, `export` and `report` do with files of results: their options, and the rows of files and of runs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import click
+
+from dokimasia.cli.shared import prepared, reading, shown_path
+
+if TYPE_CHECKING:
+    from dokimasia.cli.backend import Backend
+    from dokimasia.integrations import ResultsFile
+    from dokimasia.report.results import ResultsComparison
+
+R = TypeVar("R")
+
+FORMATS = ("inspect", "lmms-eval", "vlmevalkit", "promptfoo", "openai-evals", "table")
+ENDINGS = frozenset((".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".eval", ".xlsx"))
+"""Endings that say that a missing file, and no run, was meant."""
+
+
+class FileOptions(NamedTuple):
+    """How files of results are read: their format, the columns of tables by field, the scorer, and the scale of scores."""
+
+    format: str | None
+    columns: Mapping[str, str]
+    scorer: str | None
+    scale: tuple[float, float] | None
+
+    @property
+    def any(self) -> bool:
+        """Whether an option was given."""
+        return bool(self.format or self.columns or self.scorer or self.scale)
+
+
+def results_options(function: Callable[..., R]) -> Callable[..., R]:
+    """Add the options on files of results to a verb, which receives them as `files`."""
+
+    def read_options(
+        source_format: str | None, columns: tuple[str, ...], scorer: str | None, scale: str | None
+    ) -> dict[str, FileOptions]:
+        from dokimasia.integrations import parse_columns
+
+        return {"files": FileOptions(source_format, parse_columns(columns), scorer, _scale(scale))}
+
+    for option in reversed(
+        (
+            click.option(
+                "--from",
+                "source_format",
+                type=click.Choice(FORMATS),
+                help="Of files: the harness that wrote them (default: by their content).",
+            ),
+            click.option(
+                "--map",
+                "columns",
+                multiple=True,
+                metavar="FIELD=COLUMN,...",
+                help="Of tables: the columns of item, answer, score, model, image, category, repeat, failure, reason.",
+            ),
+            click.option("--scorer", metavar="NAME", help="Of files: the scorer, metric or column of scores to read."),
+            click.option("--scale", metavar="LOW,HIGH", help="Of files: the lowest and the highest score."),
+        )
+    ):
+        function = option(function)
+    return prepared(function, read_options, "source_format", "columns", "scorer", "scale")
+
+
+def _scale(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        low, high = map(float, text.split(","))
+    except ValueError:
+        raise click.UsageError(f"--scale takes two numbers, such as 0,100, and not {text!r}") from None
+    return low, high
+
+
+def is_results_file(name: str) -> bool:
+    """Return whether an argument names a file, by itself or as `NAME=FILE`, and no run."""
+    from dokimasia.datasets import name_and_file, named_file
+
+    return name_and_file(named_file(name))[1].is_file()
+
+
+def missing_file(names: Sequence[str]) -> str | None:
+    """Return the first argument that looks like a file and is none; None without one."""
+    return next((name for name in names if Path(name).suffix.lower() in ENDINGS and not is_results_file(name)), None)
+
+
+def read_sources(backend: "Backend", names: Sequence[str], files: FileOptions) -> "list[ResultsFile]":
+    """Return the rows of files and, from the home of this machine, of runs.
+
+    Raises:
+        click.UsageError: a run of a service is named.
+        NotFound: there is no such file or run.
+        DataError: a file cannot be used.
+    """
+    from dokimasia.datasets import named_file
+    from dokimasia.errors import NotFound
+    from dokimasia.integrations import read_results
+    from dokimasia.runs.catalogue import method_of
+    from dokimasia.runs.reading.result_files import results_of_run
+
+    sources: list[ResultsFile] = []
+    for name in names:
+        if is_results_file(name):
+            path = named_file(name)
+            source = read_results(path, format=files.format, scorer=files.scorer, columns=files.columns)
+            sources.append(replace(source, path=Path(shown_path(source.path))))
+            continue
+        if missing_file([name]):
+            raise NotFound(f"there is no file {name}")
+        if backend.remote:
+            raise click.UsageError(
+                f"{name} is a run of a service, and files are compared on this machine: write it to a file first, with "
+                f"dokimasia export {name} -o FILE.jsonl"
+            )
+        with reading(backend.settings, name, lambda run: method_of(run).scale is not None) as (home, run):
+            sources.append(results_of_run(home, run))
+    return sources
+
+
+def compare_sources(
+    backend: "Backend",
+    names: Sequence[str],
+    files: FileOptions,
+    *,
+    models: tuple[str, str] | None = None,
+    top: int = 10,
+    seed: int | None = None,
+    alone: bool = False,
+) -> "ResultsComparison":
+    """Return the comparison of files and runs by item; see `dokimasia.runs.reading.result_files.compare_results`."""
+    from dokimasia.runs.reading.result_files import compare_results
+
+    sources = read_sources(backend, names, files)
+    return compare_results(sources, models=models, scale=files.scale, top=top, seed=seed or 0, alone=alone)

@@ -1,0 +1,124 @@
+"""Samples that lmms-eval logs: JSON lines with `doc_id`, replies, and each metric of the task under its own name."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from dokimasia.datasets.lines import Row, location
+from dokimasia.domain.identity import JsonObject
+from dokimasia.errors import DataError
+from dokimasia.integrations.results import (
+    CATEGORY_NAMES,
+    IMAGE_NAMES,
+    ItemResult,
+    ReadOptions,
+    ResultsFile,
+    checked_rows,
+    choose,
+    fields_of,
+    image_names,
+    json_lines,
+    named,
+    read_document,
+    result_of,
+    score_of,
+    short_text,
+)
+
+_ASKED = ("doc_id", "doc", "doc_hash", "input", "input_media", "target", "arguments", "id", "index", "filter")
+NO_METRICS = frozenset((*_ASKED, "resps", "filtered_resps", "token_counts", "prompt_hash", "target_hash", "metrics"))
+"""The fields of a line that are no metrics."""
+
+SCORES = ("score", "acc", "accuracy", "exact_match", "correct", "is_correct", "hit", "rating")
+"""The fields that hold the score where a metric is an object, the first that one has."""
+
+_NAME = re.compile(r"(?P<date>.+)_samples_(?P<task>.+)")
+_PARSED = ("parsed_pred", "pred_answer", "pred", "extracted_answer")
+"""The fields of a metric with the answer that was read from the reply."""
+
+
+def read_lmms_eval(path: Path, options: ReadOptions) -> ResultsFile:
+    """Return the results of a file of samples; model and version are those of the `_results.json` beside it.
+
+    Raises:
+        NotFound: there is no such file.
+        DataError: a line cannot be used, or the file has several metrics and none is chosen; with file and line.
+    """
+    rows = list(json_lines(path))
+    metric = choose(path, _metrics(rows), options.scorer, "metric")
+    run = _run(path)
+    model = options.model or short_text(run.get("model_name")) or _folder(path)
+    results = [_row(path, row, model, metric) for row in rows]
+    version = short_text(run.get("lmms_eval_version"))
+    return ResultsFile(path, "lmms-eval", "lmms-eval", version, metric, checked_rows(path, results))
+
+
+def _metrics(rows: Sequence[Row]) -> list[str]:
+    """Return the metrics of which any line has a number; without any, all that may be metrics."""
+    values: dict[str, list[object]] = {}
+    for row in rows:
+        for name, value in row.fields.items():
+            if name not in NO_METRICS:
+                values.setdefault(name, []).append(value)
+    scored = [name for name, listed in values.items() if any(_score(value) is not None for value in listed)]
+    return scored or [name for name, listed in values.items() if any(isinstance(value, dict) for value in listed)][:1]
+
+
+def _score(value: object) -> float | None:
+    if isinstance(value, dict):
+        return score_of(named(value, SCORES))
+    return None if isinstance(value, str) else score_of(value)
+
+
+def _row(path: Path, row: Row, model: str, metric: str) -> ItemResult:
+    fields = row.fields
+    item = short_text(fields.get("doc_id"))
+    if not item:
+        raise DataError(f"{location(path, row.line)}: it has no doc_id, by which items are paired")
+    parts, known = fields_of(fields.get(metric)), fields_of(fields.get("doc"))
+    recorded = _score(fields.get(metric))
+    answer = _reply(fields)
+    parsed = [_first(parts[name]) for name in _PARSED if name in parts]
+    unparsed = bool(answer and answer.strip()) and not recorded and bool(parsed) and not (parsed[0] or "").strip()
+    reason = "" if recorded is not None else f"the metric {metric!r} of this task holds no number of an item"
+    return result_of(
+        item,
+        model,
+        recorded=recorded,
+        answer=answer,
+        failure="unparsed" if unparsed else None,
+        reason="no answer was read from the reply" if unparsed else reason,
+        category=short_text(named(parts, CATEGORY_NAMES) or named(known, CATEGORY_NAMES)),
+        images=image_names(fields.get("input_media") or named(known, IMAGE_NAMES) or named(parts, IMAGE_NAMES)),
+        content=short_text(fields.get("doc_hash")) or "",
+        line=row.line,
+    )
+
+
+def _reply(fields: JsonObject) -> str | None:
+    """Return the model's reply, whole where the file has it; versions differ in how deep they nest it."""
+    for name in ("resps", "filtered_resps"):
+        if name in fields:
+            return _first(fields[name])
+    return None
+
+
+def _first(value: object) -> str | None:
+    """Return the first text within lists of lists; None without any."""
+    while isinstance(value, list):
+        value = value[0] if value else None
+    return short_text(value)
+
+
+def _run(path: Path) -> JsonObject:
+    """Return what lmms-eval wrote of the run beside the samples; empty without such a file."""
+    match = _NAME.fullmatch(path.stem)
+    beside = path.with_name(f"{match['date']}_results.json") if match else None
+    if beside is None or not beside.is_file():
+        return {}
+    return fields_of(read_document(beside))
+
+
+def _folder(path: Path) -> str:
+    """Return the folder's name, which is the model's where lmms-eval wrote the file, or else the file's."""
+    return path.absolute().parent.name if _NAME.fullmatch(path.stem) else path.stem

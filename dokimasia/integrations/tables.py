@@ -1,0 +1,304 @@
+"""Results in a table (CSV, TSV, Excel, JSON lines or JSON), with any names of columns, and VLMEvalKit's files."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from dokimasia.datasets.columns import as_list
+from dokimasia.datasets.lines import Problem, Row, location
+from dokimasia.datasets.tables import csv_delimiter, read_cells, repeated_column, unguarded, workbook_rows
+from dokimasia.errors import ConfigError, DataError
+from dokimasia.integrations.results import (
+    CATEGORY_NAMES,
+    FAILURES,
+    IMAGE_NAMES,
+    ItemFailure,
+    ItemResult,
+    ReadOptions,
+    ResultsFile,
+    as_object,
+    checked_rows,
+    content_of,
+    image_names,
+    json_lines,
+    read_document,
+    result_of,
+    score_of,
+    short_text,
+)
+
+WORKBOOKS = (".xlsx", ".xlsm")
+
+COLUMN_NAMES: Mapping[str, Sequence[str]] = {
+    "item": ("item", "id", "item_id", "question_id", "sample_id", "doc_id", "index"),
+    "answer": ("response", "prediction", "output", "answer"),
+    "score": ("score", "correct", "is_correct", "hit", "accuracy"),
+    "model": ("model", "model_name"),
+    "image": IMAGE_NAMES,
+    "category": CATEGORY_NAMES,
+    "repeat": ("repeat", "epoch"),
+    "failure": ("failure",),
+    "reason": ("reason",),
+}
+"""The columns that are looked for, by field, the first that a table has; `--map` names others."""
+
+JUDGED = ("hit", "eval_score", "score")
+"""VLMEvalKit's columns of scores, the first that a file has."""
+
+CALL_FAILED = "failed to obtain answer"
+"""What VLMEvalKit writes, in any case, as the answer of a model whose API failed."""
+
+GUESSED = ("failed in prefetch", "thus randomly generate one", "opt='z'", 'opt="z"')
+"""What VLMEvalKit's judge logs where it read no option from an answer: the hit beside it is a guess, or no hit at all."""
+
+JUDGE_FAILED = ("retries failed", CALL_FAILED)
+
+
+def parse_columns(texts: Sequence[str]) -> dict[str, str]:
+    """Return columns by field from `FIELD=COLUMN,FIELD=COLUMN`.
+
+    Raises:
+        ConfigError: a part names no field, or no column.
+
+    Examples:
+        >>> parse_columns(["item=question_id,answer=prediction"])
+        {'item': 'question_id', 'answer': 'prediction'}
+    """
+    columns: dict[str, str] = {}
+    for part in ",".join(texts).split(","):
+        name, _, column = (piece.strip() for piece in part.partition("="))
+        if not part.strip():
+            continue
+        if name not in COLUMN_NAMES or not column:
+            raise ConfigError(f"--map {part.strip()}: write FIELD=COLUMN, with a field of {', '.join(COLUMN_NAMES)}")
+        if name in columns:
+            raise ConfigError(f"--map names the column of {name} twice")
+        columns[name] = column
+    return columns
+
+
+def records(path: Path) -> Iterator[Row]:
+    """Yield the rows of a table by column; empty cells of spreadsheets are empty texts.
+
+    Raises:
+        ConfigError: it is a workbook, and openpyxl is not installed.
+        NotFound: there is no such file.
+        DataError: it is no table, or a row cannot be read; with file and line or row.
+    """
+    suffix = path.suffix.lower()
+    if suffix in WORKBOOKS:
+        yield from _with_header(path, workbook_rows(path, formulas=True), "row")
+    elif suffix in (".csv", ".tsv", ".txt"):
+        delimiter = "\t" if suffix == ".tsv" else csv_delimiter(path)
+        yield from _with_header(path, read_cells(path, delimiter=delimiter), "line")
+    elif suffix == ".json":
+        yield from _entries(path)
+    else:
+        yield from json_lines(path)
+
+
+def _entries(path: Path) -> Iterator[Row]:
+    value = read_document(path)
+    if isinstance(value, dict):
+        rows: dict[str, dict[str, object]] = {}
+        for name, column in value.items():
+            cells = dict(enumerate(column)) if isinstance(column, list) else as_object(column, f"{path}, {name!r}")
+            for row, cell in cells.items():
+                rows.setdefault(str(row), {})[name] = cell
+        value = list(rows.values())
+    if not isinstance(value, list):
+        raise DataError(f"{path}: neither a list of objects nor an object of columns")
+    for number, entry in enumerate(value, start=1):
+        yield Row(number, as_object(entry, location(path, number, "entry")), "entry")
+
+
+def _with_header(
+    path: Path, lines: Iterator[tuple[int, Sequence[object]]] | Iterator[tuple[int, list[str]] | Problem], unit: str
+) -> Iterator[Row]:
+    header: list[str] | None = None
+    for line in lines:
+        if isinstance(line, Problem):
+            raise DataError(line.message)
+        number, cells = line
+        if all(cell is None or cell == "" for cell in cells):
+            continue
+        if header is None:
+            header = ["" if cell is None else str(cell).strip() for cell in cells]
+            if wrong := repeated_column([name for name in header if name]):
+                raise DataError(f"{location(path, number, unit)}: {wrong}")
+        elif len(cells) > len(header) or (unit == "line" and len(cells) < len(header)):
+            raise DataError(
+                f"{location(path, number, unit)}: {len(cells)} cells where the header has {len(header)} columns"
+            )
+        else:
+            yield Row(number, {name: _cell(cell) for name, cell in zip(header, cells, strict=False) if name}, unit)
+
+
+def _cell(cell: object) -> object:
+    if isinstance(cell, str):
+        return unguarded(cell)
+    return "" if cell is None else cell
+
+
+def read_table(path: Path, options: ReadOptions) -> ResultsFile:
+    """Return the results of a table, by the columns that `--map` names, or else by common names.
+
+    Raises:
+        DataError: a column is missing, a score is no number, or a row has no item or model; with file and line.
+    """
+    rows = list(records(path))
+    columns = _columns(path, rows, options)
+    return _file(path, rows, columns, options, [_table_row(path, row, columns, options) for row in rows], "table")
+
+
+def read_vlmevalkit(path: Path, options: ReadOptions) -> ResultsFile:
+    """Return the results of VLMEvalKit's predictions, or of a file that its judge has judged.
+
+    The answer of a failed call and a hit that was guessed, since no option could be read from the answer, are failures.
+
+    Raises:
+        DataError: a column is missing, or a row cannot be used; with file and line.
+    """
+    rows = list(records(path))
+    present = _present(rows)
+    defaults = {"item": "index", "answer": "prediction"}
+    score = options.scorer or next((name for name in JUDGED if name in present), None)
+    if score is not None:
+        defaults["score"] = score
+    options = ReadOptions(options.model or _model_of(path, present), options.scorer, defaults | dict(options.columns))
+    columns = _columns(path, rows, options)
+    return _file(path, rows, columns, options, [_judged_row(path, row, columns, options) for row in rows], "vlmevalkit")
+
+
+def _file(
+    path: Path,
+    rows: Sequence[Row],
+    columns: Mapping[str, str],
+    options: ReadOptions,
+    results: Sequence[ItemResult],
+    format: str,
+) -> ResultsFile:
+    unit = rows[0].unit if rows else "line"
+    checked = checked_rows(path, results, unit=unit)
+    scorer = columns.get("score", "")
+    if format == "vlmevalkit":
+        return ResultsFile(path, "vlmevalkit", "VLMEvalKit", None, scorer, checked)
+    marked = dict.fromkeys(
+        result.model
+        for row, result in zip(rows, results, strict=True)
+        if str(row.fields.get("simulated", "")).lower() in ("true", "1")
+    )
+    return ResultsFile(path, "table", "table", None, scorer, checked, simulated=tuple(marked))
+
+
+def _present(rows: Sequence[Row]) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for name in row.fields))
+
+
+def _columns(path: Path, rows: Sequence[Row], options: ReadOptions) -> dict[str, str]:
+    """Return the table's column of each field."""
+    present = _present(rows)
+    columns = dict(options.columns)
+    if options.scorer is not None:
+        columns.setdefault("score", options.scorer)
+    if missing := [name for name in columns.values() if rows and name not in present]:
+        raise DataError(f"{path} has no column {missing[0]!r}; it has {', '.join(present[:20])}")
+    taken = set(columns.values())
+    for name, candidates in COLUMN_NAMES.items():
+        column = next((candidate for candidate in candidates if candidate in present and candidate not in taken), None)
+        if name not in columns and column is not None:
+            columns[name] = column
+    if rows and "item" not in columns:
+        raise DataError(
+            f"{path} has no column that names the item; name it, such as --map item=COLUMN. It has {', '.join(present[:20])}"
+        )
+    return columns
+
+
+def _table_row(path: Path, row: Row, columns: Mapping[str, str], options: ReadOptions) -> ItemResult:
+    where = location(path, row.line, row.unit)
+    value, recorded = _field(row, columns, "score"), _score(row, columns)
+    if recorded is None and isinstance(value, str) and value.strip().lower() not in ("", "nan", "none", "null", "n/a"):
+        raise DataError(
+            f"{where}: the score {value[:40]!r} is no number; choose another column with --map score=COLUMN"
+        )
+    failure = short_text(_field(row, columns, "failure"))
+    kind = _KINDS.get(failure, "unscored") if failure else None
+    return _result(path, row, columns, options, failure=kind, reason=short_text(_field(row, columns, "reason")) or "")
+
+
+_KINDS: Mapping[str, ItemFailure] = {
+    **{kind: kind for kind in FAILURES},
+    "unparsable": "unparsed",
+    "truncated": "unparsed",
+}
+"""Kinds of failure by their names, and by those that exports of runs have; all others are unscored."""
+
+
+def _judged_row(path: Path, row: Row, columns: Mapping[str, str], options: ReadOptions) -> ItemResult:
+    answer = short_text(_field(row, columns, "answer")) or ""
+    log = (short_text(row.fields.get("log")) or "").lower()
+    if CALL_FAILED in answer.lower():
+        return _result(path, row, columns, options, failure="api_error", reason=answer)
+    if str(row.fields.get("opt", "")).strip() == "Z" or any(text in log for text in GUESSED):
+        return _result(path, row, columns, options, failure="unparsed", reason=log or "opt='Z'")
+    if any(text in log for text in JUDGE_FAILED):
+        return _result(path, row, columns, options, failure="unscored", reason=log)
+    return _result(path, row, columns, options)
+
+
+def _result(
+    path: Path,
+    row: Row,
+    columns: Mapping[str, str],
+    options: ReadOptions,
+    *,
+    failure: ItemFailure | None = None,
+    reason: str = "",
+) -> ItemResult:
+    where = location(path, row.line, row.unit)
+    item = short_text(_field(row, columns, "item"))
+    if not item or not item.strip():
+        raise DataError(f"{where}: the column {columns['item']!r}, which names the item, is empty")
+    repeat = score_of(_field(row, columns, "repeat")) or 0
+    answer, image = short_text(_field(row, columns, "answer")), _field(row, columns, "image")
+    return result_of(
+        item.strip(),
+        _row_model(path, row, columns, options),
+        recorded=_score(row, columns),
+        answer="" if answer is None and "answer" in columns else answer,
+        failure=failure,
+        reason=reason,
+        repeat=int(repeat),
+        category=short_text(_field(row, columns, "category")) or None,
+        images=image_names(as_list(image) if isinstance(image, str) else image),
+        content=content_of(row.fields.get("question")),
+        line=row.line,
+    )
+
+
+def _row_model(path: Path, row: Row, columns: Mapping[str, str], options: ReadOptions) -> str:
+    """Return the model of a row: the column's, or else the one that was named with the file, or the file's name."""
+    where = location(path, row.line, row.unit)
+    model = (short_text(_field(row, columns, "model")) or "").strip()
+    if "model" in columns and not model:
+        raise DataError(f"{where}: the column {columns['model']!r}, which names the model, is empty")
+    if model and options.model and model != options.model and "model" in columns:
+        raise DataError(f"{where}: it is a result of {model}, and not of {options.model}; leave the name out")
+    return model or options.model or path.stem
+
+
+def _field(row: Row, columns: Mapping[str, str], name: str) -> object:
+    return row.fields.get(columns.get(name, ""))
+
+
+def _score(row: Row, columns: Mapping[str, str]) -> float | None:
+    return score_of(_field(row, columns, "score"))
+
+
+def _model_of(path: Path, present: Sequence[str]) -> str | None:
+    """Return the model of a VLMEvalKit file: the folder that begins the file's name, or the name's first part."""
+    if "model" in present:
+        return None
+    folders = [parent.name for parent in list(path.absolute().parents)[:2]]
+    known = next((name for name in folders if name and path.stem.startswith(f"{name}_")), None)
+    return known or path.stem.partition("_")[0]
