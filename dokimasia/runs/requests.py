@@ -197,6 +197,9 @@ class Invocation(Value):
     name: Annotated[RunLabel | None, Option(label=True)] = Field(
         default=None, description="Name this run; the name works anywhere a run ID does."
     )
+    force: Annotated[bool, Option(label=True)] = Field(
+        default=False, description="Take the --name from the run that has it."
+    )
     tags: Annotated[tuple[RunLabel, ...], Option(flags=("--tag",), metavar="TAG", repeated=True, label=True)] = Field(
         default=(), description="Put this tag on the run; `runs --tag TAG` lists those that have it."
     )

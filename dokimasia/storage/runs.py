@@ -39,6 +39,19 @@ _CHUNK = 500
 NEWEST_FIRST = "ORDER BY created_at DESC, rowid DESC"
 
 
+def _models_in(value: JsonValue) -> Iterator[str]:
+    """Yield the shown names of the models in a stored plan, in order."""
+    if isinstance(value, list):
+        for part in value:
+            yield from _models_in(part)
+    elif isinstance(value, dict):
+        ref = value.get("ref")
+        if isinstance(ref, dict) and "endpoint" in ref:
+            yield str(ref["name"])
+        else:
+            yield from _models_in(list(value.values()))
+
+
 class Run(Value):
     """A run as accepted: its method, command, data and options, and its status.
 
@@ -73,6 +86,14 @@ class Run(Value):
         """The request with which the run was accepted, as JSON; empty if it is unknown."""
         request = self.options.get("request")
         return request if isinstance(request, dict) else {}
+
+    @property
+    def model_names(self) -> list[str]:
+        """The shown names of all models of its plan, asked or with stored responses; the judge last."""
+        names = list(dict.fromkeys(_models_in(self.options.get("plan"))))
+        plan = self.options.get("plan")
+        judges = list(_models_in(plan.get("judge"))) if isinstance(plan, dict) else []
+        return [*(name for name in names if name not in judges), *judges]
 
     @property
     def versions(self) -> dict[str, JsonValue]:
