@@ -201,3 +201,23 @@ def test_what_is_piped_is_as_wide_as_columns_says(
     assert 100 < widest() <= 120
     monkeypatch.setenv("COLUMNS", "70")
     assert 50 < widest() <= 70
+
+
+def test_predictions_given_as_data_are_scored_over_their_questions(verb: Verb, tmp_path: Path) -> None:
+    """The TSV beside VLMEvalKit's predictions has the questions; a method that takes no responses says which file to give."""
+    openpyxl = pytest.importorskip("openpyxl")
+    rows = [("1", "What is two and two?", "4"), ("2", "What is two and three?", "5")]
+    questions = tmp_path / "MMBench_DEV_EN.tsv"
+    questions.write_text("index\tquestion\tanswer\timage_path\n" + "".join("\t".join(row) + "\t\n" for row in rows))
+    book = openpyxl.Workbook()
+    for row in (("index", "question", "answer", "prediction"), *((*row, "4") for row in rows)):
+        book.active.append(list(row))
+    book.save(tmp_path / "GPT4o_MMBench_DEV_EN.xlsx")
+    code, out, said = verb("evaluate", "GPT4o_MMBench_DEV_EN.xlsx", "--json")
+    assert (code, "has a model's predictions on MMBench_DEV_EN.tsv" in said) == (0, True), said
+    assert json.loads(out)["models"]["GPT4o"]["strict_accuracy"]["share"] == 0.5
+    same = made(verb, "evaluate", questions, "--responses", "GPT4o_MMBench_DEV_EN.xlsx")
+    assert same == json.loads(out)["run"]
+    code, _, said = verb("review", "GPT4o_MMBench_DEV_EN.xlsx", "--panel", "sim/strong,sim/weak")
+    assert code == 2
+    assert f"give {questions}" in said

@@ -112,7 +112,7 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     Raises:
         InputError: the data, the configuration or the options cannot be used.
     """
-    responses = read_answer_files(request.responses)
+    responses = read_answer_files(request.responses, request.data)
     stored = await asyncio.to_thread(session.store_samples, request)
     uses = judge_uses(request, stored)
     chosen = chosen_judge(request.judge, request.choose_judge, request.passports, session, *uses)
@@ -215,7 +215,7 @@ def resumable(session: Session, run: Run, plan: EvaluationPlan, request: Evaluat
     """
     if plan.judge is None:
         _check_scored(request)
-    check_unchanged(request.responses, plan.responses, run.id)
+    check_unchanged(request.responses, request.data, plan.responses, run.id)
 
 
 def _criteria_count(request: EvaluationRequest) -> tuple[int, int]:
