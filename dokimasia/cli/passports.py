@@ -205,7 +205,7 @@ def _rates(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table"
 def _pairs(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table":
     by_passport = ("by passport",) if figures.passport is not None else ()
     by_labels = ("by labels",) if figures.human is not None else ()
-    table = grid("second less first, in points", "n", "as judged", *by_passport, *by_labels)
+    table = grid("second minus first, in points", "n", "as judged", *by_passport, *by_labels)
     for pair in measure.pairs:
         differences = [
             difference for difference in (pair.raw, pair.by_passport, pair.by_labels) if difference is not None

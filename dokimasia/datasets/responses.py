@@ -61,8 +61,8 @@ class ResponseRow(RowModel):
     """The fields of an answer."""
 
     id: Name = ""
-    model: Annotated[str, text_field("is missing, empty, or no text")] = Field(default="", validate_default=True)
-    response: Annotated[str, text_field("is missing or no text", blank=True)] = Field(
+    model: Annotated[str, text_field("is missing, empty or not a string")] = Field(default="", validate_default=True)
+    response: Annotated[str, text_field("is missing or not a string", blank=True)] = Field(
         default=None, validate_default=True
     )
     repeat: int = 0
@@ -252,7 +252,7 @@ def _json(path: Path) -> Iterator[Row | Problem]:
     if isinstance(value, dict):
         value = _by_column(path, value)
     if not isinstance(value, list):
-        raise DataError(f"{path}: neither a list of objects nor an object of columns")
+        raise DataError(f"{path}: unrecognised JSON: neither a list of objects nor an object of columns")
     for number, entry in enumerate(value, start=1):
         if isinstance(entry, dict):
             yield Row(number, entry, unit="entry")
@@ -267,7 +267,9 @@ def _by_column(path: Path, columns: JsonObject) -> list[JsonObject]:
         if isinstance(column, list):
             column = dict(enumerate(column))
         if not isinstance(column, dict):
-            raise DataError(f"{path}: neither a list of objects nor an object of columns (see {name!r})")
+            raise DataError(
+                f"{path}: unrecognised JSON: neither a list of objects nor an object of columns (see {name!r})"
+            )
         for row, value in column.items():
             rows.setdefault(str(row), {})[name] = value
     return list(rows.values())

@@ -125,7 +125,7 @@ class SharedCriteria(Value):
 
 
 class SharedCriteriaComparison(ComparedMeans, SharedCriteria):
-    """The score of two sides on the criteria that both speak to."""
+    """The score of two sides on the criteria that both address."""
 
 
 class ChangedSample(Value):
@@ -328,8 +328,8 @@ def interval_and_test(compared: Iterable[ComparedMeans]) -> Iterator[str]:
             disagree = True
     if disagree:
         yield (
-            "Interval and test are made in different ways, a bootstrap and sign flips, and at the edge one may leave out 0 "
-            "where the other does not, as here: such a difference is not settled."
+            "The interval (a bootstrap) and the test (sign flips) disagree on whether there is a difference: treat it as "
+            "inconclusive."
         )
     if unchanged:
         yield (
@@ -346,7 +346,7 @@ def _meaning(comparison: RunComparison) -> str:
     if scale is not None and not _scoreless(comparison):
         parts.append(f"{SCORE}: in points of the scale from {scale[0]:g} to {scale[1]:g}")
     if any(pair.stated is not None for pair in comparison.scores):
-        parts.insert(0, "spoken to: share of the criteria's weight, in percentage points")
+        parts.insert(0, "addressed: share of the criteria's weight, in percentage points")
     if any(pair.strict_accuracy is not None for pair in comparison.scores):
         parts.insert(
             0,
@@ -407,9 +407,9 @@ def _rows(pair: ScoreComparison) -> Iterator[_Row]:
     if (right := pair.strict_accuracy) is not None:
         yield _Row("strict accuracy", _of(right, pair), right, percent=True)
     if (coverage := pair.stated) is not None:
-        yield _Row("spoken to", _of(coverage, pair), coverage, percent=True)
+        yield _Row("addressed", _of(coverage, pair), coverage, percent=True)
     if (shared_score := pair.both_stated) is not None and shared_score.difference is not None:
-        yield _Row("score, both speak", f"{shared_score.n}", shared_score)
+        yield _Row("score on criteria both address", f"{shared_score.n}", shared_score)
     if pair.n_paired or right is None:
         yield _Row(SCORE, f"{pair.n_paired}/{pair.n_shared}", pair)
 
@@ -502,7 +502,7 @@ def _silence(pair: ScoreComparison) -> str:
     return (
         f"{names[0]} speaks to {spoken(coverage.first).text} of the criteria's weight and {names[1]} to "
         f"{spoken(coverage.second).text}, so their scores also say how much each says: go by strict accuracy, and by the score "
-        "on the criteria that both speak to"
+        "on the criteria that both address"
     )
 
 
@@ -536,8 +536,8 @@ def _most_changed(samples: Sequence[ChangedSample], sides: tuple[str, str]) -> T
         ]
         for sample in samples
     ]
-    columns = [Column("changed most", numeric=False), *map(Column, (*sides, "difference"))]
-    return Table(columns, rows, "The samples that changed most")
+    columns = [Column("largest differences", numeric=False), *map(Column, (*sides, "difference"))]
+    return Table(columns, rows, "Largest differences by sample")
 
 
 def _remarks(pair: ScoreComparison, *, judges: str, by: str) -> Iterator[Block]:

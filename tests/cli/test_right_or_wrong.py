@@ -37,12 +37,15 @@ def test_what_is_right_stands_first_and_silence_is_said(verb: Verb) -> None:
     """The table has right answers before scores and what is spoken to after them, and says which model says too little."""
     code, out, _ = verb("evaluate", "world.jsonl", *JUDGED)
     assert code == 0
-    assert "model strict accuracy score 95 % interval spoken to cost" in out
+    assert "model strict accuracy score 95 % interval addressed cost" in out
     assert "These speak to less than 80 % of the criteria's weight: sim/terse (" in out
     _, out, _ = verb("show", "last", "--full")
     assert "model strict accuracy score 95 % interval 1 5 " in out
-    assert "model spoken to scored" in out
-    assert "Right are final answers that agree with the reference answer, by rule or, where no rule can say" in out
+    assert "model addressed scored" in out
+    assert (
+        "An answer is correct if its final answer agrees with the reference answer, by rule or, where no rule decides"
+        in out
+    )
     code, out, _ = verb("evaluate", "world.jsonl", *JUDGED, "--ask", "plain")
     assert code == 0
     _, out, _ = verb("show", "last", "--full")
@@ -77,7 +80,7 @@ def test_the_page_shows_it_too(verb: Verb, tmp_path: Path) -> None:
         text = (tmp_path / name).read_text()
         for words in (
             "not stated",
-            "spoken to",
+            "addressed",
             "Length of answers against their score",
             "by rule: choice",
             "--ask show",
@@ -116,7 +119,7 @@ def test_a_comparison_says_who_says_more_before_any_score(verb: Verb) -> None:
         for words in (
             "sim/terse speaks to",
             "sim/terse → sim/talkative strict accuracy",
-            " spoken to 12 ",
+            " addressed 12 ",
             " score 12/12 ",
         )
     ]
@@ -136,7 +139,7 @@ def test_rules_alone(verb: Verb, tmp_path: Path) -> None:
     assert "model strict accuracy right undecided calls cost" in out
     assert "With --judge, a judge decides the undecided answers." in out
     _, out, _ = verb("show", "last", "--full")
-    assert "what no rule can say is undecided. Strict accuracy counts undecided answers as not right" in out
+    assert "answers that no rule decides are undecided. Strict accuracy counts undecided answers as not right" in out
     _, out, _ = verb("show", "last", "--json")
     figures = json.loads(out)
     assert "judge" not in figures

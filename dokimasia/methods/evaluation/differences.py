@@ -170,8 +170,8 @@ def section(data: ReportData) -> Section | None:
         Paragraph(
             "Differences are taken sample by sample, since a hard sample is hard for both; what failed on either side "
             f"is left out{'' if lost else ' (here nothing was)'}. The adjusted p-value keeps the expected share of false "
-            "findings among those that are called findings at or below its level, however many pairs there are. Interval "
-            "and test are made in different ways, so at the edge one may leave out 0 where the other does not.",
+            "findings among those that are called findings at or below its level, however many pairs there are. The "
+            "interval and the p-value use different methods and can disagree in borderline cases.",
             "note",
         )
     )
@@ -312,7 +312,7 @@ ACCURACY_COLUMNS: list[TableColumn[ModelPair]] = [
     computed_column(
         "strict accuracy",
         lambda row: _gap(row.figures.strict_accuracy, unit=100, digits=0),
-        meaning="second less first, in percentage points, on samples where neither failed, undecided answers counted as not "
+        meaning="second minus first, in percentage points, on samples where neither failed, undecided answers counted as not "
         "right; 95 % interval",
     ),
     computed_column(
@@ -333,7 +333,7 @@ SPOKEN_COLUMNS: list[TableColumn[ModelPair]] = [
     computed_column(
         "score on these",
         lambda row: _gap(row.figures.both_stated, unit=1, digits=2),
-        meaning="second less first, in points from 1 to 5, paired by sample; 95 % interval; a model that is silent just "
+        meaning="second minus first, in points from 1 to 5, paired by sample; 95 % interval; a model that is silent just "
         "where it errs looks better here than it is",
     ),
     computed_column("adjusted p", lambda row: _gap_p(row.figures.both_stated), meaning="as before"),

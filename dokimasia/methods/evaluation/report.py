@@ -89,8 +89,8 @@ INTERVALS = (
     "came from, not of another judge, prompt or set of criteria."
 )
 SHARED = (
-    "A call that several models rest on, such as the judge's on two answers in the same words, counts with each of them, "
-    "and once in what is said of all together. "
+    "Calls shared by several models, such as the judge's on two answers in the same words, appear in each model's row, "
+    "but were made and paid for once. "
 )
 CHOSEN = (
     "The corrected answers were chosen by people and not drawn at random: how many there are does not say how often the judge "
@@ -536,14 +536,14 @@ def _judged_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Mode
         column(
             "stated",
             "mean",
-            title="spoken to",
-            meaning="share of the criteria's weight that the answers speak to, mean over samples",
+            title="addressed",
+            meaning="share of the criteria's weight that the answers address, mean over samples",
             write=figures.spoken,
         ),
         computed_column(
             "score of that",
             _stated_score,
-            meaning="mean score of what is spoken to; each model chooses what",
+            meaning="mean score of the addressed criteria; each model chooses which",
             only="page",
         ),
         computed_column("scored", _scored, meaning="answers that were scored, and all answers", detail=True),
@@ -611,8 +611,10 @@ def _notes(data: ReportData) -> list[Block]:
     evaluation, judged = evaluation_of(data), data.judged
     models = evaluation.models
     used = figures.used(evaluation.together)
-    right = "Right are final answers that agree with the reference answer, by rule"
-    right += " or, where no rule can say, by the judge's word. " if judged else "; what no rule can say is undecided. "
+    right = "An answer is correct if its final answer agrees with the reference answer, by rule"
+    right += (
+        " or, where no rule decides, by the judge. " if judged else "; answers that no rule decides are undecided. "
+    )
     if _has_undecided(models):
         right += (
             "Strict accuracy counts undecided answers as not right, as benchmarks by exact match do; the figure after “up to” "
@@ -1058,7 +1060,7 @@ def cost(data: ReportData) -> Section:
             "A model's calls are those that answered and those that judged its answers. Chains and criteria belong to the data "
             "and are made once: another candidate does not pay for them again. "
         )
-    unknown = "Of a sum that holds an unknown cost, the known part is said."
+    unknown = "Totals with unknown costs show the known part only."
     blocks.append(Paragraph(whose + _shared_calls(data) + unknown, "note"))
     return Section("cost", "Cost and calls", blocks, menu="Cost")
 

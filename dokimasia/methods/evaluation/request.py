@@ -66,7 +66,7 @@ class EvaluationRequest(DataRequest):
     repeats: Repeats = 1
     ask: QuestionStyle | None = Field(
         default=None,
-        description="How the question is put: show (say what the answer rests on, then the answer on a line of its own; "
+        description="Prompt style: show (say what the answer rests on, then the answer on a line of its own; "
         "the default) or plain (the bare question).",
     )
     protocol: Protocol = Field(

@@ -207,7 +207,7 @@ def gaps(data: ReportData) -> Section | None:
     in_category = [row for row in rows if row.figures.category is not None]
     judge: TableColumn[Gap] = computed_column("judge", lambda row: row.name, numeric=False)
     columns: list[TableColumn[Gap]] = [
-        computed_column("second less first", lambda row: f"{row.figures.second} − {row.figures.first}", numeric=False),
+        computed_column("second − first", lambda row: f"{row.figures.second} − {row.figures.first}", numeric=False),
         computed_column("points", _points, meaning="with the 95 % interval"),
         computed_column("pairs", lambda row: str(row.figures.n)),
         column("adjusted", linked=False),

@@ -302,7 +302,7 @@ class ProbeComparison(Value):
     shares: tuple[Fraction, Fraction] | None = Field(
         description="undetected on the first side and on the second, over these items; null without an item"
     )
-    difference: Interval | None = Field(description="second less first, -1 to 1, paired by item; null without an item")
+    difference: Interval | None = Field(description="second minus first, -1 to 1, paired by item; null without an item")
     p_value: Fraction | None = Field(
         description="two-sided, sign flips of whole images, or exchanges of evaluators within images where one side has "
         "more of them; null without an item"

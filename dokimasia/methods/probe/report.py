@@ -651,7 +651,7 @@ COMPARISON: list[TableColumn[ProbeComparison]] = [
     computed_column(
         "difference",
         _difference,
-        meaning="in percentage points, second less first, paired by item, with its 95 % interval",
+        meaning="in percentage points, second minus first, paired by item, with its 95 % interval",
     ),
     column("n"),
     column("adjusted", linked=False),
@@ -680,7 +680,7 @@ def comparisons(data: ReportData) -> Section | None:
                 rows.append(((_title(comparison.of), sides), TableRow("", comparison, place)))
             if not rows:
                 continue
-            heads = (shared, "second less first")
+            heads = (shared, "second − first")
             table = labelled_table(ProbeComparison, heads, rows, COMPARISON, task.titled(about), sortable=True)
             if kind == "strategies":
                 title = f"{task.titled(about)}: {figures.several(len(rows), 'difference')}"

@@ -42,7 +42,7 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     "rubrics": ("Rubrics", "{}"),
     "ask": ("Question put", "--ask {}"),
     "protocol": ("Protocol", "{}"),
-    "tolerance": ("Numbers may lie apart by", "{} of the larger"),
+    "tolerance": ("Numeric tolerance", "{} of the larger"),
     "repeats": ("Repeats", "{}"),
     "no_image": ("Blind arm", "{}"),
     "show_image": ("Judge sees the image when it scores", "{}"),
