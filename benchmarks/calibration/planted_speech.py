@@ -101,7 +101,7 @@ def expected(speaker: Speaker, rater: JudgeProfile, pairs: Pairs, *, repeats: in
 
 
 def expected_gap(one: Speaker, other: Speaker, rater: JudgeProfile, pairs: Pairs) -> float:
-    """Return the planted difference of scores, other minus one, on the criteria that both speak to."""
+    """Return the planted difference of scores, other minus one, on the criteria that both address."""
     gaps: list[tuple[float, float]] = []
     for scene, question in pairs:
         both = [a * b for a, b in zip(_says(one, scene, question), _says(other, scene, question), strict=True)]

@@ -91,7 +91,7 @@ def captions(sets: tuple[Path, ...], as_json: bool) -> int:
 
 def _print(data: Path, name: str, report: "DataReport") -> None:
     out = console()
-    out.print(f"[bold]{escape(str(data))}[/bold] · {name} · {_count(report.samples, 'good sample')}")
+    out.print(f"[bold]{escape(str(data))}[/bold] · {name} · {_count(report.samples, 'valid sample')}")
     facts = {
         "with images": f"{report.samples - report.without_image:,} ({_count(report.images, 'distinct image')})",
         "with a reference answer": f"{report.with_reference:,}",
@@ -105,7 +105,7 @@ def _print(data: Path, name: str, report: "DataReport") -> None:
         out.print(f"\n[yellow]{_count(len(report.remarks), 'warning')}[/yellow]")
         _lines([remark.message for remark in report.remarks])
     if not report.problems:
-        out.print("\n[green]nothing is wrong with it[/green]")
+        out.print("\n[green]No problems found.[/green]")
         return
     unit = "file" if name == "folder" else "row" if name == "parquet" else "line"
     bad = f" on {_count(report.bad_lines, unit)}" if report.bad_lines else ""

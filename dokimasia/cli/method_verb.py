@@ -21,7 +21,11 @@ def verb_of(method: AnyMethod) -> click.Command:
     @with_backend
     @detachable
     def command(backend: Backend, asked: Mapping[str, object], dry_run: bool, show_prompts: bool, as_json: bool) -> int:
-        request = made(method.request, asked)
+        from dokimasia.runs.responses import without_predictions
+
+        request, note = without_predictions(made(method.request, asked))
+        if note:
+            say(f"note: {note}")
         return run_verb(method, backend, request, dry_run=dry_run, show_prompts=show_prompts, as_json=as_json)
 
     return command

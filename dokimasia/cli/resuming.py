@@ -45,8 +45,8 @@ def resume(
     spent before, and are raised by the option, or lifted by the word none (--max-cost none).
 
     --retry-failed asks what failed anew, as a new draw, and what had been achieved before is not asked again: of a scored
-    answer whose judge lost the verdict on right or wrong, that verdict alone. What was open as `budget` is taken up in
-    any case.
+    answer whose judge lost the verdict on right or wrong, that verdict alone. Items left open by a
+    budget are always resumed.
     """
     from dokimasia.cli.drawing import print_run
     from dokimasia.cli.running import exit_code
@@ -68,7 +68,7 @@ def resume(
     "--from", "node", help="The step to begin at, of an evaluation; an unknown one is answered with the list."
 )
 @click.option("--judge", help="Another judge; of an evaluation, from that step on.")
-@click.option("--models", default="", metavar="X=Y,...", help="Have Y in the place of the model X.")
+@click.option("--models", default="", metavar="X=Y,...", help="Replace model X with Y.")
 @limits_and_prompts
 @dry_run_options
 @json_option

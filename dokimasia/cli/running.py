@@ -32,7 +32,14 @@ if TYPE_CHECKING:
 ROOM_FOR_A_BAR = 110
 """Columns of the terminal below which the line has no bar, to leave room for spending and the remaining time."""
 
-PLAIN_EVERY = 5.0
+PLAIN_EVERY = 180.0
+"""Seconds without a line after which a run without a terminal prints one, beside those of each step."""
+
+PLAIN_STEPS = 10
+"""Into how many steps, each with a line, a run without a terminal is divided."""
+
+PLAIN_FIRST = 5.0
+"""Seconds between two lines of steps, at least: short runs print none."""
 BRIEF = 60
 """Maximum number of characters of a failed try's reason on the line."""
 
@@ -49,6 +56,7 @@ class ProgressLine:
         self._live: LiveProgress | None = None
         self._started = time.monotonic()
         self._last_line = self._started
+        self._step = 0
         self._speed = Speed()
         self._limits: dict[str, str] = {}
         self._failing: dict[str, str] = {}
@@ -117,9 +125,17 @@ class ProgressLine:
         if self._live is not None:
             task = self._live.task_ids[0]
             self._live.update(task, completed=progress.done, total=progress.items, note=note)
-        elif now - self._last_line >= PLAIN_EVERY:
+        elif self._is_due(progress, now - self._last_line):
             self._last_line = now
             say(f"{progress.done}/{progress.items} done · {note}")
+
+    def _is_due(self, progress: Progress, silent: float) -> bool:
+        """Return whether a run without a terminal prints a line, after so many seconds without any."""
+        step = PLAIN_STEPS * progress.done // max(1, progress.items)
+        if silent < PLAIN_EVERY and (silent < PLAIN_FIRST or step <= self._step):
+            return False
+        self._step = step
+        return True
 
     def happened(self, event: GatewayEvent) -> None:
         """Remember reasons of changed limits and of failed tries for the line, and log the event."""

@@ -1,14 +1,18 @@
 """`dokimasia runs`: list the runs of a home; `runs name` renames one, `cancel` stops one, `delete` deletes one."""
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 from rich.markup import escape
 
 from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.shared import console, grid, json_option, print_json, say
-from dokimasia.report.figures import several
+from dokimasia.report.figures import cost_text, several
 from dokimasia.runs.catalogue import OWN, plugin_methods
+
+if TYPE_CHECKING:
+    from dokimasia.operations.runs import RunShown
 
 COLOURS = {
     "queued": "cyan",
@@ -18,6 +22,9 @@ COLOURS = {
     "interrupted": "red",
     "failed": "red",
 }
+
+MOST_MODELS = 8
+"""How many models of a run the table names."""
 
 
 @click.group(invoke_without_command=True)
@@ -41,14 +48,17 @@ def command(context: click.Context, backend: Backend, tags: tuple[str, ...], met
         print_json(runs)
         return
     label_columns = [name for name in ("name", "tags") if any(getattr(run, name) for run in runs)]
-    table = grid("run", *label_columns, "status", "started", "what")
+    table = grid("run", *([" and ".join(label_columns)] if label_columns else []), "status", "started", "spent", "what")
+    table.columns[0].no_wrap = True
     for run in runs:
         colour = COLOURS[run.status]
         questions = f" for {several(run.open_questions, 'question')}" if run.status == "waiting" else ""
         status = f"[{colour}]{run.status}[/{colour}]{questions}"
-        labelled = {"name": run.name, "tags": ", ".join(run.tags)}
-        started = run.created_at[:19].replace("T", " ")
-        table.add_row(run.id, *(labelled[name] for name in label_columns), status, started, escape(run.command))
+        label = " ".join([run.name, *([f"[{', '.join(run.tags)}]"] if run.tags else [])]).strip()
+        started = run.created_at[:16].replace("T", " ")
+        spent = cost_text(None if run.spent.unknown_cost else run.spent.cost, run.spent.cost)
+        cells = [*([label] if label_columns else []), status, started, spent, _what(run)]
+        table.add_row(run.id, *(cell if cell is status else escape(cell) for cell in cells))
     method_text = f" of the method {method}" if method else ""
     tag_text = f" with the tag {' and '.join(tags)}" if tags else ""
     console().print(table if runs else f"no runs{method_text + tag_text or ' yet'} in {backend.named}")
@@ -57,12 +67,22 @@ def command(context: click.Context, backend: Backend, tags: tuple[str, ...], met
             click.echo(f"run {run.id}: {run.why}")
 
 
+def _what(run: "RunShown") -> str:
+    """Return a run's command, and below it the run's models if the command does not name all of them."""
+    if all(name in run.command for name in run.models):
+        return run.command
+    return (
+        f"{run.command}\nmodels: {', '.join(run.models[:MOST_MODELS])}{', …' if len(run.models) > MOST_MODELS else ''}"
+    )
+
+
 @command.command("name")
 @click.argument("run")
 @click.argument("name")
+@click.option("--force", is_flag=True, help="Take the name from the run that has it.")
 @with_backend
-def rename(backend: Backend, run: str, name: str) -> None:
-    """Rename RUN. If another run has this name, it loses it (and is reported)."""
+def rename(backend: Backend, run: str, name: str, force: bool) -> None:
+    """Rename RUN. With --force, another run that has the name loses it (and is reported)."""
     from dokimasia import operations
     from dokimasia.runs.requests import check_label
 
@@ -70,7 +90,7 @@ def rename(backend: Backend, run: str, name: str) -> None:
         new_name = check_label(name)
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
-    run_named = backend.call(operations.runs.call_otherwise, run=run, body={"name": new_name})
+    run_named = backend.call(operations.runs.call_otherwise, run=run, body={"name": new_name, "force": force})
     click.echo(f"run {run_named.id} is called {new_name!r}")
 
 

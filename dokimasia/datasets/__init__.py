@@ -13,7 +13,13 @@ from dokimasia.datasets.opening import (
     read_jsonl,
     scan,
 )
-from dokimasia.datasets.responses import GivenResponse, name_and_file, named_file, read_responses
+from dokimasia.datasets.responses import (
+    GivenResponse,
+    dataset_of_predictions,
+    name_and_file,
+    named_file,
+    read_responses,
+)
 
 __all__ = [
     "MAX_PIXELS",
@@ -27,6 +33,7 @@ __all__ = [
     "Remark",
     "Row",
     "check",
+    "dataset_of_predictions",
     "format_of",
     "name_and_file",
     "named_file",

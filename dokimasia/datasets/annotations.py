@@ -43,7 +43,7 @@ def _text(value: object) -> str:
     if text is None:
         return ""
     if not isinstance(text, str):
-        raise field_error("is no text")
+        raise field_error("is not a string")
     return text.strip()
 
 

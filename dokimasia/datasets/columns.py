@@ -5,7 +5,7 @@ import json
 import re
 import string
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -75,13 +75,26 @@ class Columns(NamedTuple):
         return {name for name in single if name is not None}.union(self.letters, self.images)
 
 
+def id_column(header: Collection[str], *names: str) -> str | None:
+    """Return the column of the ids: the first of the names in the header, else the first in any case; None without any.
+
+    Examples:
+        >>> id_column(["ID", "question"], "id", "index"), id_column(["ID", "index"], "id", "index")
+        ('ID', 'index')
+    """
+    for name in names:
+        if name in header:
+            return name
+    return next((column for name in names for column in header if column.casefold() == name), None)
+
+
 def columns_of(header: Sequence[str], *, own_names: bool, images: Sequence[str] | None = None) -> Columns:
     """Return the column of each field.
 
     Args:
         header: the columns' names.
-        own_names: whether `id`, `prompt`, `reference_answer`, `choices` and `options` are recognised, with precedence over
-            VLMEvalKit's `index`, `question` and `answer`.
+        own_names: whether `prompt`, `reference_answer`, `choices` and `options` are recognised, and these and `id` have
+            precedence over VLMEvalKit's `index`, `question` and `answer`.
         images: the columns that contain images; by default they are found by name.
     """
 
@@ -97,7 +110,7 @@ def columns_of(header: Sequence[str], *, own_names: bool, images: Sequence[str] 
     if choices is not None or letters[:2] != ("A", "B"):
         letters = ()
     return Columns(
-        id=first("index", own_format=("id",)),
+        id=id_column(header, *(("id", "index") if own_names else ("index", "id"))),
         prompt=prompt,
         hint=first("hint") if prompt == "question" else None,
         answer=first("answer", own_format=("reference_answer",)),
@@ -119,25 +132,16 @@ def read_tsv(path: Path) -> Iterator[Row | Problem]:
         NotFound: there is no such file.
         DataError: it is a folder or cannot be read.
     """
-    header: list[str] | None = None
-    columns: Columns | None = None
-    for record in read_cells(path):
-        if isinstance(record, Problem):
-            yield record
-            if header is None:
-                return
-            continue
-        number, cells = record
-        if header is None or columns is None:
-            header = [cell.strip() for cell in cells]
-            if wrong := _header_fault(header):
-                yield problem_at(path, number, wrong, "columns")
-                return
-            columns = columns_of(header, own_names=False, images=())
-        elif len(cells) != len(header):
-            yield wrong_width(path, number, cells, header, "tab")
-        else:
-            yield _tsv_row(number, dict(zip(header, cells, strict=True)), columns)
+
+    def begin(header: list[str]) -> Columns | str:
+        return _header_fault(header) or columns_of(header, own_names=False, images=())
+
+    def read(number: int, cells: list[str], header: list[str], columns: Columns) -> Row | Problem:
+        if len(cells) != len(header):
+            return wrong_width(path, number, cells, header, "tab")
+        return _tsv_row(number, dict(zip(header, cells, strict=True)), columns)
+
+    return _rows(path, read_cells(path), begin, read)
 
 
 def read_spreadsheet(path: Path) -> Iterator[Row | Problem]:
@@ -154,43 +158,72 @@ def read_spreadsheet(path: Path) -> Iterator[Row | Problem]:
     workbook = path.suffix.lower() != ".csv"
     unit = "row" if workbook else "line"
     records = workbook_cells(path) if workbook else read_cells(path, delimiter=csv_delimiter(path))
-    header: list[str] | None = None
-    columns: Columns | None = None
-    for record in records:
-        if isinstance(record, Problem):
-            yield record
-            if header is None:
-                return
-            continue
-        number, cells = record
-        if header is None or columns is None:
-            header = [cell.strip() for cell in cells]
-            while header and not header[-1]:
-                header.pop()
-            columns = columns_of(header, own_names=True)
-            wrong = repeated_column(header)
-            if wrong is None and columns.id is None:
-                fields = dict.fromkeys((name for name in header if name not in columns.used()), "")
-                wrong = f"the first {unit} names no column 'id'{suggestion(fields, ('prompt', 'category'))}"
-            if wrong is not None:
-                yield problem_at(path, number, wrong, "columns", unit=unit)
-                return
-            continue
+
+    def begin(header: list[str]) -> Columns | str:
+        while header and not header[-1]:
+            header.pop()
+        columns = columns_of(header, own_names=True)
+        if wrong := repeated_column(header):
+            return wrong
+        if columns.id is None:
+            fields = dict.fromkeys((name for name in header if name not in columns.used()), "")
+            return f"the first {unit} names no column 'id'{suggestion(fields, ('prompt', 'category'))}"
+        return columns
+
+    def read(number: int, cells: list[str], header: list[str], columns: Columns) -> Row | Problem:
         while len(cells) > len(header) and not cells[-1].strip():
             cells.pop()
         cells += [""] * (len(header) - len(cells) if workbook else 0)
         if len(cells) != len(header):
-            yield wrong_width(path, number, cells, header, "delimiter")
-            continue
+            return wrong_width(path, number, cells, header, "delimiter")
         values = {name: unguarded(cell) for name, cell in zip(header, cells, strict=True) if cell.strip()}
         images = [text for name in columns.images for text in as_list(values.get(name, "").strip()) if text]
-        yield row_of(number, values, columns, unit=unit, images=images)
+        return row_of(number, values, columns, unit=unit, images=images)
+
+    return _rows(path, records, begin, read, unit=unit)
+
+
+def _rows(
+    path: Path,
+    records: Iterable[tuple[int, list[str]] | Problem],
+    begin: Callable[[list[str]], Columns | str],
+    read: Callable[[int, list[str], list[str], Columns], Row | Problem],
+    *,
+    unit: str = "line",
+) -> Iterator[Row | Problem]:
+    """Yield the rows of a table whose first record names the columns.
+
+    Args:
+        path: the file.
+        records: numbers and cells, or problems; one before the header ends the reading.
+        begin: returns the columns of a header, which it may shorten, or what is wrong with it.
+        read: returns the row of a number and its cells, given the header and its columns.
+        unit: the word for a row in messages.
+    """
+    header: list[str] = []
+    columns: Columns | None = None
+    for record in records:
+        if isinstance(record, Problem):
+            yield record
+            if columns is None:
+                return
+            continue
+        number, cells = record
+        if columns is not None:
+            yield read(number, cells, header, columns)
+            continue
+        header = [cell.strip() for cell in cells]
+        begun = begin(header)
+        if isinstance(begun, str):
+            yield problem_at(path, number, begun, "columns", unit=unit)
+            return
+        columns = begun
 
 
 def _header_fault(header: Sequence[str]) -> str | None:
     if wrong := repeated_column(header):
         return wrong
-    if "index" not in header:
+    if id_column(header, "index", "id") is None:
         return (
             "the header has no column 'index'; the first line names the columns, such as index, question, answer, image"
         )

@@ -197,7 +197,7 @@ def text_field(wrong: str, *, digits: bool = False, blank: bool = False) -> Plai
     return PlainValidator(validate)
 
 
-Name = Annotated[str, text_field("is missing, empty, or no text", digits=True), Field(validate_default=True)]
+Name = Annotated[str, text_field("is missing, empty or not a string", digits=True), Field(validate_default=True)]
 """A text that is not blank; an integer becomes its digits."""
 
 

@@ -222,7 +222,9 @@ class _PerturbationLine:
                     self.faults.append(str(error).removeprefix(f"{self.where}: "))
 
     def _need(self, *names: str, without: tuple[str, ...]) -> None:
-        self.faults += [f"the field {name!r} is missing or no text" for name in names if not self._text(name).strip()]
+        self.faults += [
+            f"the field {name!r} is missing or not a string" for name in names if not self._text(name).strip()
+        ]
         extra = [name for name in without if self.row.fields.get(name) not in (None, "", [])]
         self.faults += [f"there is a field {name!r}, which {self.task} does not have" for name in extra]
 

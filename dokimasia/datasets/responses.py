@@ -4,11 +4,12 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 from urllib.parse import quote, unquote
 
 from pydantic import Field, field_validator
 
+from dokimasia.datasets.columns import id_column
 from dokimasia.datasets.lines import (
     MAX_LINE_BYTES,
     Name,
@@ -30,8 +31,11 @@ from dokimasia.errors import DataError, NotFound
 FIELDS = ("id", "model", "response", "repeat", "arm", "outcome", "simulated")
 """The fields of a row that are read; all others are ignored."""
 
-CREATION = ("_LiveMMBench_Creation", "_Creation_MMBench")
-"""Endings of prediction files, without extension, for data sets whose own names have underscores."""
+CREATION = ("LiveMMBench_Creation", "Creation_MMBench")
+"""Data sets whose names have underscores."""
+
+PREDICTIONS = (".xlsx", ".tsv")
+"""The extensions of files of predictions that are also those of data sets."""
 
 CUT_OFF = 32_767
 """The most characters in a workbook's cell; a text of that length has probably been truncated."""
@@ -57,8 +61,8 @@ class ResponseRow(RowModel):
     """The fields of an answer."""
 
     id: Name = ""
-    model: Annotated[str, text_field("is missing, empty, or no text")] = Field(default="", validate_default=True)
-    response: Annotated[str, text_field("is missing or no text", blank=True)] = Field(
+    model: Annotated[str, text_field("is missing, empty or not a string")] = Field(default="", validate_default=True)
+    response: Annotated[str, text_field("is missing or not a string", blank=True)] = Field(
         default=None, validate_default=True
     )
     repeat: int = 0
@@ -95,13 +99,55 @@ def name_and_file(path: Path) -> tuple[str | None, Path]:
     return (unquote(name), path.with_name(file)) if equals and name and file and not path.exists() else (None, path)
 
 
-def read_responses(path: Path) -> Iterator[GivenResponse]:
+class PredictionsName(NamedTuple):
+    """The parts of a predictions file's name, `MODEL_DATASET.xlsx`, and the data set beside it; None if there is none."""
+
+    model: str
+    data: Path | None
+
+
+def predictions_name(path: Path, data: str = "") -> PredictionsName | None:
+    """Return model and data set by the name of a file of VLMEvalKit's predictions; None if the name does not say.
+
+    The data set's name may have underscores: it is `data`, that of a TSV in the same folder, or a known ending.
+
+    Args:
+        path: the file.
+        data: the name of the data set, without extension, if it is known.
+    """
+    beside = [file for file in path.parent.glob("*.tsv") if path.stem.endswith(f"_{file.stem}")]
+    longest = max(beside, key=lambda file: (len(file.stem), file.stem), default=None)
+    endings = (*([longest.stem] if longest else []), *([data] if data else []), *CREATION)
+    for ending in endings:
+        model = path.stem.removesuffix(f"_{ending}")
+        if model and model != path.stem:
+            return PredictionsName(model, longest)
+    model, underscore, dataset = path.stem.partition("_")
+    if not (model and underscore and dataset) or "_" in dataset:
+        return None
+    return PredictionsName(model, longest)
+
+
+def dataset_of_predictions(path: Path) -> Path | None:
+    """Return the TSV beside a file of VLMEvalKit's predictions that has their questions; None if it is no such file."""
+    name = predictions_name(path) if path.suffix.lower() in PREDICTIONS and path.is_file() else None
+    if name is None or name.data is None:
+        return None
+    row = next(iter(READERS[path.suffix.lower()](path)), None)
+    return name.data if isinstance(row, Row) and "prediction" in row.fields else None
+
+
+def read_responses(path: Path, data: str = "") -> Iterator[GivenResponse]:
     """Yield the answers of a file (JSON lines, CSV or Parquet) with `id`, `model`, `response` and, from 0, `repeat`.
 
     A run's export is such a file; its rows without an answer (`failed`, and no `response`) and of other arms than the plain
     question with its image (`arm`) are skipped. Other fields are ignored. VLMEvalKit's predictions (`index`, `prediction`)
     in a workbook, TSV or JSON are read, too; their model is named by the path (`named_file`), a column `model`, or the
     file's name.
+
+    Args:
+        path: the file.
+        data: the name of the data set that is answered, without extension, if it is known.
 
     Raises:
         ConfigError: the package that reads Parquet or workbooks is not installed.
@@ -116,7 +162,7 @@ def read_responses(path: Path) -> Iterator[GivenResponse]:
             raise DataError(row.message)
         if _without_answer(row.fields):
             continue
-        row = _as_response(row, path, name)
+        row = _as_response(row, path, name, data)
         where = location(path, row.line, row.unit)
         parsed = parse_row(ResponseRow, row.fields)
         if isinstance(parsed, list):
@@ -139,7 +185,7 @@ def _without_answer(fields: Mapping[str, object]) -> bool:
     return bool(fields.get("arm")) or (fields.get("outcome") == "failed" and fields.get("response") is None)
 
 
-def _as_response(row: Row, path: Path, name: str | None) -> Row:
+def _as_response(row: Row, path: Path, name: str | None, data: str) -> Row:
     """Return a prediction's row as that of an answer, with `id`, `model` and `response`; an answer's row is unchanged.
 
     Args:
@@ -147,20 +193,24 @@ def _as_response(row: Row, path: Path, name: str | None) -> Row:
             the first part of the file's name: `MODEL_DATASET.xlsx`.
         path: the file.
         name: the model's name that was given with the file.
+        data: the name of the data set, if it is known.
 
     Raises:
         DataError: the row's model is another than `name`.
     """
     fields = row.fields
     model = fields.get("model") or name
-    if "prediction" in fields and "response" not in fields:
+    predicted = "prediction" in fields and "response" not in fields
+    column = id_column(fields, *(("index", "id") if predicted else ("id",)))
+    if column is not None and column != "id":
+        fields = {**fields, "id": fields[column]}
+    if predicted:
         prediction = fields.get("prediction")
-        model = model or _model_of(path)
-        id = fields.get("id", fields.get("index"))
+        model = model or _model_of(path, data)
         response = "" if prediction is None else prediction
         if not isinstance(response, str):
             response = json.dumps(response)
-        fields = {**fields, "id": id, "model": model, "response": response}
+        fields = {**fields, "model": model, "response": response}
     elif name is not None:
         fields = {**fields, "model": model}
     if name is not None and model != name:
@@ -170,18 +220,14 @@ def _as_response(row: Row, path: Path, name: str | None) -> Row:
     return row._replace(fields=fields)
 
 
-def _model_of(path: Path) -> str:
-    stem = path.stem
-    for ending in CREATION:
-        if stem.endswith(ending) and stem != ending:
-            return stem.removesuffix(ending)
-    model, underscore, dataset = stem.partition("_")
-    if not (model and underscore and dataset) or "_" in dataset:
+def _model_of(path: Path, data: str) -> str:
+    name = predictions_name(path, data)
+    if name is None:
         raise DataError(
             f"{path}: neither a column 'model' nor the file's name says which model answered; name it: --responses "
             f"NAME={path.name}"
         )
-    return model
+    return name.model
 
 
 def _workbook(path: Path) -> Iterator[Row | Problem]:
@@ -206,7 +252,7 @@ def _json(path: Path) -> Iterator[Row | Problem]:
     if isinstance(value, dict):
         value = _by_column(path, value)
     if not isinstance(value, list):
-        raise DataError(f"{path}: neither a list of objects nor an object of columns")
+        raise DataError(f"{path}: unrecognised JSON: neither a list of objects nor an object of columns")
     for number, entry in enumerate(value, start=1):
         if isinstance(entry, dict):
             yield Row(number, entry, unit="entry")
@@ -221,7 +267,9 @@ def _by_column(path: Path, columns: JsonObject) -> list[JsonObject]:
         if isinstance(column, list):
             column = dict(enumerate(column))
         if not isinstance(column, dict):
-            raise DataError(f"{path}: neither a list of objects nor an object of columns (see {name!r})")
+            raise DataError(
+                f"{path}: unrecognised JSON: neither a list of objects nor an object of columns (see {name!r})"
+            )
         for row, value in column.items():
             rows.setdefault(str(row), {})[name] = value
     return list(rows.values())
@@ -258,9 +306,9 @@ def _rows(
 def _header_fault(header: Sequence[str]) -> str | None:
     if wrong := repeated_column([name for name in header if name]):
         return wrong
-    for column, alternative in (("index", "id"), ("prediction", "response")):
-        if column not in header and alternative not in header:
-            return f"the header has no column {column!r}; predictions have 'index' and 'prediction'"
+    missing = "index" if id_column(header, "index", "id") is None else "prediction"
+    if missing == "index" or not {"prediction", "response"} & {*header}:
+        return f"the header has no column {missing!r}; predictions have 'index' and 'prediction'"
     return None
 
 
@@ -289,7 +337,7 @@ def _csv_rows(path: Path) -> Iterator[Row | Problem]:
 
 READERS: Mapping[str, Callable[[Path], Iterator[Row | Problem]]] = {
     ".csv": _csv_rows,
-    ".parquet": lambda path: read_columns(path, FIELDS),
+    ".parquet": lambda path: read_columns(path, (*FIELDS, "ID", "Id")),
     ".xlsx": _workbook,
     ".tsv": _table,
     ".json": _json,

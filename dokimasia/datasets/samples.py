@@ -101,7 +101,7 @@ def _optional_text(value: object) -> str | None:
     if text is None or (isinstance(text, str) and not text.strip()):
         return None
     if not isinstance(text, str):
-        raise field_error("is no text")
+        raise field_error("is not a string")
     return text
 
 
@@ -276,7 +276,7 @@ def _id(row: Row, where: str) -> str:
         raise RowError("id", f"{subject} is missing{suggestion(row.fields, FIELDS)}")
     if isinstance(value, float):
         raise RowError("id", f"{subject} is {value}, neither text nor a whole number")
-    raise RowError("id", f"{subject} is missing, empty, or no text")
+    raise RowError("id", f"{subject} is missing, empty or not a string")
 
 
 def _meta(row: Row, where: str) -> JsonObject:

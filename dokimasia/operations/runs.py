@@ -34,7 +34,6 @@ from dokimasia.runs.requests import RunLabel
 from dokimasia.storage.deletion import Deleted, run_size
 from dokimasia.storage.naming import LAST, comparable_with, name_run, resolve_run, set_tags
 from dokimasia.storage.runs import AT_WORK, Run, RunStatus
-from dokimasia.storage.spending import spent_by
 
 CONFLICT = 409
 
@@ -60,9 +59,10 @@ class SpendingLimits(BaseModel):
 class RunSpent(BaseModel):
     """What a run has spent of its limits so far."""
 
-    cost: float = Field(description="US dollars")
+    cost: float = Field(description="US dollars, as far as they are known")
     calls: int = Field(description="requests")
     tokens: int
+    unknown_cost: bool = Field(description="whether the cost of some requests is unknown, so that `cost` is a part")
 
 
 class RunShown(BaseModel):
@@ -84,6 +84,8 @@ class RunShown(BaseModel):
                     "forked_from": None,
                     "open_questions": 0,
                     "why": "",
+                    "models": ["strong", "weak", "judge"],
+                    "spent": {"cost": 0.31, "calls": 260, "tokens": 214000, "unknown_cost": False},
                     "limits": {"max_cost": 5.0, "max_calls": None, "max_tokens": None},
                     "name": "first",
                     "tags": ["colours"],
@@ -104,6 +106,8 @@ class RunShown(BaseModel):
     forked_from: Forked | None
     open_questions: int = Field(ge=0, description="questions of it that wait for people")
     why: str = Field(description="why it was interrupted or failed, where that is known; else empty")
+    models: list[str] = Field(description="its models, also those whose responses were given; the judge last")
+    spent: RunSpent = Field(description="what it paid for itself; what the ledger answered is not in it")
     limits: SpendingLimits
     name: str = Field(description="what the run is called; empty without a name")
     tags: list[str]
@@ -131,7 +135,6 @@ class Links(BaseModel):
 class RunBegun(RunShown):
     """A run that was asked for, resumed or forked, with what it is expected to take."""
 
-    spent: RunSpent
     estimate: JsonObject = Field(description="calls, tokens and cost by model, as `--dry-run` prints them")
     links: Links
 
@@ -140,7 +143,6 @@ class RunDetail(RunShown):
     """A run with its figures: the same that `dokimasia show RUN --json` prints."""
 
     title: str = Field(description="what a run of its method is called")
-    spent: RunSpent
     estimate: JsonObject
     figures: JsonObject = Field(description="of the shape that GET /api/methods/{method} gives")
     items_shown: bool = Field(description="whether `dokimasia show RUN --json` prints its items, too")
@@ -151,6 +153,7 @@ class Renamed(Body):
     """What a run is to be called: a name, tags in the place of those that it has, or both."""
 
     name: RunLabel | None = None
+    force: bool = Field(default=False, description="take the name from the run that has it")
     tags: tuple[RunLabel, ...] | None = Field(default=None, max_length=100)
 
 
@@ -176,7 +179,9 @@ def list_of_runs(
     page, next_key = page_of(entries, lambda entry: entry[0].id, limit=limit, after=after)
     waiting, reasons = waiting_questions(context.home), end_reasons(context.home, (run for run, _ in page))
     runs = [
-        RunShown.model_validate(run_summary(run, label, questions=waiting[run.id], why=reasons.get(run.id, "")))
+        RunShown.model_validate(
+            run_summary(context.home, run, label, questions=waiting[run.id], why=reasons.get(run.id, ""))
+        )
         for run, label in page
     ]
     return RunsListed(total=len(entries), next=next_key, runs=runs)
@@ -191,7 +196,6 @@ def one_run(context: OperationContext, run: str) -> RunDetail:
     return RunDetail(
         **current_summary(context.home, row),
         title=method.title,
-        spent=spent_of(context, row),
         estimate=estimate_of(row),
         figures=context.figures(row),
         items_shown=method.items is not None and method.items_shown,
@@ -201,10 +205,10 @@ def one_run(context: OperationContext, run: str) -> RunDetail:
 
 @operation("PATCH", "/runs/{run}", tag="runs", right="run")
 async def call_otherwise(context: OperationContext, run: str, body: Renamed) -> RunShown:
-    """Give a run a name, which another run that has it loses, and tags in the place of those that it has."""
+    """Give a run a name, with `force` also that of another run, and tags in the place of those that it has."""
     row = context.run(run)
     if body.name is not None:
-        await name_run(context.home, row.id, body.name, ())
+        await name_run(context.home, row.id, body.name, (), force=body.force)
     if body.tags is not None:
         await set_tags(context.home, row.id, body.tags)
     return run_now(context, context.run(row.id))
@@ -360,15 +364,9 @@ def begun(context: OperationContext, run: Run) -> RunBegun:
     """Return a run with its estimate and links."""
     return RunBegun(
         **current_summary(context.home, run),
-        spent=spent_of(context, run),
         estimate=estimate_of(run),
         links=links_of(run.id),
     )
-
-
-def spent_of(context: OperationContext, run: Run) -> RunSpent:
-    """Return the cost, calls and tokens that a run has spent."""
-    return RunSpent.model_validate(spent_by(context.home, run.id)._asdict())
 
 
 def estimate_of(run: Run) -> JsonObject:

@@ -135,7 +135,7 @@ class SharedCriteria(Value):
 
 
 class SharedCriteriaComparison(ComparedMeans, SharedCriteria):
-    """The score of two sides on the criteria that both speak to."""
+    """The score of two sides on the criteria that both address."""
 
 
 class ChangedSample(Value):
@@ -546,8 +546,8 @@ def _most_changed(samples: Sequence[ChangedSample], sides: tuple[str, str]) -> T
         ]
         for sample in samples
     ]
-    columns = [Column("changed most", numeric=False), *map(Column, (*sides, "difference"))]
-    return Table(columns, rows, "The samples that changed most")
+    columns = [Column("largest differences", numeric=False), *map(Column, (*sides, "difference"))]
+    return Table(columns, rows, "Largest differences by sample")
 
 
 def _remarks(pair: ScoreComparison, *, judges: str, by: str) -> Iterator[Block]:

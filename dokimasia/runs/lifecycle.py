@@ -301,7 +301,7 @@ async def carry_out(
     """
     home, stop, observer = session.opened, stop or Stop(), observer or SilentObserver()
     check_measures(method, request)
-    await name_run(home, run.id, request.name, request.tags)
+    await name_run(home, run.id, request.name, request.tags, force=request.force)
     if run.status == "done" and not count_failed(home, run.id, retry):
         return await asyncio.to_thread(_result_of, method, session, run, request, complete=True)
     async with share_services(home) as shared:

@@ -19,6 +19,7 @@ from dokimasia.runs.services import check_prices, check_workers, is_at_work, sha
 from dokimasia.runs.session import Accepted, hash_of
 from dokimasia.storage.deletion import Deleted, delete_run
 from dokimasia.storage.home import Home
+from dokimasia.storage.naming import check_name
 from dokimasia.storage.runs import (
     Run,
     SqliteValueStore,
@@ -54,6 +55,7 @@ async def persist_run(
         more: further options of the run's row.
 
     Raises:
+        InputError: another run has the name that this one shall have.
         ConfigError: `max_cost` is given and a model's price is unknown, or a new run's workers cannot be had.
     """
     plan = accepted.plan
@@ -64,6 +66,8 @@ async def persist_run(
     while True:
         plan = next_fresh(method, home, plan) if request.fresh else plan
         new_row = await asyncio.to_thread(run_row, method, plan, request, accepted, command=command, **more)
+        if not request.force:
+            check_name(home, new_row.id, request.name)
         if not home.all("SELECT 1 FROM runs WHERE id = ?", (new_row.id,)):
             await asyncio.to_thread(check_workers, request)
         row, new = await create_run(home, new_row)

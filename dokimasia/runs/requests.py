@@ -197,6 +197,9 @@ class Invocation(Value):
     name: Annotated[RunLabel | None, Option(label=True)] = Field(
         default=None, description="Name this run; the name works anywhere a run ID does."
     )
+    force: Annotated[bool, Option(label=True)] = Field(
+        default=False, description="Take the --name from the run that has it."
+    )
     tags: Annotated[tuple[RunLabel, ...], Option(flags=("--tag",), metavar="TAG", repeated=True, label=True)] = Field(
         default=(), description="Put this tag on the run; `runs --tag TAG` lists those that have it."
     )
@@ -310,6 +313,12 @@ class RunRequest(Invocation):
         return " ".join([self.VERB, *arguments, *options])
 
 
+SUBSAMPLE_HELP = "Only N samples, drawn with the seed and balanced over categories"
+
+Subsample = Annotated[int | None, Field(ge=1, le=MOST_SAMPLES)]
+"""How many samples are drawn; None for all."""
+
+
 class DataRequest(RunRequest):
     """What every run over a data set is asked: the file, how much of it, and what to do with its bad lines.
 
@@ -318,12 +327,7 @@ class DataRequest(RunRequest):
 
     data: Annotated[Path, Option(argument=True, exists=True)]
     limit: int | None = Field(default=None, ge=1, le=MOST_SAMPLES, description="Only the first N samples.")
-    subsample: int | None = Field(
-        default=None,
-        ge=1,
-        le=MOST_SAMPLES,
-        description="Only N samples, drawn with the seed and balanced over categories (with --limit: from its samples).",
-    )
+    subsample: Subsample = Field(default=None, description=f"{SUBSAMPLE_HELP} (with --limit: from its samples).")
     prompt: str | None = Field(
         default=None, description="The question of samples that have none of their own, such as the images of a folder."
     )

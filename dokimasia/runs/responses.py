@@ -3,11 +3,11 @@
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, TypeVar
 
 from pydantic import BeforeValidator
 
-from dokimasia.datasets import GivenResponse, name_and_file, named_file, read_responses
+from dokimasia.datasets import GivenResponse, dataset_of_predictions, name_and_file, named_file, read_responses
 from dokimasia.domain.call import ModelRef, ModelSpec
 from dokimasia.domain.identity import digest
 from dokimasia.domain.judgement import Response
@@ -17,7 +17,9 @@ from dokimasia.errors import ConfigError, DataError
 from dokimasia.report.figures import several
 from dokimasia.runs.figures import is_simulated
 from dokimasia.runs.plans import AnswerItem
-from dokimasia.runs.requests import DataRequest, Option
+from dokimasia.runs.requests import DataRequest, Option, RunRequest
+
+Q = TypeVar("Q", bound=RunRequest)
 
 
 def _files(files: object) -> object:
@@ -66,8 +68,31 @@ class Candidates(NamedTuple):
     left_out: list[str]
 
 
-def read_answer_files(paths: Sequence[Path]) -> Responses | None:
-    """Return the answers of all files together, None where none is named.
+def without_predictions(request: Q) -> tuple[Q, str]:
+    """Return a request whose data are no predictions, and a note on what changed; empty if nothing did.
+
+    If the data are VLMEvalKit's predictions, the data become the TSV beside them, and the predictions responses.
+
+    Raises:
+        ConfigError: the data are predictions, and the method does not take responses.
+    """
+    tsv = dataset_of_predictions(request.data) if isinstance(request, DataRequest) else None
+    if tsv is None:
+        return request, ""
+    predictions: Path = request.model_dump(include={"data"})["data"]
+    responses = getattr(request, "responses", None)
+    if not isinstance(responses, tuple):
+        raise ConfigError(f"{predictions} has a model's predictions on {tsv.name}: give {tsv}, which has the questions")
+    given = responses if predictions in responses else (predictions, *responses)
+    changed = request.model_copy(update={"data": tsv, "responses": given})
+    return (
+        changed,
+        f"{predictions.name} has a model's predictions on {tsv.name}: the data are {tsv}, these its responses",
+    )
+
+
+def read_answer_files(paths: Sequence[Path], data: Path | None = None) -> Responses | None:
+    """Return the answers of all files together, None where none is named; `data` is the data set that they answer.
 
     Raises:
         DataError: a file cannot be read, there is no answer in it, or two answer for the same sample, model and repeat.
@@ -77,7 +102,7 @@ def read_answer_files(paths: Sequence[Path]) -> Responses | None:
     responses: dict[tuple[str, str, int], GivenResponse] = {}
     twice: list[str] = []
     for path in paths:
-        for answer in read_responses(path):
+        for answer in read_responses(path, "" if data is None else data.stem):
             first = responses.setdefault((answer.sample_id, answer.model, answer.repeat), answer)
             if first is not answer:
                 twice.append(
@@ -162,13 +187,13 @@ def check_no_blind_arm(no_image: bool) -> None:
         raise ConfigError("--no-image asks the candidates anew, which --responses does not; leave one of them out")
 
 
-def check_unchanged(paths: Sequence[Path], hashed: str | None, run: str) -> None:
-    """Check that files of answers are those that a run was accepted with.
+def check_unchanged(paths: Sequence[Path], data: Path, hashed: str | None, run: str) -> None:
+    """Check that files of answers to a data set are those that a run was accepted with.
 
     Raises:
         DataError: one has changed.
     """
-    responses = read_answer_files(paths)
+    responses = read_answer_files(paths, data)
     if responses is not None and responses.hash != hashed:
         have = "has" if len(paths) == 1 else "have"
         raise DataError(

@@ -63,12 +63,14 @@ def read_data(
     return tuple("; ".join(messages) for messages in lines.values())
 
 
-def part_of(samples: Sequence[Sample], request: DataRequest) -> set[str]:
-    """Return the names of the samples that a request takes of those that another run has: the first, or some drawn."""
-    first = samples[: request.limit]
-    if request.subsample is None:
+def part_of(
+    samples: Sequence[Sample], *, limit: int | None = None, subsample: int | None = None, seed: int = 0
+) -> set[str]:
+    """Return the ids of the samples that a request takes of those that another run has: the first, or some drawn."""
+    first = samples[:limit]
+    if subsample is None:
         return {sample.id for sample in first}
-    return set(balanced({sample.id: sample.category or "" for sample in first}, request.subsample, seed=request.seed))
+    return set(balanced({sample.id: sample.category or "" for sample in first}, subsample, seed=seed))
 
 
 class ChosenImages:

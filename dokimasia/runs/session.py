@@ -21,7 +21,7 @@ from dokimasia.settings import Settings, resolve_model
 from dokimasia.storage.content.putting import BackgroundWriter
 from dokimasia.storage.home import Home
 from dokimasia.storage.memory import MemoryBlobs
-from dokimasia.storage.runs import Run, RunSample, keep_samples, load_samples
+from dokimasia.storage.runs import Run, RunSample, keep_samples, list_runs, load_samples
 
 P = TypeVar("P", bound=RunPlan)
 P_co = TypeVar("P_co", bound=RunPlan, covariant=True)
@@ -184,10 +184,19 @@ class Session:
     def model(self, name: str) -> ModelSpec:
         """Return a model by name, with the price of a simulated one, and sampled as the request says.
 
+        A model that the configuration no longer has is the one that the home's newest run with it asked.
+
         Raises:
             ConfigError: it is not known.
         """
-        spec = with_known_price(resolve_model(self.settings, name))
+        try:
+            spec = with_known_price(resolve_model(self.settings, name))
+        except ConfigError:
+            runs = [] if self.home is None else list_runs(self.home)
+            stored = next((model for run in runs if (model := run.model_of(name)) is not None), None)
+            if stored is None:
+                raise
+            spec = ModelSpec.model_validate(stored)
         if "sim" not in self.transports:
             check_simulated(spec)
         if not self.sampling or spec.ref.person or spec.edits_images:

@@ -233,7 +233,7 @@ class RunEngine:
         payer: str = "",
     ) -> Run:
         await self.queue.wait_until_settled(run.id)
-        await name_run(self._home, run.id, request.name, request.tags)
+        await name_run(self._home, run.id, request.name, request.tags, force=request.force)
         if run.status == "done" and not retry:
             return run
         if run.id not in self.queue:

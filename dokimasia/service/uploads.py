@@ -196,8 +196,11 @@ class Incoming:
         self._total -= path.stat().st_size
         return path.rename(self.part / "taken")
 
-    def keep(self, *, name: str, by: str) -> tuple[Upload, bool]:
+    def keep(self, *, name: str, by: str, default: str = "") -> tuple[Upload, bool]:
         """Check the images and store all files; return the upload, and whether it is new.
+
+        Without a name it gets the default. If these files are stored already, their upload keeps its name unless another
+        one is given.
 
         Raises:
             RequestRefused: there is no file, or an image cannot be used.
@@ -210,11 +213,13 @@ class Incoming:
         id = digest("upload", [[file.name, file.sha256] for file in files])[:32]
         target = self.part.parent / id
         if (target / ABOUT).is_file():
-            return Upload.model_validate_json((target / ABOUT).read_bytes()), False
+            upload = Upload.model_validate_json((target / ABOUT).read_bytes())
+            renames = name and name != upload.name
+            return (Uploads(self.part.parent.parent).rename(upload, name) if renames else upload), False
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         upload = Upload(id=id, name="", created_at=now, by=by, files=files)
         suffix = f" and {len(files) - 1} more" if len(files) > 1 else ""
-        name = name[:200] or (upload.sets[0] if len(upload.sets) == 1 else first + suffix)
+        name = (name or default)[:200] or (upload.sets[0] if len(upload.sets) == 1 else first + suffix)
         alone = len(files) == 1 and not _has_image_ending(first) and not first.endswith(PROMPT)
         data = first if alone else upload.sets[0] if len(upload.sets) == 1 else ""
         folder = _folder(name) if not upload.sets and any(_has_image_ending(file.name) for file in files) else FILES

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from dokimasia.domain.identity import Value
-from dokimasia.errors import NotFound
+from dokimasia.errors import InputError, NotFound
 from dokimasia.log import logger
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import record_event
@@ -30,12 +30,29 @@ class Renaming(Value):
     without: tuple[str, ...] = ()
 
 
-async def name_run(home: Home, run_id: str, name: str | None, tags: Sequence[str]) -> None:
-    """Name a run and add tags; another run with that name loses the name, with a warning.
+def check_name(home: Home, run_id: str, name: str | None) -> None:
+    """Check that a run can have a name.
 
     Raises:
+        InputError: another run has it; the message names that run.
+    """
+    holder = next((id for id, label in labels(home).items() if name and label.name == name and id != run_id), None)
+    if holder is not None:
+        raise InputError(
+            f"run {holder} is called {name!r} already: choose another name, or take the name from that run with --force "
+            f"(dokimasia runs name {holder} NAME gives it another one)"
+        )
+
+
+async def name_run(home: Home, run_id: str, name: str | None, tags: Sequence[str], *, force: bool = False) -> None:
+    """Name a run and add tags; with `force`, another run with that name loses it, with a warning.
+
+    Raises:
+        InputError: another run has the name, and `force` is not set.
         StorageError: it could not be written, or there is no such run.
     """
+    if not force:
+        check_name(home, run_id, name)
     names = labels(home)
     label = names.get(run_id, Label())
     if (name and name != label.name) or set(tags) - set(label.tags):

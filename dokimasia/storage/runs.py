@@ -39,6 +39,24 @@ _CHUNK = 500
 NEWEST_FIRST = "ORDER BY created_at DESC, rowid DESC"
 
 
+def _models_in(value: JsonValue) -> Iterator[dict[str, JsonValue]]:
+    """Yield the models in a stored plan, in order."""
+    if isinstance(value, list):
+        for part in value:
+            yield from _models_in(part)
+    elif isinstance(value, dict):
+        ref = value.get("ref")
+        if isinstance(ref, dict) and "endpoint" in ref:
+            yield value
+        else:
+            yield from _models_in(list(value.values()))
+
+
+def _name_of(model: dict[str, JsonValue]) -> str:
+    ref = model["ref"]
+    return str(ref["name"]) if isinstance(ref, dict) else ""
+
+
 class Run(Value):
     """A run as accepted: its method, command, data and options, and its status.
 
@@ -73,6 +91,18 @@ class Run(Value):
         """The request with which the run was accepted, as JSON; empty if it is unknown."""
         request = self.options.get("request")
         return request if isinstance(request, dict) else {}
+
+    @property
+    def model_names(self) -> list[str]:
+        """The shown names of all models of its plan, asked or with stored responses; the judge last."""
+        plan = self.options.get("plan")
+        names = dict.fromkeys(map(_name_of, _models_in(plan)))
+        judges = [_name_of(model) for model in _models_in(plan.get("judge"))] if isinstance(plan, dict) else []
+        return [*(name for name in names if name not in judges), *judges]
+
+    def model_of(self, name: str) -> dict[str, JsonValue] | None:
+        """The model of its plan with a shown name, as JSON of a `ModelSpec`; None if it has none."""
+        return next((model for model in _models_in(self.options.get("plan")) if _name_of(model) == name), None)
 
     @property
     def versions(self) -> dict[str, JsonValue]:

@@ -83,6 +83,15 @@ def total_usage(home: Home, run_id: str) -> LedgerUsage:
     return _usage(*sums) if sums[0] else LedgerUsage()
 
 
+def has_unpriced(home: Home, run_id: str) -> bool:
+    """Return whether a run's results rest on a call whose cost is unknown."""
+    sql = """
+        SELECT 1 FROM results r, json_each(r.calls) call JOIN calls c ON c.key = call.value
+        WHERE r.run_id = ? AND c.cost IS NULL LIMIT 1
+    """
+    return bool(home.all(sql, (run_id,)))
+
+
 def _usage(
     calls: int,
     input_tokens: int | None,

@@ -41,9 +41,9 @@ def test_a_good_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     ]
     assert run(["data", "check", str(path)]) == 0
     printed = capsys.readouterr().out
-    assert "4 good samples" in printed
+    assert "4 valid samples" in printed
     assert "'1' and '2' are the same sample" in printed
-    assert "nothing is wrong with it" in printed
+    assert "No problems found." in printed
 
 
 def test_a_folder_with_a_prompt(photos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

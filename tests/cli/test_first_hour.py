@@ -84,10 +84,13 @@ def test_the_two_newest_runs_are_compared_in_their_order(verb: Verb) -> None:
     assert found["first"]["run"] == found["second"]["run"] == newer
 
 
-def test_a_name_that_moves_is_said_and_can_be_given_back(verb: Verb) -> None:
-    """Whose name it was is told with the way out, `runs name` gives another, and commands do not repeat names."""
+def test_a_name_moves_only_by_force_and_can_be_given_back(verb: Verb) -> None:
+    """Whose name it is is told with the way out, `runs name` gives another, and commands do not repeat names."""
     first = made(verb, *RULES, "--name", "base", "--tag", "ci")
     code, _, said = verb(*JUDGED, "--name", "base")
+    assert (code, f"run {first} is called 'base' already" in said) == (2, True)
+    assert [run["id"] for run in json.loads(verb("runs", "--json")[1])] == [first], "nothing of the second was stored"
+    code, _, said = verb(*JUDGED, "--name", "base", "--force")
     assert code == 0
     assert f"which was the name of run {first}" in said
     assert f"dokimasia runs name {first} NAME" in said
@@ -96,9 +99,27 @@ def test_a_name_that_moves_is_said_and_can_be_given_back(verb: Verb) -> None:
     assert verb("runs", "name", first, "rules")[0] == 0
     listed = json.loads(verb("runs", "--json")[1])
     assert [one["name"] for one in listed] == ["base", "rules"]
-    assert not any("--name" in one["command"] or "--tag" in one["command"] for one in listed)
+    assert not any(word in one["command"] for one in listed for word in ("--name", "--tag", "--force"))
     code, _, said = verb("runs", "name", first, "base")
+    assert (code, f"run {listed[0]['id']} is called 'base' already" in said) == (2, True)
+    code, _, said = verb("runs", "name", first, "base", "--force")
     assert (code, f"which was the name of run {listed[0]['id']}" in said) == (0, True)
+
+
+def test_runs_show_the_models_and_the_spending_of_each(verb: Verb, tmp_path: Path) -> None:
+    """Models of forks and of stored responses are listed, too; a run that the ledger answered has spent nothing."""
+    asked = made(verb, *JUDGED)
+    answers = tmp_path / "answers.jsonl"
+    verb("export", asked, "-o", answers)
+    stored = made(verb, JUDGED[0], JUDGED[1], "--judge", "sim/judge", "--responses", str(answers))
+    forked = made(verb, "fork", stored, "--from", "score", "--judge", "sim/judge-careless")
+    runs = {run["id"]: run for run in json.loads(verb("runs", "--json")[1])}
+    assert runs[asked]["models"] == runs[stored]["models"]
+    assert {*runs[stored]["models"], "sim/judge-careless"} == {*runs[forked]["models"]}
+    assert runs[asked]["spent"]["calls"] > 0 == runs[stored]["spent"]["calls"]
+    assert runs[forked]["spent"]["calls"] > 0
+    shown = " ".join(verb("runs")[1].split())
+    assert f"models: {', '.join(runs[forked]['models'])}"[:30] in shown
 
 
 def test_a_fork_says_whose_judge_made_its_criteria(verb: Verb) -> None:
@@ -180,3 +201,23 @@ def test_what_is_piped_is_as_wide_as_columns_says(
     assert 100 < widest() <= 120
     monkeypatch.setenv("COLUMNS", "70")
     assert 50 < widest() <= 70
+
+
+def test_predictions_given_as_data_are_scored_over_their_questions(verb: Verb, tmp_path: Path) -> None:
+    """The TSV beside VLMEvalKit's predictions has the questions; a method that takes no responses says which file to give."""
+    openpyxl = pytest.importorskip("openpyxl")
+    rows = [("1", "What is two and two?", "4"), ("2", "What is two and three?", "5")]
+    questions = tmp_path / "MMBench_DEV_EN.tsv"
+    questions.write_text("index\tquestion\tanswer\timage_path\n" + "".join("\t".join(row) + "\t\n" for row in rows))
+    book = openpyxl.Workbook()
+    for row in (("index", "question", "answer", "prediction"), *((*row, "4") for row in rows)):
+        book.active.append(list(row))
+    book.save(tmp_path / "GPT4o_MMBench_DEV_EN.xlsx")
+    code, out, said = verb("evaluate", "GPT4o_MMBench_DEV_EN.xlsx", "--json")
+    assert (code, "has a model's predictions on MMBench_DEV_EN.tsv" in said) == (0, True), said
+    assert json.loads(out)["models"]["GPT4o"]["strict_accuracy"]["share"] == 0.5
+    same = made(verb, "evaluate", questions, "--responses", "GPT4o_MMBench_DEV_EN.xlsx")
+    assert same == json.loads(out)["run"]
+    code, _, said = verb("review", "GPT4o_MMBench_DEV_EN.xlsx", "--panel", "sim/strong,sim/weak")
+    assert code == 2
+    assert f"give {questions}" in said

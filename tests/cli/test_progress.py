@@ -26,6 +26,24 @@ def every_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PLAIN_EVERY", 0.0)
 
 
+def test_a_run_without_a_terminal_prints_few_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It prints a line for each tenth of the items, and one where nothing was printed for minutes."""
+    clock = 0.0
+    monkeypatch.setattr(module, "PLAIN_EVERY", 180.0)
+    monkeypatch.setattr(module.time, "monotonic", lambda: clock)
+    with ProgressLine() as line:
+        for done in range(421):
+            clock += 1.0
+            line.progressed(Progress(items=420, done=done))
+        assert len(capsys.readouterr().err.splitlines()) == 10
+        for _ in range(400):
+            clock += 1.0
+            line.progressed(Progress(items=420, done=420))
+        assert len(capsys.readouterr().err.splitlines()) == 2
+
+
 def test_undecided_answers_are_no_failures(capsys: pytest.CaptureFixture[str]) -> None:
     """What no rule could decide is counted apart from what failed."""
     with ProgressLine() as line:

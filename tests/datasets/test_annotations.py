@@ -58,7 +58,7 @@ def test_a_verdict_is_the_model_s(tmp_path: Path) -> None:
         ({"criterion": 1}, "the field 'measure' is missing"),
         ({"criterion": 1, "measure": "accuracy", "value": 4}, "the accuracy 4 lies outside 1 to 3"),
         ({"adjudicates": "perhaps"}, "neither true nor false"),
-        ({"model": ["m"]}, "the field 'model' is no text"),
+        ({"model": ["m"]}, "the field 'model' is not a string"),
     ],
 )
 def test_what_cannot_be_used_is_named(tmp_path: Path, row: dict[str, Any], said: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dokimasia.datasets import GivenResponse, name_and_file, named_file, read_responses
+from dokimasia.datasets import GivenResponse, dataset_of_predictions, name_and_file, named_file, read_responses
 from dokimasia.datasets.responses import CUT_OFF
 from dokimasia.errors import ConfigError, DataError, NotFound
 
@@ -78,6 +78,38 @@ def test_the_model_is_named(tmp_path: Path, name: str, model: str) -> None:
     """Without a column `model` the file says whose predictions it holds, or what stands before its name does."""
     objects(tmp_path / name.rpartition("=")[2], ROWS)
     assert {one.model for one in read_responses(tmp_path / name)} == {model}
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_a_data_set_with_underscores_is_known_by_its_file(tmp_path: Path, beside: bool) -> None:
+    """The TSV beside the predictions, or the data set that is answered, says where the model's name ends."""
+    path = workbook(tmp_path / "GPT4o_0806_MMBench_DEV_EN.xlsx", ROWS)
+    with pytest.raises(DataError, match="name it: --responses NAME="):
+        list(read_responses(path))
+    if beside:
+        table(tmp_path / "DEV_EN.tsv", ROWS)
+        table(tmp_path / "MMBench_DEV_EN.tsv", ROWS)
+    assert {answer.model for answer in read_responses(path, "" if beside else "MMBench_DEV_EN")} == {"GPT4o_0806"}
+
+
+def test_predictions_lead_to_their_questions(tmp_path: Path) -> None:
+    """Only a file with predictions, and a TSV beside it that has its name's end, has a data set."""
+    questions = table(tmp_path / "MMBench_DEV_EN.tsv", [{"index": 1, "question": "?", "image_path": "a.png"}])
+    predictions = workbook(tmp_path / "GPT4o_MMBench_DEV_EN.xlsx", ROWS)
+    other = workbook(tmp_path / "more_MMBench_DEV_EN.xlsx", [{"id": 1, "question": "?"}])
+    assert dataset_of_predictions(predictions) == questions
+    assert [dataset_of_predictions(path) for path in (questions, other, tmp_path)] == [None, None, None]
+    questions.unlink()
+    assert dataset_of_predictions(predictions) is None
+
+
+@pytest.mark.parametrize(("ending", "write"), WRITERS.items())
+def test_ids_are_found_in_any_case(tmp_path: Path, ending: str, write: Any) -> None:
+    """`ID` is the id of predictions that have no `index`, which comes first."""
+    rows = [{"ID": "a", "prediction": "x"}]
+    assert [row.sample_id for row in read_responses(write(tmp_path / f"M_V.{ending}", rows))] == ["a"]
+    both = [{"id": "a", "index": 7, "prediction": "x"}]
+    assert [row.sample_id for row in read_responses(write(tmp_path / f"M_V.{ending}", both))] == ["7"]
 
 
 def test_a_column_model_comes_first(tmp_path: Path) -> None:

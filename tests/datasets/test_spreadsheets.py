@@ -58,6 +58,15 @@ def test_a_workbook_is_read_as_its_csv_is(tmp_path: Path) -> None:
     assert read(tmp_path / "data.xlsx") == read(tmp_path / "data.csv")
 
 
+@pytest.mark.parametrize("name", ["ID", "Id", "id"])
+def test_an_id_is_found_in_any_case(tmp_path: Path, name: str) -> None:
+    """A column `ID` is the id, and no part of `meta`."""
+    path = tmp_path / "data.csv"
+    path.write_text(f"{name},prompt,note\na,What?,x\n")
+    (sample,) = read(path)
+    assert (sample.id, sample.meta) == ("a", {"note": "x"})
+
+
 def test_a_table_without_an_id_says_what_it_has(tmp_path: Path) -> None:
     """The message names the column that may be the id."""
     (tmp_path / "data.csv").write_text("key,question\n1,Which?\n")

@@ -38,11 +38,11 @@ JSONL: list[tuple[str | bytes, str]] = [
     (line("good-0"), "already stands on line 1"),
     (json.dumps({"id": "p"}), "'prompt' is missing"),
     (line("q", prompt=" "), "'prompt' is empty"),
-    (line("r", prompt=[1]), "'prompt' is no text"),
+    (line("r", prompt=[1]), "'prompt' is not a string"),
     (line("a", choices="A, B"), "'choices' is not a list"),
     (line("b", choices=[str(n) for n in range(27)]), "holds 27 options"),
-    (line("c", category={}), "'category' is no text"),
-    (line("d", reference_answer=[]), "'reference_answer' is no text"),
+    (line("c", category={}), "'category' is not a string"),
+    (line("d", reference_answer=[]), "'reference_answer' is not a string"),
     (line("e", meta=[]), "'meta' is not an object"),
     (line("f", meta={"x": 1}, x=2), "stands both in 'meta'"),
     (line("g", image="a.png", images=["a.png"]), "both 'image' and 'images'"),
@@ -142,4 +142,4 @@ def test_each_of_thirty_faults_is_named(folder: Path, name: str, capsys: pytest.
     printed = capsys.readouterr().out
     assert all(f"{path}, line {number}" in printed for number in expected)
     assert "30 problems on 30 lines" in printed
-    assert "11 good samples" in printed
+    assert "11 valid samples" in printed

@@ -1,5 +1,6 @@
 """A run is diagnosed under its tree or its categories, the tables are kept, exported, traced to atoms, and compared."""
 
+import csv
 from collections.abc import Callable
 from pathlib import Path
 
@@ -156,7 +157,12 @@ async def test_the_export_is_the_same_to_the_byte_and_names_what_is_simulated(
     assert {"heatmap.png", "leaves-sim-weak.png", "ranks.png", "stability.png"} <= {path.name for path in one}
     assert Diagnosis.model_validate_json((tmp_path / "one" / "diagnosis.json").read_bytes()) == found
     header = (tmp_path / "one" / "leaves-sim-weak.csv").read_text().splitlines()[0]
-    assert 'score (points of 100),"score, low","score, high"' in header
+    assert 'score (points of 100),"score, low","score, high","score, why no interval"' in header
+    for path in one:
+        if path.suffix == ".csv":
+            for row in csv.DictReader(path.read_text().splitlines()):
+                ends = [cell for name, cell in row.items() if name.endswith((", low", ", high"))]
+                assert all(not end or float(end) is not None for end in ends), "a limit is a number, or empty"
     heat = found.asset("heatmap")
     assert heat is not None
     assert picture_of(heat) != picture_of(heat, simulated=True)

@@ -17,6 +17,7 @@ from dokimasia.methods.diagnosis import WordsRequest, diagnosis_of, gather, writ
 from dokimasia.methods.evaluation import EvaluationRequest
 from dokimasia.methods.fingerprints.trials import restricted
 from dokimasia.methods.modes import METHOD, NO_MODE, ModesRequest, coded_of, find_modes
+from dokimasia.methods.modes.request import draw
 from dokimasia.prompts import recognise
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import RunResult
@@ -29,7 +30,7 @@ from dokimasia.simulation.world import make_world, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results
-from dokimasia.storage.runs import get_run
+from dokimasia.storage.runs import get_run, load_samples
 from tests.methods.conftest import Finished
 
 SAMPLES = 42
@@ -282,7 +283,7 @@ async def test_what_cannot_be_analysed_is_refused(
     run = await finished(request)
     with pytest.raises(ConfigError, match="--models: sim/weak did not answer"):
         await analysed(run, settings, models=("sim/weak",))
-    with pytest.raises(InputError, match=r"no atom of run .* has failed"):
+    with pytest.raises(InputError, match=r"no criterion of run .* has failed"):
         await analysed(run, settings)
     with pytest.raises(InputError, match=r"modes are kept as \.yaml"):
         await analysed(run, settings, modes=tmp_path / "modes.txt")
@@ -295,6 +296,19 @@ async def test_a_limit_reads_fewer_atoms_and_says_of_how_many(settings: Settings
     assert found["models"] == ["sim/hasty", "sim/weak"]
     assert 20 <= failed["n"] < 40 < failed["there"]
     assert found["making"]["atoms"] < 40
+
+
+async def test_a_subsample_reads_samples_of_every_category(settings: Settings, evaluated: Callable[[], Any]) -> None:
+    """The seed draws samples balanced over categories; every atom that is read is of one of them."""
+    run = await evaluated()
+    with Home.open(settings.home, write=False) as home:
+        row = get_run(home, run.run)
+        categories = {sample.id: sample.category for sample in load_samples(home, row.id)}
+        splits = [draw(home, row, limit=10_000, subsample=24, seed=seed) for seed in (0, 0, 1)]
+    read = [{answer.sample_id for answer in (*split.making, *split.counting)} for split in splits]
+    assert read[0] == read[1] != read[2]
+    assert all(len(samples) <= 24 for samples in read)
+    assert {categories[sample] for sample in read[0]} == set(categories.values())
 
 
 async def test_pages_have_examples_that_open_their_samples(settings: Settings, evaluated: Callable[[], Any]) -> None:

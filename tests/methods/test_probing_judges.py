@@ -16,10 +16,12 @@ from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.probe import METHOD, ProbeRequest, detections_of, probe
 from dokimasia.methods.probe.passports import material_of
+from dokimasia.methods.probe.request import ProbePlan
 from dokimasia.people.passports import passport_of
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.runs.plans import reached_now
 from dokimasia.runs.preview import prepare
+from dokimasia.runs.session import Accepted
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
@@ -100,6 +102,23 @@ def test_a_gold_answer_is_judged_once_for_all_its_items(tmp_path: Path) -> None:
     assert len(counting.sent) == (2 * golds + items) + (golds + 2 * items)
     assert {call.sampling.temperature for call in counting.sent if isinstance(call, Chat)} == {0.0}
     assert sorted({call.repeat for call in counting.sent}) == [0, 1]
+
+
+def test_a_subsample_is_drawn_with_the_seed_among_the_first_samples(tmp_path: Path) -> None:
+    """As over a data set: balanced over categories, from the samples that the limit leaves, others with another seed."""
+    items = tmp_path / "items.jsonl"
+    write_perturbations(items, 12, dimensions=("numerical_errors",))
+
+    def planned(**fields: Any) -> Accepted[ProbePlan]:
+        request = request_of(tmp_path, "sim/judge", **fields).model_copy(update={"data": items})
+        return asyncio.run(prepare(METHOD, request, settings=settings_of(tmp_path)))
+
+    first = planned(subsample=3, limit=8)
+    assert first.estimate.samples == 3
+    assert planned(subsample=3, limit=8).plan == first.plan
+    assert planned(subsample=3).plan.data not in (first.plan.data, planned(limit=3).plan.data)
+    assert len({planned(subsample=3, limit=8, seed=seed).plan.data for seed in range(4)}) > 1
+    assert planned(subsample=12).plan == planned().plan
 
 
 def test_those_in_use_ask_what_an_evaluation_asks(tmp_path: Path) -> None:

@@ -274,7 +274,7 @@ async def test_parts_of_large_comparisons_come_one_after_the_other(
     monkeypatch.setattr("dokimasia.service.pages.compare.AT_ONCE", 10)
     path = f"/compare?runs={small.run}&models={','.join(MODELS)}"
     text = await body(client, path)
-    assert "changed most" not in text
+    assert "largest differences" not in text
     parts = [unescape(href) for href in re.findall(r'hx-get="([^"]+part=[^"]+)"', text)]
     assert len(parts) == 3
     whole = "".join([await body(client, href) for href in parts])

@@ -86,10 +86,16 @@ async def test_files_and_archives_are_kept_by_content(client: httpx.AsyncClient,
     assert first.status_code == 201, first.text
     again = await client.post("/api/uploads", files=packed(("images/a.png", png()), ("./q.jsonl", LINE)))
     assert (again.status_code, again.json()["id"]) == (200, first.json()["id"])
+    named = await client.post(
+        "/api/uploads", files=packed(("images/a.png", png()), ("q.jsonl", LINE)), data={"name": "zoo"}
+    )
+    again = await client.post("/api/uploads", files=packed(("images/a.png", png()), ("q.jsonl", LINE)))
+    assert [reply.json()["name"] for reply in (named, again)] == ["zoo", "zoo"]
+    assert (await client.get("/api/uploads/zoo")).json()["id"] == first.json()["id"]
     other = await client.post("/api/uploads", files=sent(("q.jsonl", LINE + LINE)), data={"name": "other"})
     assert other.json()["id"] != first.json()["id"]
     listed = (await client.get("/api/uploads")).json()
-    assert [one["name"] for one in listed["uploads"]] == ["other", "q.jsonl"]
+    assert [one["name"] for one in listed["uploads"]] == ["other", "zoo"]
     folder = service.home.path / "uploads" / first.json()["id"] / "files"
     assert (folder / "images" / "a.png").read_bytes() == png()
     assert sorted(path.name for path in (service.home.path / "uploads").iterdir()) == sorted(

@@ -10,10 +10,10 @@ from pydantic import ValidationError
 from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.sample import ImageRef, Sample
-from dokimasia.errors import NotFound, StorageError
+from dokimasia.errors import InputError, NotFound, StorageError
 from dokimasia.storage.criteria import CollectedCriteria, load_collection, save_collection
 from dokimasia.storage.home import Home
-from dokimasia.storage.naming import labels, name_run, resolve_run
+from dokimasia.storage.naming import Label, labels, name_run, resolve_run
 from dokimasia.storage.results import (
     ResultRow,
     events,
@@ -130,8 +130,19 @@ async def test_a_name_is_the_runs_that_was_given_it_last(home: Home) -> None:
         ("two", "b", {"one": "", "two": "b"}),
         ("one", "b", {"one": "b", "two": ""}),
     ):
-        await name_run(home, id, name, ())
+        await name_run(home, id, name, (), force=True)
         assert {run: label.name for run, label in labels(home).items()} == named
+
+
+async def test_a_name_of_another_run_is_refused(home: Home) -> None:
+    """The error names the run that has the name, and nothing changes; the same name again is no conflict."""
+    for id in ("first", "second"):
+        await create_run(home, a_run(id))
+    await name_run(home, "first", "base", ())
+    await name_run(home, "first", "base", ("ci",))
+    with pytest.raises(InputError, match=r"run first is called 'base' already.*--force"):
+        await name_run(home, "second", "base", ("ci",))
+    assert labels(home) == {"first": Label("base", ("ci",))}
 
 
 async def test_only_additions_to_runs_at_work_are_counted_apart(home: Home) -> None:

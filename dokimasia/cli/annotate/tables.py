@@ -96,7 +96,7 @@ def _held_against(measured: MeasureAgreement) -> Table:
     if measured.scale == RIGHT_OR_WRONG:
         table = grid("who", "what", "n", "MAE", "Cohen's kappa")
     else:
-        table = grid("who", "what", "n", "MAE", "consistent (at most 1 away)", "Cohen's kappa, quadratic")
+        table = grid("who", "what", "n", "MAE", "within one point", "Cohen's kappa, quadratic")
     for what, judges in (("judge", measured.judges), ("decided by rules", _ruled(measured))):
         for name, judge in judges.items():
             _add_row(table, escape(name), f"{what}, with people", judge)
@@ -153,7 +153,7 @@ def rate_text(rate: CountedRate) -> str:
 def _between(measured: MeasureAgreement, chance: ChanceCorrected) -> Table:
     table = grid("people with each other", "n", "agreement")
     for pair in measured.pairs:
-        same = f", the same {pair.same} times" if pair.n else ""
+        same = f", same on {pair.same} of {pair.n}" if pair.n else ""
         table.add_row(escape(" and ".join(pair.people)), str(pair.n), f"kappa {coefficient(pair.kappa)}{same}")
     for title, estimate in coefficients(chance):
         table.add_row(title, str(chance.n), coefficient(estimate))

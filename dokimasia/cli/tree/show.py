@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from dokimasia.operations.trees import NodeScore, ScoredTree, TreeNode
 
 
+NAME_WIDTH = 24
+"""Columns of a terminal that the names of nodes have at least."""
+
 BAR, REST, BAR_WIDTH = "━", "·", 20
 LOW, HIGH = 50.0, 75.0
 """Scores, 0 to 100, below which a bar is red, and from which it is green: those of 3 and 4 points of 5."""
@@ -110,14 +113,14 @@ def print_tree(tree_shown: "ScoredTree", models: Sequence[str] = (), *, where: s
 
 def _table(nodes: Sequence["TreeNode"], models: Sequence[str], footnotes: Footnotes) -> Table:
     table = plain_table()
-    table.add_column("capability", overflow="fold", ratio=1 if len(models) < 2 else None)
+    table.add_column("capability", overflow="fold", ratio=1 if len(models) < 2 else None, min_width=NAME_WIDTH)
     table.add_column("criteria", justify="right", no_wrap=True)
     largest = max((node.below for node in nodes if node.layer == 1), default=0)
     if not models:
         table.add_column("", no_wrap=True, min_width=BAR_WIDTH)
     for name in models:
-        table.add_column(name, justify="right", no_wrap=True)
-        table.add_column("95 %", justify="center", no_wrap=True)
+        table.add_column(name, justify="right", overflow="fold")
+        table.add_column("95 %", justify="center")
         if len(models) == 1:
             table.add_column("0                100", no_wrap=True, min_width=BAR_WIDTH)
     for node, guide in zip(nodes, guides(nodes), strict=True):

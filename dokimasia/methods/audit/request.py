@@ -128,7 +128,7 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
     if chosen.judge is None:
         raise ConfigError("name the judge with --judge, or several with --choose-judge and their passports")
     request = request.model_copy(update={"judge": chosen.judge, "choose_judge": (), "passports": chosen.passports})
-    responses = read_answer_files(request.responses)
+    responses = read_answer_files(request.responses, request.data)
     if not request.models and responses is None:
         raise ConfigError("name at least one model with --models, or descriptions that exist with --responses FILE")
     material = await asyncio.to_thread(_material, request, session)
@@ -175,7 +175,7 @@ def resumable(session: Session, run: Run, plan: AuditPlan, request: AuditRequest
     Raises:
         DataError: the file has changed.
     """
-    check_unchanged(request.responses, plan.responses, run.id)
+    check_unchanged(request.responses, request.data, plan.responses, run.id)
 
 
 def reached(home: Home, run: Run, plan: AuditPlan, retry: Collection[FailureKind] = ()) -> Mapping[str, ModelSpec]:

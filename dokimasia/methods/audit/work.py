@@ -19,7 +19,7 @@ from dokimasia.storage.results import ResultRow
 async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
     """Yield the only stage: answers to every sample are requested and judged."""
 
-    responses = await asyncio.to_thread(read_answer_files, job.request.responses)
+    responses = await asyncio.to_thread(read_answer_files, job.request.responses, job.request.data)
 
     async def do(sample: Sample) -> None:
         await job.in_batches(job.plan.items(sample.id), partial(answers, sample))

@@ -9,8 +9,15 @@ from dokimasia.report.charts import Figure as Chart
 from dokimasia.report.footnotes import shortened
 from dokimasia.report.labels import label, short_labels, ticks
 
-WEAK, STRONG, BELOW, PLAIN = "#cf4a4a", "#2f9e6e", "#d9972d", "#3f7fd9"
+WEAK, STRONG, PLAIN = "#cf4a4a", "#2f9e6e", "#3f7fd9"
 COLOURS = {"weak": WEAK, "worse": WEAK, "strong": STRONG, "better": STRONG}
+MEANINGS = {
+    "significantly below the model's mean": WEAK,
+    "significantly above": STRONG,
+    "not significant, or not tested": PLAIN,
+}
+"""What the colours of bars of leaves mean."""
+
 SPOKES = range(3, 41)
 """Possible numbers of leaves of a radar chart."""
 
@@ -44,10 +51,8 @@ def leaf_bars(asset: Asset, opens: Mapping[int, str]) -> Mapping[str, object]:
         cell, score = row.cells[1], scores[number]
         above.append(0 if cell.high is None else round(cell.high - score, 6))
         below.append(0 if cell.low is None else round(score - cell.low, 6))
-        colour, side = PLAIN, "not below"
-        if score < overall:
-            colour, side = BELOW, "below"
-        colours.append(COLOURS.get(row.mark, colour))
+        side = "below" if score < overall else "not below"
+        colours.append(COLOURS.get(row.mark, PLAIN))
         details.append(
             [
                 _interval(cell),
@@ -77,7 +82,16 @@ def leaf_bars(asset: Asset, opens: Mapping[int, str]) -> Mapping[str, object]:
 
 def bars_figure(trace: Mapping[str, object], rows: int, leaves: Sequence[str]) -> Chart:
     """Return the figure of the bar chart of leaves with its first trace; `leaves` are those of all traces."""
-    layout = _layout(64 + ROW * max(1, rows), "score, points of 100", leaves)
+    layout = _layout(96 + ROW * max(1, rows), "score, points of 100", leaves) | {
+        "showlegend": True,
+        "barmode": "overlay",
+        "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0},
+    }
+    layout["margin"] = {"t": 44, "r": 24, "b": 44, "l": 8}
+    keys = [
+        {"type": "bar", "orientation": "h", "name": name, "x": [None], "y": [None], "marker": {"color": colour}}
+        for name, colour in MEANINGS.items()
+    ]
     return {
         "data": [
             {
@@ -85,8 +99,10 @@ def bars_figure(trace: Mapping[str, object], rows: int, leaves: Sequence[str]) -
                 "orientation": "h",
                 "hovertemplate": "%{text}<br><b>%{x:.1f}</b>  95 % %{customdata[0]}<br>%{customdata[1]} criteria · "
                 "%{customdata[2]}<extra></extra>",
+                "showlegend": False,
                 **trace,
-            }
+            },
+            *keys,
         ],
         "layout": layout,
     }

@@ -13,8 +13,7 @@ from PIL import Image, ImageDraw, ImageFont
 from pydantic import JsonValue
 
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, ColumnKind, Diagnosis, Figure
-from dokimasia.methods.diagnosis.cells import value_of
-from dokimasia.methods.diagnosis.charts import COLOURS, SPOKES, WEAK, Colour, mixed
+from dokimasia.methods.diagnosis.charts import COLOURS, MEANINGS, PLAIN, SPOKES, WEAK, Colour, mixed
 from dokimasia.methods.diagnosis.evidence_data import OWN_INTERVAL, numbered
 from dokimasia.report.charts import PALETTE
 from dokimasia.report.labels import shortened_names
@@ -27,7 +26,6 @@ SCALE = 2
 
 WIDTH, LEFT, ROW, TOP, FOOT = 900, 300, 26, 92, 54
 INK, MUTED, LINE, PAPER = "#1d2733", "#66707c", "#dfe3e8", "#ffffff"
-BELOW, PLAIN = "#e0a95c", "#6f9fe3"
 LOW, MIDDLE, HIGH = (221, 116, 46), (236, 238, 241), (47, 111, 206)
 """Colours of a score of 0, 50 and 100."""
 
@@ -85,20 +83,20 @@ def write_tables(
 
 
 def table_csv(asset: Asset) -> bytes:
-    """Return a table as CSV in UTF-8; each estimate is followed by the ends of its interval."""
+    """Return a table as CSV in UTF-8; each estimate is followed by the ends of its interval, and why it has none."""
     estimated = _estimated_columns(asset)
     header = ["row"]
     for column, has_interval in zip(asset.columns, estimated, strict=True):
         header.append(f"{column.name} ({column.unit})" if column.unit else column.name)
         if has_interval:
-            header += [f"{column.name}, low", f"{column.name}, high"]
+            header += [f"{column.name}, low", f"{column.name}, high", f"{column.name}, why no interval"]
     rows: list[list[object]] = [[*header, "n", "asked", "coverage", "mark", "model", "node"]]
     for number, row in enumerate(asset.rows, start=1):
         cells: list[object] = [number]
         for cell, has_interval in zip(row.cells, estimated, strict=True):
             cells.append(cell.value)
             if has_interval:
-                cells += [f"no interval: {cell.no_interval}" if cell.no_interval else cell.low, cell.high]
+                cells += [cell.low, cell.high, cell.no_interval]
         cells += [row.n, row.held, row.coverage, row.mark, row.model, row.node]
         rows.append(cells)
     return csv_text(rows)
@@ -163,9 +161,14 @@ def picture_of(asset: Asset, *, simulated: bool = False) -> bytes | None:
         if not any(estimated):
             return None
         canvas = _bars(asset, estimated.index(True))
-    canvas.text(24, 26, _cut(asset.title, 90), size=19)
-    for number, words in enumerate(textwrap.wrap(asset.sentence.replace(OWN_INTERVAL, ""), 136)[:2]):
-        canvas.note(24, 48 + 15 * number, words)
+    titles = textwrap.wrap(_printable(asset.title), 86)
+    lines = textwrap.wrap(asset.sentence.replace(OWN_INTERVAL, ""), 136)
+    below_titles = 24 * max(0, len(titles) - 1)
+    canvas = _with_room(canvas, below_titles + 15 * max(0, len(lines) - 2))
+    for number, words in enumerate(titles):
+        canvas.text(24, 26 + 24 * number, words, size=19)
+    for number, words in enumerate(lines):
+        canvas.note(24, 48 + below_titles + 15 * number, words)
     if simulated:
         canvas.text(canvas.width - 24, canvas.height - 14, SIMULATED, size=11, colour=WEAK, anchor="rm")
     canvas.note(24, canvas.height - 14, asset.id)
@@ -194,10 +197,15 @@ def _bars(asset: Asset, column_number: int) -> _Canvas:
     def x_of(value: float) -> float:
         return LEFT + (min(max(value, low), high) - low) / (high - low) * (right - LEFT)
 
-    for step in range(5):
-        value = low + (high - low) * step / 4
+    for value in _ticks(low, high):
         canvas.line([(x_of(value), TOP - 4), (x_of(value), bottom)], LINE)
-        canvas.note(x_of(value), bottom + 12, f"{value:g}" if high - low > 1 else f"{value:.2g}", anchor="mm")
+        canvas.note(x_of(value), bottom + 12, f"{value:g}", anchor="mm")
+    if asset.family == "leaves":
+        across = float(LEFT)
+        for meaning, colour in MEANINGS.items():
+            canvas.box(across, bottom + 37, across + 10, bottom + 47, colour)
+            canvas.note(across + 15, bottom + 42, meaning, size=10)
+            across += 40 + 5.2 * len(meaning)
     unit = f", {column.unit}" if column.unit else ""
     canvas.note((LEFT + right) / 2, bottom + 27, f"{column.name}{unit}", anchor="mm")
     mean = _mean(asset, column_number)
@@ -211,10 +219,7 @@ def _bars(asset: Asset, column_number: int) -> _Canvas:
     for number, row in enumerate(rows):
         y = TOP + ROW * (number + 0.5)
         figure = row.cells[column_number]
-        colour = PLAIN
-        if mean is not None and value_of(figure, mean) < mean:
-            colour = BELOW
-        colour = COLOURS.get(row.mark, colour)
+        colour = COLOURS.get(row.mark, PLAIN)
         canvas.name(names[number], y, colour=colour if row.mark in COLOURS else INK)
         if not isinstance(figure.value, int | float):
             canvas.note(LEFT + 6, y, "nothing measured")
@@ -229,7 +234,7 @@ def _bars(asset: Asset, column_number: int) -> _Canvas:
                 canvas.line([(x_of(end), y - 4), (x_of(end), y + 4)], INK, width=1.2)
         canvas.note(right + 10, y, _number(column, figure.value))
     if len(asset.rows) > len(rows):
-        canvas.note(LEFT, bottom + 42, f"the first {len(rows)} of {len(asset.rows)} rows")
+        canvas.note(24, bottom + 27, f"the first {len(rows)} of {len(asset.rows)} rows")
     return canvas
 
 
@@ -344,6 +349,15 @@ def _span(column: AssetColumn, figures: Sequence[Figure]) -> tuple[float, float]
     return low, high
 
 
+def _ticks(low: float, high: float) -> list[float]:
+    """Return three to seven round numbers from one end of an axis to the other: multiples of 1, 2, 2.5 or 5 times 10^k."""
+    rough = (high - low) / 4
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = min((factor * power for factor in (1, 2, 2.5, 5, 10)), key=lambda candidate: abs(candidate - rough))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [round(number * step, 10) for number in range(first, last + 1)]
+
+
 def _row_name(asset: Asset, row: AssetRow) -> str:
     names = [str(cell.value) for cell, column in zip(row.cells, asset.columns, strict=True) if column.kind == "name"]
     return " · ".join(name for name in names if name)
@@ -368,6 +382,15 @@ def _new(width: int, height: int) -> _Canvas:
     return _Canvas(image, ImageDraw.Draw(image), width, height)
 
 
+def _with_room(canvas: _Canvas, points: int) -> _Canvas:
+    """Return a canvas with so much more room at its top."""
+    if not points:
+        return canvas
+    higher = _new(canvas.width, canvas.height + points)
+    higher.image.paste(canvas.image, (0, points * SCALE))
+    return higher
+
+
 def _names(names: Sequence[str], most: int) -> list[str]:
     """Return names shortened to the available width; different names stay different."""
     return shortened_names([_printable(name) for name in names], most)
@@ -375,8 +398,3 @@ def _names(names: Sequence[str], most: int) -> list[str]:
 
 def _printable(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
-
-
-def _cut(text: str, most: int) -> str:
-    printable = _printable(text)
-    return printable if len(printable) <= most else f"{printable[: most - 1]}…"

@@ -212,8 +212,7 @@ def _nodes_sentence(model: str, weak: int, strong: int, tested: int, untested: s
     if not weak and not strong:
         return f"No significant weakness or strength was found among {tested_nodes}: what differs there may be chance."
     return (
-        f"{weak} weak and {strong} strong among {tested_nodes}; of all that is marked in this diagnosis at most {LIMIT:.0%} is "
-        "expected to be false."
+        f"{weak} weak and {strong} strong among {tested_nodes}; false discovery rate {LIMIT:.0%} across this diagnosis."
     )
 
 
@@ -275,7 +274,7 @@ def _grid(material: DiagnosisMaterial, id: str, title: str, rows: Sequence[Asset
         title=title,
         sentence=(
             f"Mean scores of {several(len(material.models), 'model')} at {extent or material.counted(len(rows))}"
-            f"{OWN_INTERVAL}; nothing here is corrected for being many. The last column "
+            f"{OWN_INTERVAL}; not corrected for multiple comparisons. The last column "
             "counts the criteria of all models together."
         ),
         columns=(

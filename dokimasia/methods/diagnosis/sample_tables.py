@@ -126,7 +126,7 @@ def pairs(material: DiagnosisMaterial) -> Asset:
         summary = f"{different} of {len(rows)} pairs of models differ"
     return Asset(
         id="pairs",
-        title="Every two models, sample by sample",
+        title="Pairwise differences",
         sentence=(
             f"{summary} beyond chance in their weighted score on shared samples (sign flips, at most {LIMIT:.0%} of these "
             "expected to be false); p-values are adjusted over these pairs alone (Benjamini and Hochberg); differences are the "

@@ -289,7 +289,7 @@ async def accept(request: DuelRequest, session: Session, *, sparse: bool = False
     samples, skipped = await asyncio.to_thread(session.samples, request)
     if not samples:
         raise DataError(f"{request.data}: no case in it; duels need at least one line with id and prompt")
-    responses = read_answer_files(request.responses)
+    responses = read_answer_files(request.responses, request.data)
     samples, unanswered = _answered_samples(request, responses, samples, sparse=sparse)
     criteria = [_checked_criteria(request, sample) for sample in samples]
     existing = _existing_responses(request, responses, samples, list(unanswered), sparse=sparse)

@@ -90,8 +90,8 @@ INTERVALS = (
     "came from, not of another judge, prompt or set of criteria."
 )
 SHARED = (
-    "A call that several models rest on, such as the judge's on two answers in the same words, counts with each of them, "
-    "and once in what is said of all together. "
+    "Calls shared by several models, such as the judge's on two answers in the same words, appear in each model's row, "
+    "but were made and paid for once. "
 )
 CHOSEN = (
     "The corrected answers were chosen by people and not drawn at random: how many there are does not say how often the judge "
@@ -1064,7 +1064,7 @@ def cost(data: ReportData) -> Section:
             "A model's calls are those that answered and those that judged its answers. Chains and criteria belong to the data "
             "and are made once: another candidate does not pay for them again. "
         )
-    unknown = "Of a sum that holds an unknown cost, the known part is said."
+    unknown = "Totals with unknown costs show the known part only."
     blocks.append(Paragraph(whose + _shared_calls(data) + unknown + _cached(evaluation.together), "note"))
     return Section("cost", "Cost and calls", blocks, menu="Cost")
 

@@ -66,7 +66,7 @@ class EvaluationRequest(DataRequest):
     repeats: Repeats = 1
     ask: QuestionStyle | None = Field(
         default=None,
-        description="How the question is put: show (say what the answer rests on, then the answer on a line of its own; "
+        description="Prompt style: show (say what the answer rests on, then the answer on a line of its own; "
         "the default) or plain (the bare question).",
     )
     protocol: Protocol = Field(
@@ -115,7 +115,7 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     """
     if request.reasons and request.protocol == "published":
         raise ConfigError("--reasons: as published the judge gives scores alone; leave out --reasons or --protocol")
-    responses = read_answer_files(request.responses)
+    responses = read_answer_files(request.responses, request.data)
     stored = await asyncio.to_thread(session.store_samples, request)
     uses = judge_uses(request, stored)
     chosen = chosen_judge(request.judge, request.choose_judge, request.passports, session, *uses)
@@ -220,7 +220,7 @@ def resumable(session: Session, run: Run, plan: EvaluationPlan, request: Evaluat
     """
     if plan.judge is None:
         _check_scored(request)
-    check_unchanged(request.responses, plan.responses, run.id)
+    check_unchanged(request.responses, request.data, plan.responses, run.id)
 
 
 def _criteria_count(request: EvaluationRequest) -> tuple[int, int]:

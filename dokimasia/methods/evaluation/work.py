@@ -59,7 +59,7 @@ class EvaluationWork:
             for mapping in mappings(job.home, job.plan.tree):
                 if mapping.leaf is not None:
                     self._leaves[mapping.criterion] = mapping.leaf
-        self._responses = read_answer_files(job.request.responses)
+        self._responses = read_answer_files(job.request.responses, job.request.data)
         self._points: Mapping[str, ResumePoint] = points_of_fork(job.home, job.run.id, job.plan)
 
     async def sample(self, sample: Sample) -> None:

@@ -267,7 +267,7 @@ async def accept(request: JudgingRequest, session: Session) -> Accepted[JudgingP
         raise ConfigError("--judges names no judge")
     session.models(request.judges, "--judges")
     judges = tuple(map(session.judge, request.judges))
-    responses = response_texts(request.responses)
+    responses = response_texts(request.responses, request.data)
     stored = await asyncio.to_thread(session.store_samples, request)
     rankings = _rankings(request, stored, responses)
     ranked = ranked_models(rankings.rankings)
@@ -282,7 +282,7 @@ async def accept(request: JudgingRequest, session: Session) -> Accepted[JudgingP
         judges=judges,
         methods=methods,
         auxiliary=_auxiliary_hash(request, methods, ranked),
-        responses=_hash(request.responses),
+        responses=_hash(request.responses, request.data),
         rankings=value_id(rankings),
         orders=request.orders if "batch" in methods else 1,
         repeats=request.repeats,
@@ -327,8 +327,8 @@ def resumable(session: Session, run: Run, plan: JudgingPlan, request: JudgingReq
     Raises:
         DataError: a file has changed.
     """
-    check_unchanged(request.responses, plan.responses, run.id)
-    check_unchanged(auxiliary_of(plan, request), plan.auxiliary, run.id)
+    check_unchanged(request.responses, request.data, plan.responses, run.id)
+    check_unchanged(auxiliary_of(plan, request), request.data, plan.auxiliary, run.id)
 
 
 def auxiliary_of(plan: JudgingPlan, request: JudgingRequest) -> tuple[Path, ...]:
@@ -336,14 +336,14 @@ def auxiliary_of(plan: JudgingPlan, request: JudgingRequest) -> tuple[Path, ...]
     return (request.auxiliary,) if plan.auxiliary and request.auxiliary is not None else ()
 
 
-def response_texts(paths: Sequence[Path]) -> ResponseTexts:
-    """Return the response of each model to each sample; nothing without files.
+def response_texts(paths: Sequence[Path], data: Path) -> ResponseTexts:
+    """Return the response of each model to each sample of a data set; nothing without files.
 
     Raises:
         DataError: a file cannot be used, or a model has several responses to a sample; people ranked only one.
     """
     texts: ResponseTexts = {}
-    responses = read_answer_files(paths)
+    responses = read_answer_files(paths, data)
     if responses is None:
         return texts
     for response in responses.given.values():
@@ -380,7 +380,7 @@ def _auxiliary_hash(
     """Return the hash of the auxiliary responses, after checking that they are enough and from models not judged."""
     if request.auxiliary is None or "scan" not in methods:
         return None
-    texts = response_texts([request.auxiliary])
+    texts = response_texts([request.auxiliary], request.data)
     judged = {model for models in ranked.values() for model in models}
     overlap = sorted(judged & {model for by_model in texts.values() for model in by_model})
     if overlap:
@@ -395,11 +395,11 @@ def _auxiliary_hash(
             f"{request.auxiliary}: {len(few)} of {len(ranked)} samples have fewer than {FEWEST_AUXILIARY} responses to compare "
             f"({names}); add some, or leave scan out of --methods"
         )
-    return _hash([request.auxiliary])
+    return _hash([request.auxiliary], request.data)
 
 
-def _hash(paths: Sequence[Path]) -> str:
-    responses = read_answer_files(paths)
+def _hash(paths: Sequence[Path], data: Path) -> str:
+    responses = read_answer_files(paths, data)
     return "" if responses is None else responses.hash
 
 

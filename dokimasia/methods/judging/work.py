@@ -60,8 +60,8 @@ class JudgingWork:
         self._store = job.context.store
         rankings = find_values(job.home, HumanRankings, [job.plan.rankings])[job.plan.rankings]
         self._ranked = ranked_models(rankings.rankings)
-        self._texts = response_texts(job.request.responses)
-        self._auxiliary = response_texts(auxiliary_of(job.plan, job.request))
+        self._texts = response_texts(job.request.responses, job.request.data)
+        self._auxiliary = response_texts(auxiliary_of(job.plan, job.request), job.request.data)
         self.items = count_items(job.plan, self._ranked)
 
     async def judge_sample(self, sample: Sample) -> None:

@@ -18,9 +18,11 @@ from dokimasia.errors import ConfigError, InputError
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.modes.files import read_modes
 from dokimasia.methods.tree import evaluation_of
+from dokimasia.report.figures import several
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, ExpectedCalls, SampleSize, size_of, total_estimate
 from dokimasia.runs.plans import RunPlan, prompts_used
-from dokimasia.runs.requests import MOST_SAMPLES, Judge, Option, RunRequest
+from dokimasia.runs.requests import MOST_SAMPLES, SUBSAMPLE_HELP, Judge, Option, RunRequest, Subsample
+from dokimasia.runs.samples import part_of
 from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
@@ -63,6 +65,7 @@ class ModesRequest(RunRequest):
     limit: int = Field(
         default=300, ge=1, le=MOST_SAMPLES, description="Failed atoms of each half that are read, at most."
     )
+    subsample: Subsample = Field(default=None, description=f"{SUBSAMPLE_HELP} (by default all of RUN).")
 
 
 class ModesPlan(RunPlan):
@@ -99,7 +102,15 @@ async def accept(request: ModesRequest, session: Session) -> Accepted[ModesPlan]
     home = session.opened
     run, _ = evaluation_of(home, request.run, done=True)
     modes = _modes_to_count(request, session, home)
-    split = draw(home, run, models=request.models, limit=request.limit, seed=request.seed, modes=modes)
+    split = draw(
+        home,
+        run,
+        models=request.models,
+        limit=request.limit,
+        subsample=request.subsample,
+        seed=request.seed,
+        modes=modes,
+    )
     judge = session.model(request.judge)
     prompts = [*ASSIGNING, "repair"]
     values: list[Value] = [split, *split.making, *split.counting]
@@ -170,7 +181,14 @@ def image_mark(cluster: str) -> str:
 
 
 def draw(
-    home: Home, run: Run, *, models: Sequence[str] = (), limit: int, seed: int, modes: ModeList | None = None
+    home: Home,
+    run: Run,
+    *,
+    models: Sequence[str] = (),
+    limit: int,
+    subsample: int | None = None,
+    seed: int,
+    modes: ModeList | None = None,
 ) -> ModeSplit:
     """Return the drawn answers of an evaluation, for making and for counting modes.
 
@@ -182,6 +200,7 @@ def draw(
         run: the evaluation.
         models: the models whose answers are read; empty for all.
         limit: maximum number of failed atoms of each half.
+        subsample: number of samples to read, drawn balanced over categories; None for all.
         seed: seed of the halves and of all draws.
         modes: existing modes.
 
@@ -189,19 +208,23 @@ def draw(
         ConfigError: a model did not answer in the run.
         InputError: the run is not finished, or a half has no failed atom.
     """
-    answers = answers_of(home, run, models)
+    samples = list(load_samples(home, run.id))
+    taken = part_of(samples, subsample=subsample, seed=seed)
+    answers = [answer for answer in answers_of(home, run, models) if answer.sample_id in taken]
     failed = sum(len(answer.failed) for answer in answers)
+    source = f"run {run.id}" if subsample is None else f"the {several(len(taken), 'sample')} drawn from run {run.id}"
     if not failed:
-        raise InputError(f"no atom of run {run.id} has failed (score below {SOLVED}): there is nothing to analyse")
+        raise InputError(f"no criterion of {source} has failed (score below {SOLVED}): there is nothing to analyse")
     making: Collection[str] = ()
     if modes is not None:
         marks = set(modes.made_on)
         counting = {answer.sample_id for answer in answers if image_mark(answer.cluster) not in marks}
         if not counting:
-            raise InputError(f"the modes were made on all images of run {run.id}: count them on other data")
+            raise InputError(f"the modes were made on all images of {source}: count them on other data")
     else:
-        clusters = {sample.sample_id: sample.cluster or sample.sample_id for sample in run_samples(home, run.id)}
-        categories = {sample.id: sample.category or "" for sample in load_samples(home, run.id)}
+        places = [place for place in run_samples(home, run.id) if place.sample_id in taken]
+        clusters = {place.sample_id: place.cluster or place.sample_id for place in places}
+        categories = {sample.id: sample.category or "" for sample in samples}
         making, counting = halves(clusters, categories, seed=seed)
     first = [answer for answer in answers if answer.sample_id in making]
     second = [answer for answer in answers if answer.sample_id in counting]
@@ -209,7 +232,7 @@ def draw(
     to_code = drawn(second, limit, seed=seed, half="counting")
     if not to_code or (modes is None and not to_note):
         raise InputError(
-            f"run {run.id} has {failed} failed atoms, all on one half of its images: modes "
+            f"{source} has {several(failed, 'failed criterion', 'failed criteria')}, all on one half of its images: modes "
             "are made on one half and counted on the other. Evaluate more samples, name another --seed, or take modes from "
             "a file with --modes"
         )

@@ -66,6 +66,7 @@ from dokimasia.runs.estimate import (
     total_estimate,
 )
 from dokimasia.runs.plans import prompts_used
+from dokimasia.runs.samples import part_of
 from dokimasia.runs.session import Accepted, Session, hash_of, skipped_entries
 from dokimasia.storage.memory import MemoryBlobs
 from dokimasia.storage.runs import load_samples
@@ -185,7 +186,9 @@ def _material(request: ProbeRequest, session: Session) -> ProbeMaterial:
         source /= ITEMS
     blobs = MemoryBlobs() if session.dry or session.home is None else session.home.blobs
     perturbations = probes_of(source, session.home, task=request.task, unchecked=request.unchecked, blobs=blobs)
-    samples = list(perturbations.samples.values())[: request.limit]
+    samples = list(perturbations.samples.values())
+    drawn = part_of(samples, limit=request.limit, subsample=request.subsample, seed=request.seed)
+    samples = [sample for sample in samples if sample.id in drawn]
     digests = {sample.digest for sample in samples}
     probes = [probe for probe in perturbations.probes if probe.item.sample in digests]
     if perturbations.run:

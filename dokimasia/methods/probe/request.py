@@ -13,7 +13,7 @@ from dokimasia.domain.options import LOOKS, GraphOptions
 from dokimasia.errors import ConfigError
 from dokimasia.graphs.versions import CHECKPOINT_SCORING, COGNITIVE_REPLAY, VERSIONS
 from dokimasia.runs.plans import WAY, DataPlan
-from dokimasia.runs.requests import MOST_SAMPLES, Models, Option, RunRequest, run_or_file
+from dokimasia.runs.requests import MOST_SAMPLES, SUBSAMPLE_HELP, Models, Option, RunRequest, Subsample, run_or_file
 from dokimasia.tools.registry import VERSION as TOOLS_VERSION
 
 ALL = "all"
@@ -92,6 +92,7 @@ class ProbeRequest(RunRequest):
     limit: int | None = Field(
         default=None, ge=1, le=MOST_SAMPLES, description="Only the first N samples that have perturbations."
     )
+    subsample: Subsample = Field(default=None, description=f"{SUBSAMPLE_HELP} (with --limit: from its samples).")
 
     @property
     def makes_home(self) -> bool:

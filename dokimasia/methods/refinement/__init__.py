@@ -34,6 +34,6 @@ METHOD: Method[RefinementRequest, RefinementPlan] = Method(
 )
 
 refine = verb(METHOD, "refine")
-"""Let models mend what they got wrong: `await refine(RefinementRequest(run=...), settings=..., observer=..., stop=...)`."""
+"""Have models correct their wrong answers: `await refine(RefinementRequest(run=...), settings=..., observer=..., stop=...)`."""
 
 __all__ = ["METHOD", "RefinementPlan", "RefinementRequest", "refine", "refinement_rows"]

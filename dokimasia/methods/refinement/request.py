@@ -34,7 +34,7 @@ SEEN_BY_JUDGE = {"show_image", "tools", "looks", "tolerance"}
 
 
 class RefinementRequest(RunRequest):
-    """Let the models of RUN (the beginning of its id, or `last`, will do) mend their failures, without training.
+    """Have the models of RUN (the beginning of its id, or `last`) correct their own wrong answers, without training.
 
     RUN is an evaluation; a refinement stands for the run that it refines.
 

@@ -229,7 +229,7 @@ def _captions_of_review(request: RubricRequest, session: Session) -> Captions:
         captions.sources.append(_source(sample, text, caption_id=row.id, verified=state != "waiting"))
     if not captions.samples:
         raise InputError(f"review {run.id} has no golden caption to make rubrics from")
-    drawn = part_of(captions.samples, request)
+    drawn = part_of(captions.samples, limit=request.limit, subsample=request.subsample, seed=request.seed)
     chosen = [pair for pair in zip(captions.samples, captions.sources, strict=True) if pair[0].id in drawn]
     return captions._replace(samples=[sample for sample, _ in chosen], sources=[source for _, source in chosen])
 

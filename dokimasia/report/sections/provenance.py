@@ -23,7 +23,7 @@ def section(data: ReportData) -> Section:
             "Prompts",
         ),
     ]
-    return Section("provenance", "What ran, with which versions", blocks, menu="Versions", only="page")
+    return Section("provenance", "Provenance", blocks, menu="Versions", only="page")
 
 
 def _facts(data: ReportData) -> list[tuple[str, Cell]]:

@@ -9,6 +9,7 @@ from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import NotFound
 from dokimasia.report.sections.calls import CallView
 from dokimasia.runs.catalogue import OWN, method_named, method_of, plugin_methods
+from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.figures import forked_from, limits_of, ordered_rows
 from dokimasia.runs.method import SampleGroup
 from dokimasia.storage.content.reduced import originals_of, reduced_from
@@ -19,6 +20,8 @@ from dokimasia.storage.lookup import find_value
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.people.questions import open_questions
 from dokimasia.storage.runs import Run, list_runs, run_samples
+from dokimasia.storage.spending import spent_by
+from dokimasia.storage.usage import has_unpriced
 
 _SHOWN = ("item", "kind", "model", "arm", "repeat", "outcome", "score", "verdict", "failure", "reason")
 """Fields of a stored row that are shown for an item whose method has no view of its own."""
@@ -115,18 +118,27 @@ def _call(home: Home, ledger: SqliteLedger, key: str) -> CallView:
 FIELDS = frozenset({"id", "method", "command", "data_name", "seed", "fresh", "status", "created_at", "updated_at"})
 
 
-def run_summary(run: Run, label: Label, *, questions: int = 0, why: str = "") -> JsonObject:
+def run_summary(home: Home, run: Run, label: Label, *, questions: int = 0, why: str = "") -> JsonObject:
     """Return a run's entry in a list of runs, ready for JSON.
 
     Args:
+        home: the home, open for reading at least.
         run: the run.
         label: its name and tags.
         questions: the number of its open questions to people.
         why: why it was interrupted or failed, if known.
     """
     more = {"forked_from": forked_from(run), "open_questions": questions, "why": why, "limits": limits_of(run)}
-    more |= label._asdict()
+    more |= {"models": run.model_names, "spent": _spent(home, run), **label._asdict()}
     return run.model_dump(mode="json", include=set(FIELDS)) | more
+
+
+def _spent(home: Home, run: Run) -> JsonObject:
+    """Return what a run paid for; the costs of its calls are looked up only if a model has no known price."""
+    spent = spent_by(home, run.id)
+    stored = run.options.get("estimate")
+    priced = stored is not None and Estimate.model_validate(stored).cost is not None
+    return {**spent._asdict(), "unknown_cost": bool(spent.calls) and not priced and has_unpriced(home, run.id)}
 
 
 def waiting_questions(home: Home) -> Counter[str]:
@@ -144,7 +156,7 @@ def end_reasons(home: Home, runs: Iterable[Run]) -> dict[str, str]:
 def current_summary(home: Home, run: Run) -> JsonObject:
     """Return the entry of one run, with its label and open questions, ready for JSON."""
     label, questions = labels(home).get(run.id, Label()), waiting_questions(home)[run.id]
-    return run_summary(run, label, questions=questions, why=end_reasons(home, [run]).get(run.id, ""))
+    return run_summary(home, run, label, questions=questions, why=end_reasons(home, [run]).get(run.id, ""))
 
 
 def labelled_runs(

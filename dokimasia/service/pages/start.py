@@ -8,7 +8,6 @@ from fastapi.responses import RedirectResponse, Response
 
 from dokimasia.report.figures import MINUS, cost_text
 from dokimasia.runs.catalogue import OWN, method_of, plugin_methods
-from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.reading.inspection import labelled_runs
 from dokimasia.service.drawing import page
 from dokimasia.service.response_cache import keep
@@ -148,17 +147,9 @@ def _row(service: Service, run: Run, label: Label, reached: ReachedCounts, *, wa
         "run": run,
         "label": label,
         "far": reached,
-        "asked": _models_of(run),
+        "asked": run.model_names,
         "headline": headline_shown,
         "at_work": run.status in AT_WORK,
         "later": headline_shown is None,
         "started": run.created_at[:16].replace("T", " "),
     }
-
-
-def _models_of(run: Run) -> list[str]:
-    """Return the models of a run, and people in the place of models, the judge last."""
-    if "estimate" not in run.options:
-        return []
-    estimate, judge = Estimate.model_validate(run.options["estimate"]), run.request.get("judge")
-    return sorted([*estimate.models, *estimate.people], key=lambda name: (name == judge, name))

@@ -281,14 +281,14 @@ class _Receiving:
 
 def _store(incoming: Incoming, name: str, by: str) -> tuple[Upload, bool]:
     """Store an upload, with a ZIP archive unpacked; without a name, it gets that of its only file, archive or folder."""
-    files = incoming.files
+    default, files = "", incoming.files
     if len(files) == 1 and is_archive(files[0]):
-        name = name or files[0].stem
+        default = files[0].stem
         unpack(incoming, files[0])
     elif any(map(is_archive, files)):
         raise refused("a ZIP archive comes alone")
     top_names = {file.relative_to(incoming.part).parts[1] for file in incoming.files}
-    return incoming.keep(name=name or (top_names.pop() if len(top_names) == 1 else ""), by=by)
+    return incoming.keep(name=name, by=by, default=default or (top_names.pop() if len(top_names) == 1 else ""))
 
 
 def _preview(path: Path, places: RequestFiles, *, prompt: str | None, samples: int) -> Preview:
