@@ -79,6 +79,13 @@ KINDS: dict[str, Kind] = {
             forked={"node": "score", "judge": OTHER},
             variant="as published",
         ),
+        Kind(
+            "evaluate",
+            {"judge": JUDGE, "models": MODELS},
+            forked={"node": "score", "judge": OTHER},
+            variant="of live and stored answers",
+            files=("responses",),
+        ),
         Kind("filter", {"judge": JUDGE}, forked={"judge": OTHER}, step=1, faults="refusal=1.0"),
         Kind("review", {"panel": PANEL}, forked={"models": {PANEL[2]: "sim/panel-keeper"}}),
         Kind(

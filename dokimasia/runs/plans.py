@@ -21,6 +21,9 @@ RUN_ID_LENGTH = 16
 SIMULATED = "sim/"
 """The prefix of the names of models that this process simulates."""
 
+STORED = "file"
+"""The endpoint of models whose answers were read from files, so that nobody asks them."""
+
 WAY = "@"
 """The separator in a shown name between a model's name and the way in which it is asked."""
 
@@ -97,7 +100,7 @@ class JudgedPlan(DataPlan):
 class AnswersPlan(DataPlan):
     """A run in which candidates answer each sample, in one arm or two and so many times, and each answer is judged.
 
-    `responses` hashes a file of answers that exist already: then the candidates are whose they are, and nobody asks them.
+    `responses` hashes files of answers that exist already; nobody asks the candidates whose they are.
     """
 
     KIND: ClassVar[str]
@@ -108,6 +111,11 @@ class AnswersPlan(DataPlan):
     no_image: bool = False
     show_image: bool = False
     responses: str | None = None
+
+    @property
+    def asked(self) -> tuple[ModelSpec, ...]:
+        """The candidates whose answers do not exist yet."""
+        return tuple(spec for spec in self.candidates if spec.ref.endpoint != STORED)
 
     @property
     def arms(self) -> tuple[str, ...]:

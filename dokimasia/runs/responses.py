@@ -1,7 +1,7 @@
-"""Answers that exist already: the files that `--responses` names, held against a run's samples, in the place of candidates."""
+"""Answers that exist already: the files that `--responses` names, held against a run's samples."""
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, NamedTuple, TypeVar
 
@@ -16,7 +16,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.report.figures import several
 from dokimasia.runs.figures import is_simulated
-from dokimasia.runs.plans import AnswerItem
+from dokimasia.runs.plans import STORED, AnswerItem
 from dokimasia.runs.requests import DataRequest, Option, RunRequest
 
 Q = TypeVar("Q", bound=RunRequest)
@@ -47,6 +47,19 @@ class Responses(NamedTuple):
     hash: str
 
     @property
+    def models(self) -> tuple[str, ...]:
+        """Whose answers the files have, in their order."""
+        return tuple(dict.fromkeys(model for _, model, _ in self.given))
+
+    def stored(self, names: Sequence[str]) -> list[str]:
+        """Return the models whose answers are taken from the files: those that are named, or all if none of them is."""
+        return [name for name in names if name in self.models] or list(self.models)
+
+    def live(self, names: Sequence[str]) -> list[str]:
+        """Return the named models that the files have no answers of, which are asked."""
+        return [name for name in names if name not in self.models]
+
+    @property
     def repeats(self) -> int:
         """How many answers of a model to a sample the files have room for."""
         return 1 + max(repeat for _, _, repeat in self.given)
@@ -62,7 +75,7 @@ class Responses(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """The models whose answers are in the files, and what of these was left out."""
+    """The candidates of a run with answers that exist, and what of these was left out."""
 
     models: tuple[ModelSpec, ...]
     left_out: list[str]
@@ -126,28 +139,34 @@ def candidates_of(
     responses: Responses,
     request: DataRequest,
     *,
-    models: Iterable[str],
+    models: Sequence[str],
     samples: Collection[str],
     others: Collection[str] = (),
     sparse: bool = False,
+    ask: Callable[[Sequence[str]], tuple[ModelSpec, ...]],
 ) -> Candidates:
-    """Return the models that the answers are of, which have to have answered every sample.
+    """Return the models that the answers are of, which have to have answered every sample, and named ones that are to be asked.
 
     Args:
         responses: the files' answers.
         request: says how much of the data is wanted, and what to do with lines that cannot be used.
-        models: those that are wanted; by default all of the files.
+        models: the named models: those of the files, or all of the files if none of them is named, and those to be asked.
         samples: the run's samples, by name.
         others: samples of the data that the run leaves out.
         sparse: whether it is enough that a model has answered one of them.
+        ask: returns models that are to be asked, by their names.
 
     Raises:
         DataError: a model lacks an answer, or one is to a sample that the data do not have.
+        ConfigError: a named model is neither in the files nor known.
     """
     given = responses.given
     strangers = [] if request.takes_part else _strangers(given.values(), {*samples, *others})
-    models_in_file = list(dict.fromkeys(model for _, model, _ in given))
-    chosen = list(models) or models_in_file
+    chosen, live = responses.stored(models), responses.live(models)
+    try:
+        asked = ask(live)
+    except ConfigError as error:
+        raise ConfigError(f"{error}; {responses.path} has answers of {_some(list(responses.models))}") from error
     missing = {model: [id for id in samples if (id, model, 0) not in given] for model in chosen}
     lacks = [
         f"{model} has no answer to {len(ids)} of {several(len(samples), 'sample')} ({_some(ids)})"
@@ -157,7 +176,7 @@ def candidates_of(
     if lacks:
         raise DataError(
             f"{responses.path}: {'; '.join(lacks)}; "
-            f"add them, {'choose models with --models, ' if len(models_in_file) > 1 else ''}or shorten the data with --limit"
+            f"add them, {'choose models with --models, ' if len(responses.models) > 1 else ''}or shorten the data with --limit"
             + (f"\n{_listed(strangers)}" if strangers else "")
         )
     if strangers and request.on_bad_sample == "fail":
@@ -165,14 +184,22 @@ def candidates_of(
             f"{_listed(strangers)}\n(mend the ids, give the data that the answers are to, or leave these answers out with "
             "--on-bad-sample skip)"
         )
-    return Candidates(specs_of(chosen, given.values()), strangers)
+    return Candidates((*asked, *specs_of(chosen, given.values())), strangers)
+
+
+def repeats_of(repeats: int, responses: Responses | None, candidates: Iterable[ModelSpec]) -> int:
+    """Return how many answers of a model to a sample a run has: as many as the files, or as are asked for if that is more."""
+    if responses is None:
+        return repeats
+    asked = any(spec.ref.endpoint != STORED for spec in candidates)
+    return max(repeats, responses.repeats) if asked else responses.repeats
 
 
 def specs_of(models: Iterable[str], responses: Iterable[GivenResponse]) -> tuple[ModelSpec, ...]:
     """Return models whose answers exist; those whose answers are marked as simulated are of `sim/`, whatever their names."""
     fake = {response.model for response in responses if response.simulated and not is_simulated(response.model)}
     return tuple(
-        ModelSpec(ref=ModelRef(name=model, model=f"sim/{model}" if model in fake else model, endpoint="file"))
+        ModelSpec(ref=ModelRef(name=model, model=f"sim/{model}" if model in fake else model, endpoint=STORED))
         for model in models
     )
 

@@ -16,9 +16,9 @@ from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.duel import ANSWER_TOKENS, JUDGED_TOKENS, DuelPlan, DuelRequest
 from dokimasia.methods.duel import accept as accept_duels
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Estimate, ExpectedCalls, size_of, total_estimate
-from dokimasia.runs.plans import AnswerItem
+from dokimasia.runs.plans import STORED, AnswerItem
 from dokimasia.runs.requests import RESPONSES_HELP, DataRequest, Judge, Models, Option, Repeats
-from dokimasia.runs.responses import ResponsesFiles
+from dokimasia.runs.responses import ResponsesFiles, read_answer_files
 from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.results import ResultRow
 
@@ -134,8 +134,13 @@ async def accept(request: ArenaRequest, session: Session) -> Accepted[ArenaPlan]
     Raises:
         InputError: data, answers, scores, configuration or options cannot be used.
     """
+    responses = await asyncio.to_thread(read_answer_files, request.responses, request.data)
+    names = request.models
+    if responses is not None:
+        names = (*responses.live(names), *responses.stored(names))
+        request = request.model_copy(update={"models": names})
     rounds = rounds_of(request)
-    first, *opponents = request.models
+    first, *opponents = names
     shared = {name: getattr(request, name) for name in DataRequest.model_fields}
     as_duels = DuelRequest(
         **shared,
@@ -168,7 +173,7 @@ async def accept(request: ArenaRequest, session: Session) -> Accepted[ArenaPlan]
 def _first_model(duels: DuelPlan) -> ModelSpec:
     """Return the model in the baseline's place; it is not asked if its answers exist."""
     name = duels.baseline_name
-    return duels.baseline or ModelSpec(ref=ModelRef(name=name, model=name, endpoint="file"))
+    return duels.baseline or ModelSpec(ref=ModelRef(name=name, model=name, endpoint=STORED))
 
 
 def _scores(path: Path, models: tuple[str, ...]) -> dict[str, float]:

@@ -19,7 +19,7 @@ from dokimasia.methods.rubrics import RubricPlan, read_sets, sets_id, sets_of_ru
 from dokimasia.people.passports import BLIND_BELOW, BlindBelow, JudgeChoice, JudgeUse, Passports, chosen_judge, held
 from dokimasia.report.figures import several
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Estimate, ExpectedCalls, size_of, total_estimate
-from dokimasia.runs.plans import AnswersPlan, JudgedPlan, OutsideIdentity, as_configured, prompts_used
+from dokimasia.runs.plans import STORED, AnswersPlan, JudgedPlan, OutsideIdentity, as_configured, prompts_used
 from dokimasia.runs.requests import JUDGE_HELP, RESPONSES_HELP, DataRequest, Models, Option, Repeats, run_or_file
 from dokimasia.runs.responses import (
     ResponsesFiles,
@@ -27,6 +27,7 @@ from dokimasia.runs.responses import (
     check_no_blind_arm,
     check_unchanged,
     read_answer_files,
+    repeats_of,
 )
 from dokimasia.runs.session import Accepted, Session, hash_of
 from dokimasia.settings import Settings
@@ -87,7 +88,7 @@ class AuditPlan(AnswersPlan, JudgedPlan):
     @property
     def models(self) -> dict[str, ModelSpec]:
         """All models of the plan by displayed name; a model with existing answers may have the judge's name."""
-        if self.responses is None:
+        if not any(spec.ref.endpoint == STORED for spec in self.candidates):
             return super().models
         return {spec.ref.name: spec for spec in (*self.candidates, self.judge)}
 
@@ -138,7 +139,12 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
         check_no_blind_arm(request.no_image)
         names = {sample.id for sample in material.samples}
         candidates, left_out = candidates_of(
-            responses, request, models=request.models, samples=names, others=material.missing
+            responses,
+            request,
+            models=request.models,
+            samples=names,
+            others=material.missing,
+            ask=lambda names: session.models(names, "--models"),
         )
         if session.forked is not None:
             resumable(session, session.forked, session.forked.plan_as(AuditPlan), request)
@@ -150,7 +156,7 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
         rubrics=sets_id(material.sets),
         sets={sample.id: value_id(rubrics) for sample, rubrics in zip(material.samples, material.sets, strict=True)},
         candidates=candidates,
-        repeats=request.repeats if responses is None else responses.repeats,
+        repeats=repeats_of(request.repeats, responses, candidates),
         no_image=request.no_image,
         show_image=request.show_image,
         responses=None if responses is None else responses.hash,
@@ -179,8 +185,8 @@ def resumable(session: Session, run: Run, plan: AuditPlan, request: AuditRequest
 
 
 def reached(home: Home, run: Run, plan: AuditPlan, retry: Collection[FailureKind] = ()) -> Mapping[str, ModelSpec]:
-    """Return the models that an audit has to reach; only the judge if the descriptions exist already."""
-    return plan.models if plan.responses is None else {plan.judge.ref.name: plan.judge}
+    """Return the models that an audit has to reach: the judge, and those whose descriptions do not exist already."""
+    return {spec.ref.name: spec for spec in (*plan.asked, plan.judge)}
 
 
 def rubric_sets(home: Home, plan: AuditPlan) -> dict[str, RubricSet]:
@@ -286,7 +292,7 @@ def _expected(plan: AuditPlan, samples: Sequence[Sample]) -> Estimate:
         for spec in plan.candidates:
             for arm in plan.arms:
                 sent = size.text + (0 if arm else size.images_for(spec))
-                if plan.responses is None:
+                if spec in plan.asked:
                     calls.append(ExpectedCalls(spec, plan.repeats, sent, DESCRIPTION_TOKENS, "answer"))
                 calls.append(ExpectedCalls(plan.judge, plan.repeats, judged, RESULT_TOKENS, "judge"))
     return total_estimate(calls, len(samples), items=len(samples) * plan.per_sample)

@@ -20,6 +20,7 @@ async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
     """Yield the only stage: answers to every sample are requested and judged."""
 
     responses = await asyncio.to_thread(read_answer_files, job.request.responses, job.request.data)
+    asked = {spec.ref.name for spec in job.plan.asked}
 
     async def do(sample: Sample) -> None:
         await job.in_batches(job.plan.items(sample.id), partial(answers, sample))
@@ -29,10 +30,11 @@ async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
         pending = [item for item in items if job.stored_row(item.name) is None]
         response_ids: dict[str, str] = {}
         if responses is not None:
-            existing = {item.name: await responses.kept(sample, item, job.context.store) for item in pending}
+            stored = [item for item in pending if item.model not in asked]
+            existing = {item.name: await responses.kept(sample, item, job.context.store) for item in stored}
             response_ids = {name: id for name, id in existing.items() if id is not None}
-            job.progress.items -= len(pending) - len(response_ids)
-            pending = [item for item in pending if item.name in response_ids]
+            job.progress.items -= len(stored) - len(response_ids)
+            pending = [item for item in pending if item.model in asked or item.name in response_ids]
         pending.sort(key=lambda item: job.attempt(item.name))
         for attempt, same_attempt in groupby(pending, key=lambda item: job.attempt(item.name)):
             await job.commit(*await _walk(job, sample, list(same_attempt), attempt, response_ids))
@@ -47,7 +49,9 @@ async def _walk(
 
     `response_ids` are the ids of existing answers, by item.
     """
-    graph_items = [item.place | ({"response": response_ids[item.name]} if response_ids else {}) for item in items]
+    graph_items = [
+        item.place | ({"response": response_ids[item.name]} if item.name in response_ids else {}) for item in items
+    ]
     inputs = {"sample": value_id(sample), "rubrics": job.plan.sets[sample.id], "items": graph_items}
     name = f"audit/{sample.id}/{digest('items', [attempt, graph_items])[:8]}"
     context = job.context.at_attempt(attempt) if attempt else job.context

@@ -1,7 +1,7 @@
 """The request of a run of duels, its plan, its acceptance, and the estimate of its calls."""
 
 import asyncio
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
@@ -60,6 +60,7 @@ from dokimasia.runs.estimate import (
     total_estimate,
 )
 from dokimasia.runs.plans import (
+    STORED,
     AnswerItem,
     AnswersPlan,
     AnyOrder,
@@ -407,13 +408,13 @@ def _candidates(request: DuelRequest, session: Session, existing: ResponsesByMod
             f"--responses has the baseline's answers, so a second one cannot be drawn: leave out --noise-floor, or "
             f"the answers of {request.baseline}"
         )
-    rivals = [name for name in request.models or existing if name != request.baseline]
+    rivals = [name for name in dict.fromkeys([*request.models, *existing]) if name != request.baseline]
     if not (rivals or request.noise_floor or request.text_models):
         raise ConfigError("--responses has the answers of the baseline alone; name models with --models")
     candidates: list[ModelSpec] = []
     for name in rivals:
         if name in existing:
-            candidates.append(ModelSpec(ref=ModelRef(name=name, model=name, endpoint="file")))
+            candidates.append(ModelSpec(ref=ModelRef(name=name, model=name, endpoint=STORED)))
         else:
             candidates += [_sampled(request, spec) for spec in session.models([name], "--models")]
     return tuple(candidates)
@@ -447,8 +448,7 @@ def _answered_samples(
     """
     if responses is None or request.on_bad_sample == "fail":
         return samples, {}
-    models = {model for _, model, _ in responses.given}
-    names = _models_in_files(request, models) or sorted(models)
+    names = _models_in_files(request, responses)
     answered: list[Sample] = []
     left_out: dict[str, str] = {}
     for sample in samples:
@@ -466,11 +466,10 @@ def _answered_by(responses: Responses, sample: Sample, model: str, repeats: int)
     return all((sample.id, model, repeat) in responses.given for repeat in range(repeats))
 
 
-def _models_in_files(request: DuelRequest, models: Collection[str]) -> list[str]:
-    """Return the named models whose answers must be in the files; none if all models of the files are used."""
-    if not request.models:
-        return []
-    return [*request.models, request.baseline] if request.baseline in models else [*request.models]
+def _models_in_files(request: DuelRequest, responses: Responses) -> list[str]:
+    """Return the models whose answers are taken from the files: those that are named, or all, and the baseline."""
+    baseline = [request.baseline] if request.baseline in responses.models else []
+    return list(dict.fromkeys([*responses.stored(request.models), *baseline]))
 
 
 def _existing_responses(
@@ -504,11 +503,16 @@ def _responses_of_files(
     request: DuelRequest, responses: Responses, samples: Sequence[Sample], excluded: Sequence[str], *, sparse: bool
 ) -> ExistingResponses:
     repeats = responses.repeats
-    names = _models_in_files(request, {model for _, model, _ in responses.given})
+    models = _models_in_files(request, responses)
     candidates = candidates_of(
-        responses, request, models=names, samples=[sample.id for sample in samples], others=excluded, sparse=sparse
+        responses,
+        request,
+        models=models,
+        samples=[sample.id for sample in samples],
+        others=excluded,
+        sparse=sparse,
+        ask=lambda names: (),
     )
-    models = [spec.ref.name for spec in candidates.models]
     lacks: list[str] = []
     for model in models:
         unanswered = [sample.id for sample in samples if not _answered_by(responses, sample, model, repeats)]

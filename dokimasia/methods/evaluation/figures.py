@@ -534,7 +534,7 @@ def figures_of_run(home: Home, run: Run) -> EvaluationFigures:
         samples=samples,
         open_items=0 if run.status == "done" else max(0, samples * plan.rows_per_sample - rows),
         forked_from=_parent(run),
-        ask=None if plan.responses is not None else plan.ask,
+        ask=plan.ask if plan.asked else None,
         protocol=plan.protocol,
         criteria=criteria_figures(home, run.id) if judged else None,
         reasons=reason_figures(home, run.id) if plan.reasons else None,

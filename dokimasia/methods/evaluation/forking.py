@@ -148,16 +148,14 @@ def _candidates(old: EvaluationPlan, request: ForkRequest, session: Session, nod
     """Return the candidates of a fork: those of the run, with the requested replacements."""
     if not request.models:
         return old.candidates
-    if old.responses is not None:
-        raise InputError(
-            "the answers of this run were read from a file, so that no model can answer in another's place"
-        )
     if NAMES.index(node) > NAMES.index("answer"):
         raise InputError(f"--models changes who answers, which comes before {node}: fork from answer")
     old_names = [spec.ref.name for spec in old.candidates]
     for name in request.models:
         if name not in old_names:
             raise ConfigError(f"{name!r} is no candidate of the run; its candidates are {', '.join(old_names)}")
+        if name not in [spec.ref.name for spec in old.asked]:
+            raise InputError(f"the answers of {name} were read from a file, so that no model can answer in its place")
     candidates: list[ModelSpec] = []
     for spec in old.candidates:
         replacement = request.models.get(spec.ref.name)

@@ -126,10 +126,17 @@ class LedgerWalk:
         """Return the answers to a sample, with a `response` where the ledger has it, and count the others."""
         from dokimasia.graphs.answering import answer_items
 
-        items: list[AnswerState] = [{**item.place} for item in self._plan.items(sample.id)]
-        if self._plan.responses is not None:
+        asked = {spec.ref.name for spec in self._plan.asked}
+        listed: list[AnswerState] = [{**item.place} for item in self._plan.items(sample.id)]
+        items = [item for item in listed if item["model"] not in asked]
+        if not asked:
             return items
-        items = await answer_items(id, items, self._context, plain=self._plan.options.plain)
+        items += await answer_items(
+            id,
+            [item for item in listed if item["model"] in asked],
+            self._context,
+            plain=self._plan.options.plain,
+        )
         for (_, model), count in self._gateway.missing.items():
             self.left["answer", model] += count
         self._gateway.missing.clear()

@@ -12,7 +12,14 @@ from dokimasia.domain.identity import Value
 from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions, Protocol, scoring_prompt
 from dokimasia.errors import InputError
 from dokimasia.graphs.versions import CHECKPOINT_SCORING, COGNITIVE_REPLAY, VERSIONS
-from dokimasia.runs.plans import AnswersPlan, OutsideIdentity, model_identity, prompts_used, two_of_one_name
+from dokimasia.runs.plans import (
+    STORED,
+    AnswersPlan,
+    OutsideIdentity,
+    model_identity,
+    prompts_used,
+    two_of_one_name,
+)
 from dokimasia.tools.registry import VERSION as TOOLS_VERSION
 
 QuestionStyle = Literal["show", "plain"]
@@ -173,7 +180,7 @@ class EvaluationPlan(AnswersPlan):
         for spec in specs:
             namesake = models.pop(spec.ref.name, spec)
             is_candidate = namesake in self.candidates
-            answered_before = is_candidate and self.responses is not None
+            answered_before = is_candidate and namesake.ref.endpoint == STORED
             if not answered_before and model_identity(namesake, schemas=not is_candidate) != model_identity(
                 spec, schemas=not is_candidate
             ):
@@ -208,8 +215,8 @@ class EvaluationPlan(AnswersPlan):
     def models_for(self, steps: Collection[str]) -> dict[str, ModelSpec]:
         """Return the models that the steps ask, by name."""
         specs: list[ModelSpec] = []
-        if "answer" in steps and self.responses is None:
-            specs += self.candidates
+        if "answer" in steps:
+            specs += self.asked
         specs += [self.judge_of(step) for step in JUDGED if step in steps]
         return {spec.ref.name: spec for spec in specs}
 
@@ -223,7 +230,7 @@ class EvaluationPlan(AnswersPlan):
             steps.difference_update(REPLAYED)
         if self.protocol == "published":
             steps.discard("judge_criteria")
-        if self.responses is not None:
+        if not self.asked:
             steps.discard("answer")
         if self.fork is not None:
             steps.intersection_update(self.fork.redone)

@@ -45,7 +45,7 @@ def previews(plan: EvaluationPlan, sample: Sample, library: PromptLibrary) -> Se
         return prompt
 
     candidate: list[Rendered] = []
-    if plan.responses is None:
+    if plan.asked:
         candidate.append(rendered("candidate_plain" if plan.ask == "plain" else "candidate", inputs, sample.images))
     if plan.judge is None:
         return candidate

@@ -35,6 +35,7 @@ from dokimasia.runs.responses import (
     check_no_blind_arm,
     check_unchanged,
     read_answer_files,
+    repeats_of,
 )
 from dokimasia.runs.session import Accepted, Session, StoredSamples
 from dokimasia.storage.criteria import load_collection
@@ -125,7 +126,13 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     if responses is not None:
         check_no_blind_arm(request.no_image)
         sample_ids = {sample.sample_id for sample in stored.places}
-        candidates, left_out = candidates_of(responses, request, models=request.models, samples=sample_ids)
+        candidates, left_out = candidates_of(
+            responses,
+            request,
+            models=request.models,
+            samples=sample_ids,
+            ask=lambda names: session.models(names, "--models"),
+        )
         stored.skipped += left_out
     elif request.models:
         candidates = session.models(request.models, "--models")
@@ -142,7 +149,7 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
         data=stored.hash,
         judge=judge,
         candidates=candidates,
-        repeats=request.repeats if responses is None else responses.repeats,
+        repeats=repeats_of(request.repeats, responses, candidates),
         ask=ask,
         protocol=request.protocol,
         tolerance=request.tolerance,
@@ -350,7 +357,7 @@ def _calls_of_sample(
         yield ExpectedCalls(plan.judge_of("judge_chain"), 1, equivalence, VERDICT_TOKENS, "judge_chain", True)
     for candidate in plan.candidates:
         for arm in plan.arms:
-            if "answer" in steps:
+            if "answer" in steps and candidate in plan.asked:
                 frame = frames["candidate_plain" if plan.ask == "plain" else "candidate"]
                 pictures = 0 if arm else size.images_for(candidate)
                 yield ExpectedCalls(candidate, plan.repeats, frame + size.text + pictures, ANSWER_TOKENS, "answer")

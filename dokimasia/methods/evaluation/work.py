@@ -60,6 +60,7 @@ class EvaluationWork:
                 if mapping.leaf is not None:
                     self._leaves[mapping.criterion] = mapping.leaf
         self._responses = read_answer_files(job.request.responses, job.request.data)
+        self._asked = frozenset(spec.ref.name for spec in job.plan.asked)
         self._points: Mapping[str, ResumePoint] = points_of_fork(job.home, job.run.id, job.plan)
 
     async def sample(self, sample: Sample) -> None:
@@ -126,7 +127,7 @@ class EvaluationWork:
         if start.row is not None:
             return start.row
         inputs: dict[str, object] = {**item.place, **start.inputs, **_retried_answer(self._job.retries.get(item.name))}
-        if self._responses is not None and "response" not in inputs:
+        if self._responses is not None and item.model not in self._asked and "response" not in inputs:
             response = await self._responses.kept(sample, item, self._job.context.store)
             if response is None:
                 self._job.progress.items -= 1

@@ -104,7 +104,7 @@ def plan_of(
         _check_peers(request.strategy, models, peers, list(candidates))
 
     def spec_to_ask(name: str) -> ModelSpec:
-        if source.responses is None:
+        if candidates[name] in source.asked:
             return candidates[name]
         try:
             return session.model(name)
