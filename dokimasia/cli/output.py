@@ -98,7 +98,7 @@ def export(
 
         rows = export_results(read_sources(backend, [run], files))
         if output is None:
-            stream(encode(rows, file_format))
+            stream([encode(rows, file_format)])
         else:
             write_whole(output, encode(rows, file_format))
             click.echo(f"wrote {several(len(rows.rows), 'result')} to {output}", err=True)
@@ -238,7 +238,7 @@ def _report_files(
     comparison = compare_sources(backend, names, files, alone=True)
     page = redact(render(results_report(comparison), format).decode()).encode()
     if path is None:
-        stream(page)
+        stream([page])
         return
     write_whole(path, page)
     if as_json:

@@ -183,6 +183,10 @@ class ComparisonSide:
             column = self._columns[measure] = np.array(means, dtype=np.float64)
         return column
 
+    def values(self, measure: AnswerMeasure, places: Iterable[SampleRef]) -> Floats:
+        """Return the mean of a measure over the answers to each of these samples; not a number if none has it."""
+        return self.column(measure)[[self.positions[place.sample_id] for place in places]]
+
     @property
     def positions(self) -> dict[str, int]:
         """The position of each sample on the side, by name."""

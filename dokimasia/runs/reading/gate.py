@@ -129,7 +129,7 @@ def _gated(
     """Return a model of the run beside that of the baseline (`names` and `sides` have the baseline first)."""
     answered: AnswerMeasure = "strict" if measure == "accuracy" else "score"
     shared, _ = match_places(sides[0].places, sides[1].places)
-    before, after = (side.column(answered, (pair[number] for pair in shared)) for number, side in enumerate(sides))
+    before, after = (side.values(answered, (pair[number] for pair in shared)) for number, side in enumerate(sides))
     lost: Counter[str] = Counter()
     for pair, *values in zip(shared, before.tolist(), after.tolist(), strict=True):
         if any(map(isnan, values)):

@@ -280,7 +280,7 @@ def _compared(pair: Models, sides: Mapping[str, _ModelSide], *, scale: Scale, to
     comparison = compare(first, second, seed=seed, top=top, scale=scale, models=pair)
     shared, alone = match_places(first.places, second.places)
     columns = [
-        side.column("score", places) for side, places in zip((first, second), zip(*shared, strict=True), strict=False)
+        side.values("score", places) for side, places in zip((first, second), zip(*shared, strict=True), strict=False)
     ]
     needed = None
     if shared:
