@@ -49,7 +49,7 @@ BY_CONTENT: Mapping[str, str] = {
 }
 """Tables whose rows other rows name, with the column that they are named by."""
 
-NUMBERED = ("events", "attempts")
+NUMBERED = ("events", "attempts", "comments")
 """Tables whose rows are numbered, so that they get other numbers in another home."""
 
 LEFT_OUT = ("threads", "queue", "payers", "questions", "profiles")
@@ -413,7 +413,7 @@ def _add_rows(
                 continue
             if table not in NUMBERED:
                 connection.execute(insert_statement(table, row), tuple(row.values()))
-            elif table == "events" or row["call_key"] not in known_calls:
+            elif table != "attempts" or row["call_key"] not in known_calls:
                 event = _renamed(row, taken) if table == "events" else row
                 if event is not None:
                     insert_row(connection, table, {**without_seal(event), "id": number})

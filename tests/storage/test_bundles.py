@@ -93,6 +93,21 @@ def test_a_home_with_runs_gets_one_more(folder: Path, tmp_path: Path, capfd: pyt
     assert (other / "dokimasia.db").read_bytes() == database
 
 
+def test_comments_go_along(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A comment of the run is added beside those of a home that has comments of its own."""
+    home, other = tmp_path / "home", tmp_path / "other"
+    evaluate = ["evaluate", str(folder / "data.jsonl"), "--judge", "sim/judge", "--json"]
+    for place, model in ((home, "sim/strong"), (other, "sim/weak")):
+        assert run([*evaluate, "--models", model, "--name", model[4:], "--home", str(place)]) == 0
+        sample = json.loads((folder / "data.jsonl").read_text(encoding="utf-8").splitlines()[0])["id"]
+        printed(capfd, place, "annotate", "comment", "last", sample, f"of {model}")
+    printed(capfd, home, "bundle", "last", "-o", str(tmp_path / "run"))
+    assert opened(capfd, tmp_path / "run", other)[0] == 0
+    for model in ("sim/strong", "sim/weak"):
+        assert f"of {model}" in printed(capfd, other, "annotate", "comments", model[4:])
+    printed(capfd, other, "verify")
+
+
 def test_the_same_run_gives_the_same_bytes(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """A bundle that is written again has the same bytes."""
     printed(capfd, folder / "home", "bundle", "shared", "-o", str(tmp_path / "again"))
