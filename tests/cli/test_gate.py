@@ -49,7 +49,8 @@ def gated(capfd: pytest.CaptureFixture[str], home: Path, *arguments: str) -> tup
     """The exit code, output and errors of a gate."""
     capfd.readouterr()
     code = run(["gate", *arguments, "--home", str(home)])
-    return code, *capfd.readouterr()
+    out, err = capfd.readouterr()
+    return code, out, err
 
 
 def test_a_worse_model_fails_the_gate_and_a_better_one_passes(
