@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dokimasia.cli.shared import EXISTING_FILE, FILE, common, json_option, print_json, reading
+from dokimasia.cli.shared import EXISTING_FILE, FILE, common, json_option, print_json, reading, with_target_flags
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def bundle(settings: "Settings", run: str, output: Path | None, as_json: bool) -
     """
     from dokimasia.storage.bundles import write_bundle
 
-    with reading(settings, run) as (home, row):
+    with reading(settings, run, lambda row: row.status == "done") as (home, row):
         path = output or Path(f"{row.id}.dokimasia")
         manifest = write_bundle(home, row, path)
     rows = sum(table.rows for table in manifest.tables.values())
@@ -60,4 +60,4 @@ def open_command(settings: "Settings", file: Path, as_json: bool) -> None:
         click.echo(f"added run {', '.join(opened.added)} to {settings.home}, verified, without a call")
     else:
         click.echo(f"{settings.home} has run {opened.run} already; it stays as it is")
-    click.echo(f"dokimasia show {opened.run}")
+    click.echo(with_target_flags(f"dokimasia show {opened.run}"))

@@ -151,7 +151,7 @@ def _statistics(statistics: "DataStatistics") -> dict[str, str]:
         if lengths is not None:
             classes = ", ".join(f"{span} {count:,}" for span, count in lengths.classes.items())
             facts[name] = (
-                f"{lengths.mean:,} on average, {lengths.median:g} in the middle, {lengths.shortest:,} to "
+                f"mean {lengths.mean:,}, median {lengths.median:g}, {lengths.shortest:,} to "
                 f"{lengths.longest:,} ({classes})"
             )
     if len(statistics.images_a_sample) > 1:

@@ -125,6 +125,7 @@ def result_of(
     model: str,
     *,
     recorded: float | None,
+    counted: float | None = None,
     answer: str | None,
     failure: ItemFailure | None = None,
     reason: str = "",
@@ -137,7 +138,7 @@ def result_of(
     """Return the row of an item, with the kind of its failure if it has one.
 
     Without a `failure` of the harness's own, an empty answer and one that opens like a refusal are failures, unless they
-    scored something; any other row without a score is unscored.
+    scored something; any other row without a score is unscored. `counted` is what the file records beside such a failure.
     """
     if failure is None and not recorded:
         if answer is not None and not answer.strip():
@@ -154,7 +155,7 @@ def result_of(
         score=None if failure else recorded,
         failure=failure,
         reason=" ".join(reason.split())[:LONGEST_REASON] if failure else "",
-        recorded=recorded,
+        recorded=counted if recorded is None else recorded,
         category=category,
         images=tuple(dict.fromkeys(images)),
         content=content,

@@ -38,6 +38,7 @@ COLUMN_NAMES: Mapping[str, Sequence[str]] = {
     "repeat": ("repeat", "epoch"),
     "failure": ("failure",),
     "reason": ("reason",),
+    "recorded": ("recorded",),
 }
 """The columns that are looked for, by field, the first that a table has; `--map` names others."""
 
@@ -265,6 +266,7 @@ def _result(
         item.strip(),
         _row_model(path, row, columns, options),
         recorded=_score(row, columns),
+        counted=score_of(_field(row, columns, "recorded")),
         answer="" if answer is None and "answer" in columns else answer,
         failure=failure,
         reason=reason,

@@ -442,6 +442,8 @@ def _conclusion(pair: ScoreComparison) -> Cell:
     p_text = plain(p_value)
     p_text = f"p {p_text}" if p_text.startswith("<") else f"p = {p_text}"
     chance = f"This may be chance ({p_text})."
+    if not row.compared.changed.higher and not row.compared.changed.lower:
+        chance = "No sample differs."
     if measured.p_value <= SURE:
         chance = f"This is beyond chance ({p_text})."
         if outer is not None and outer.low <= 0 <= outer.high:

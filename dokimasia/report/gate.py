@@ -23,11 +23,15 @@ class GateDecision(Value):
     """Whether a mean fell by more than is allowed, in the unit of the scale."""
 
     n: Count = Field(description="samples with a value in both runs")
+    n_undecided: Count = Field(description="those with an answer, in either run, that is neither right nor wrong")
     baseline: float | None = Field(description="mean of the baseline; null without a sample")
     mean: float | None
     difference: Interval | None = Field(description="run minus baseline; the interval holds at the gate's `level`")
+    outer: Bounds | None = Field(
+        description="the interval's ends whatever undecided answers are; null where none is undecided"
+    )
     bounds: Bounds | None = Field(
-        description="of the difference over all shared samples, whatever the lost ones came to"
+        description="of the difference over all samples of the baseline, whatever the lost ones came to"
     )
     verdict: GateVerdict
     samples_needed: Count | None = Field(
@@ -41,8 +45,8 @@ class GatedModel(GateDecision):
 
     baseline_model: str
     model: str
-    n_shared: Count = Field(description="samples of both runs")
-    lost: Counts = Field(description="samples of both runs without a value, by reason")
+    n_baseline: Count = Field(description="samples of the baseline")
+    lost: Counts = Field(description="samples of the baseline without a value in both runs, by reason")
 
 
 class Gate(Value):
@@ -87,12 +91,22 @@ def gate_blocks(gate: Gate) -> Iterator[Block]:
     if gate.ungated:
         names = figures.in_words(gate.ungated)
         yield Paragraph(f"Only in the baseline, and so not gated: {names}.", "warning")
+    if gate.run == gate.baseline and all(model.model == model.baseline_model for model in gate.models):
+        yield Paragraph("Both names are of one run: nothing changed, and no model was asked.", "warning")
+    for model in gate.models:
+        if model.lost:
+            missing = figures.several(model.n_baseline - model.n, "sample")
+            lost = ", ".join(f"{count} {reason}" for reason, count in model.lost.items())
+            yield Paragraph(
+                f"{_name(model)}: {missing} of the baseline without a value in both runs ({lost}).", "warning"
+            )
     columns = [Column("model", numeric=False), Column("verdict", numeric=False)]
     columns += [Column(title) for title in ("samples", "baseline", "run", "difference")]
     yield Table(columns, [_row(gate, model) for model in gate.models], "Gate")
     unit = "in percent" if gate.measure == "accuracy" else f"on the scale from {gate.scale[0]:g} to {gate.scale[1]:g}"
     yield Paragraph(
-        f"{gate.measured.capitalize()} {unit}; difference: {gate.direction}, on the samples that have a value in both. "
+        f"{gate.measured.capitalize()} {unit}; difference: {gate.direction}, on the samples that have a value in both, "
+        "undecided answers counted as not right. "
         f"A drop is an interval wholly below {gate.written(-gate.margin, signed=True)}, no drop "
         f"one wholly above it. The intervals, clustered by samples that share an image, hold at 95 % for all models at once.",
         "note",
@@ -152,13 +166,17 @@ def _sentence(gate: Gate, model: GatedModel) -> Cell:
         f"{_difference(gate, model.difference)} {unit} on {figures.several(model.n, 'sample')}"
     )
     if model.verdict != "cannot tell":
-        return (name, f"{text}, {'more' if model.verdict == 'drop' else 'not more'} than is allowed.")
+        return (name, f"{text}: {model.verdict}.")
     if model.samples_needed is not None:
-        return (name, f"{text}, undecided; about {model.samples_needed:,} samples would decide it.")
-    if model.bounds is not None and model.n < model.n_shared:
-        missing = figures.several(model.n_shared - model.n, "sample")
-        return (name, f"{text}, undecided: {missing} without a value could hide a drop.")
-    return (name, f"{text}, undecided.")
+        return (name, f"{text}: not settled; about {model.samples_needed:,} samples would settle it.")
+    if model.outer is not None and model.outer.low <= -gate.margin <= model.outer.high:
+        ends = " to ".join(gate.written(end, signed=True) for end in (model.outer.low, model.outer.high))
+        answers = figures.several(model.n_undecided, "sample")
+        return (name, f"{text}: not settled, since undecided answers to {answers} leave {ends}; a judge decides them.")
+    if model.n < model.n_baseline:
+        missing = figures.several(model.n_baseline - model.n, "sample")
+        return (name, f"{text}: not settled, since {missing} without a value could hide a drop.")
+    return (name, f"{text}: not settled.")
 
 
 def _difference(gate: Gate, difference: Interval) -> str:
@@ -167,7 +185,7 @@ def _difference(gate: Gate, difference: Interval) -> str:
 
 
 def _row(gate: Gate, model: GatedModel) -> list[Cell]:
-    counts = f"{model.n}" if model.n == model.n_shared else f"{model.n}/{model.n_shared}"
+    counts = f"{model.n}" if model.n == model.n_baseline else f"{model.n}/{model.n_baseline}"
     means = [figures.NOTHING if mean is None else gate.written(mean) for mean in (model.baseline, model.mean)]
     difference = figures.NOTHING if model.difference is None else _difference(gate, model.difference)
     return [Span(_name(model), "strong"), Span(model.verdict, TONES[model.verdict]), counts, *means, difference]

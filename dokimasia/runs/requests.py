@@ -198,7 +198,7 @@ class Invocation(Value):
         default=None, description="Name this run; the name works anywhere a run ID does."
     )
     force: Annotated[bool, Option(label=True)] = Field(
-        default=False, description="Take the --name from the run that has it."
+        default=False, description="Take this name from the run that has it now."
     )
     tags: Annotated[tuple[RunLabel, ...], Option(flags=("--tag",), metavar="TAG", repeated=True, label=True)] = Field(
         default=(), description="Put this tag on the run; `runs --tag TAG` lists those that have it."
@@ -310,7 +310,8 @@ class RunRequest(Invocation):
                 arguments.append(_as_word(value))
             elif field.is_required() or value != field.get_default(call_default_factory=True):
                 options += _option_words(how.flags[0] if how.flags else _dashed(name), value, repeated=how.repeated)
-        return " ".join([self.VERB, *arguments, *options])
+        words = [self.VERB, *arguments, *options]
+        return " ".join(shlex.quote(word) if " " in word else word for word in words)
 
 
 SUBSAMPLE_HELP = "Only N samples, drawn with the seed and balanced over categories"

@@ -18,16 +18,24 @@ from pathlib import Path
 from typing import IO, Literal
 
 import orjson
-from pydantic import Field, ValidationError
+from pydantic import Field, JsonValue, ValidationError
 
-from dokimasia.domain.identity import Value
+from dokimasia.domain.identity import Value, canonical_json
 from dokimasia.errors import InputError
 from dokimasia.storage.connection import Row
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import NAMED, Renaming, labels
 from dokimasia.storage.runs import Run
 from dokimasia.storage.schema.migrations import SCHEMA_VERSION
-from dokimasia.storage.schema.rows import insert_row, insert_statement, next_number, without_seal
+from dokimasia.storage.schema.rows import (
+    SEAL,
+    insert_row,
+    insert_statement,
+    matches_seal,
+    next_number,
+    row_digest,
+    without_seal,
+)
 from dokimasia.storage.verification import verify_home
 from dokimasia.version import __version__
 
@@ -201,7 +209,8 @@ def _reachable(home: Home, runs: list[str]) -> Iterator[tuple[str, Row, set[str]
 
 def _own_rows(home: Home, runs: list[str]) -> Iterator[tuple[str, Iterable[Row]]]:
     """Yield the tables whose rows belong to a run, with those of these runs."""
-    yield "runs", list(home.rows_among("SELECT * FROM runs WHERE id IN ({marks})", runs))
+    rows = home.rows_among("SELECT * FROM runs WHERE id IN ({marks})", runs)
+    yield "runs", [_without_folders(row) for row in rows]
     yield "spending", list(home.rows_among("SELECT * FROM spending WHERE id IN ({marks})", runs))
     for (table,) in home.all(
         "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'run_id' "
@@ -211,6 +220,22 @@ def _own_rows(home: Home, runs: list[str]) -> Iterator[tuple[str, Iterable[Row]]
             yield table, _in_order(home, table, runs)
     items = [id for (id,) in home.all_among("SELECT id FROM check_items WHERE run_id IN ({marks}) ORDER BY id", runs)]
     yield "decisions", home.rows_among("SELECT * FROM decisions WHERE item IN ({marks}) ORDER BY item, number", items)
+
+
+def _without_folders(row: Row) -> Row:
+    """Return the row of a run whose request names files without the folders of this machine."""
+    options = orjson.loads(row["options"])
+    request = {name: _base_names(value) for name, value in options.get("request", {}).items()}
+    if request == options.get("request", {}):
+        return row
+    changed = {**without_seal(row), "options": canonical_json({**options, "request": request}).decode()}
+    return {**changed, SEAL: row_digest("runs", changed) if matches_seal("runs", row) else row[SEAL]}
+
+
+def _base_names(value: JsonValue) -> JsonValue:
+    if isinstance(value, list):
+        return [_base_names(part) for part in value]
+    return Path(value).name if isinstance(value, str) and Path(value).is_absolute() else value
 
 
 def _in_order(home: Home, table: str, runs: list[str]) -> Iterator[Row]:

@@ -78,8 +78,13 @@ async def set_tags(home: Home, run_id: str, tags: Sequence[str]) -> None:
 
 def labels(home: Home) -> Mapping[str, Label]:
     """Return name and tags of every run that has any, by run id; a name belongs to the run that got it last."""
+    return _named(home)[0]
+
+
+def _named(home: Home) -> tuple[Mapping[str, Label], Mapping[str, str]]:
+    """Return the labels of runs, and by each name the run that got it last, even if it has another name by now."""
     by_run: dict[str, Label] = {}
-    holder: dict[str, str] = {}  # the run that got a name last, even if it has another name by now
+    holder: dict[str, str] = {}
     for run_id, data in home.all("SELECT run_id, data FROM events WHERE kind = ? ORDER BY id", (NAMED,)):
         change = Renaming.model_validate_json(data)
         label = by_run.get(run_id, Label())
@@ -90,7 +95,7 @@ def labels(home: Home) -> Mapping[str, Label]:
                 by_run[other] = by_run[other]._replace(name="")
         tags = {*label.tags, *change.tags}.difference(change.without)
         by_run[run_id] = Label(change.name or label.name, tuple(sorted(tags)))
-    return by_run
+    return by_run, holder
 
 
 Usable = Callable[[Run], bool]
@@ -110,6 +115,8 @@ def comparable_with(first: Run) -> Usable:
 def resolve_run(home: Home, text: str, usable: Usable | None = None) -> Run:
     """Return the run with a name or id prefix, or the newest for `last`.
 
+    A run that got another name is still found by its former one, until another run has that.
+
     Args:
         home: the home.
         text: the user's input.
@@ -122,7 +129,7 @@ def resolve_run(home: Home, text: str, usable: Usable | None = None) -> Run:
     if text == LAST and (runs := list_runs(home)):
         return next((run for run in runs if usable is None or usable(run)), runs[0])
     matches = home.all("SELECT id FROM runs WHERE substr(id, 1, ?) = ? ORDER BY id", (len(text), text))
-    by_name = next((id for id, label in labels(home).items() if label.name == text), None)
+    by_name = _named(home)[1].get(text)
     if by_name is not None and (text,) not in matches:
         return get_run(home, by_name)
     if len(matches) == 1 or (text,) in matches:

@@ -31,13 +31,16 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, seed in (("data", 1), ("other", 2)):
         write_world(folder / name / f"{name}.jsonl", 24, seed)
 
-    def evaluate(data: str, name: str, *more: str) -> None:
+    def evaluate(data: str, name: str, *more: str, judge: str = "sim/judge") -> None:
         path = str(folder / data / f"{data}.jsonl")
-        words = ["evaluate", path, "--judge", "sim/judge", "--models", MODELS, "--name", name, *more]
+        judged = ("--judge", judge) if judge else ()
+        words = ["evaluate", path, *judged, "--models", MODELS, "--name", name, *more]
         assert run([*words, "--home", str(home), "--json"]) == 0
 
     evaluate("data", "main")
     evaluate("data", "candidate", "--seed", "1")
+    evaluate("data", "part", "--limit", "20")
+    evaluate("data", "rules", "--seed", "2", judge="")
     evaluate("other", "elsewhere")
     return home
 
@@ -46,7 +49,8 @@ def gated(capfd: pytest.CaptureFixture[str], home: Path, *arguments: str) -> tup
     """The exit code, output and errors of a gate."""
     capfd.readouterr()
     code = run(["gate", *arguments, "--home", str(home)])
-    return code, *capfd.readouterr()
+    out, err = capfd.readouterr()
+    return code, out, err
 
 
 def test_a_worse_model_fails_the_gate_and_a_better_one_passes(
@@ -80,12 +84,34 @@ def test_too_few_samples_cannot_tell(home: Path, capfd: pytest.CaptureFixture[st
     assert (code, figures["verdict"], figures["direction"]) == (4, "cannot tell", "run minus baseline")
     assert figures["level"] == pytest.approx(0.975)
     for model in figures["models"]:
-        assert model["samples_needed"] > model["n"] == model["n_shared"] == 24
+        assert model["samples_needed"] > model["n"] == model["n_baseline"] == 24
         assert model["difference"]["low"] <= -0.01
     assert len(list(ElementTree.fromstring(report.read_text(encoding="utf-8")).iter("failure"))) == 2
     assert gated(capfd, home, *arguments, "--allow-undecided")[0] == 0
     suite = ElementTree.fromstring(report.read_text(encoding="utf-8"))
     assert (suite.get("failures"), suite.get("skipped")) == ("0", "2")
+
+
+def test_a_run_without_some_samples_does_not_pass(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Samples of the baseline that the run lacks are printed, and leave open what could hide among them."""
+    arguments = ("part", "--baseline", "main", "--models", f"{WEAK},{STRONG}", "--max-drop", "5")
+    code, text, _ = gated(capfd, home, *arguments)
+    words = " ".join(text.split())
+    assert "4 samples of the baseline without a value in both runs (4 not in the run)" in words
+    figures = json.loads(gated(capfd, home, *arguments, "--json")[1])
+    (model,) = figures["models"]
+    assert (model["n"], model["n_baseline"], model["lost"]) == (20, 24, {"not in the run": 4})
+    assert code == (0 if model["bounds"]["low"] > -0.05 < model["difference"]["low"] else 4)
+
+
+def test_a_run_that_is_the_same_passes_under_both_names(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Asked again under another name, a finished run is found by both names, and has no drop against itself."""
+    data = str(home.parent / "data" / "data.jsonl")
+    again = ["evaluate", data, "--judge", "sim/judge", "--models", MODELS, "--name", "again"]
+    assert run([*again, "--home", str(home), "--json"]) == 0
+    code, text, _ = gated(capfd, home, "again", "--baseline", "main", "--max-drop", "1")
+    assert (code, "Both names are of one run" in text) == (0, True)
+    assert run(["runs", "name", "again", "main", "--home", str(home)]) == 0
 
 
 def test_mistakes_have_another_exit_code(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -134,6 +160,21 @@ def test_failures_cannot_hide_a_drop() -> None:
     assert (none.verdict, none.difference, none.samples_needed) == ("cannot tell", None, None)
 
 
+def test_undecided_answers_leave_open_what_they_could_hide() -> None:
+    """A drop is one, and none is none, only whatever undecided answers are."""
+    images = list(range(400))
+    before, after = np.ones(400), np.r_[np.zeros(100), np.ones(300)]
+    dropped = decide(before, after, images, margin=0.05, level=0.95, seed=0)
+    assert (dropped.verdict, dropped.outer, dropped.n_undecided) == ("drop", None, 0)
+    undecided = decide(before, after, images, most=(before, np.ones(400)), margin=0.05, level=0.95, seed=0)
+    assert (undecided.verdict, undecided.n_undecided) == ("cannot tell", 100)
+    assert undecided.outer is not None
+    assert undecided.outer.low < -0.25 < -0.05 < undecided.outer.high
+    few = np.r_[np.ones(2), after[2:]]
+    still = decide(before, after, images, most=(before, few), margin=0.05, level=0.95, seed=0)
+    assert (still.verdict, still.n_undecided) == ("drop", 2)
+
+
 @pytest.mark.parametrize("changed", [0, 2])
 def test_the_number_of_samples_decides(changed: int) -> None:
     """A gate that cannot tell passes with the number of samples that it says, where answers keep changing as they did."""
@@ -162,7 +203,7 @@ async def test_the_conclusion_is_short_with_many_models(home: Path) -> None:
     many = made.model_copy(update={"models": (*([made.models[0]] * 8), worst), "verdict": "drop"})
     lead = next(block for block in gate_blocks(many) if isinstance(block, Paragraph) and block.kind == "lead")
     text = plain(lead.text)
-    assert text.index("a<b") < text.index("not more than is allowed")
+    assert text.index("a<b") < text.index(": no drop.")
     assert "6 more models are in the table." in text
     names = [case.get("name") for case in ElementTree.fromstring(junit(many)).iter("testcase")]
     assert names[-1] == f'{STRONG} → a<b&"c"'

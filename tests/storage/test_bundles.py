@@ -35,7 +35,8 @@ def opened(capfd: pytest.CaptureFixture[str], bundle: Path, home: Path) -> tuple
     """The exit code, output and errors of opening a bundle."""
     capfd.readouterr()
     code = run(["open", str(bundle), "--home", str(home)])
-    return code, *capfd.readouterr()
+    out, err = capfd.readouterr()
+    return code, out, err
 
 
 def printed(capfd: pytest.CaptureFixture[str], home: Path, *words: str) -> str:

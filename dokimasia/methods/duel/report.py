@@ -121,7 +121,7 @@ def conclusion(data: ReportData) -> list[Cell]:
         return ["No answer was judged in both orders: there is no reward."]
     best = min(rewards, key=lambda name: (-rewards[name].mean, name))
     reward = rewards[best]
-    against = "is about as good as"
+    against = "cannot be told apart from"
     if reward.low is not None and reward.low > 0:
         against = "is better than"
     elif reward.high is not None and reward.high < 0:

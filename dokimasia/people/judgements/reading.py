@@ -1,7 +1,7 @@
 """Files of judgements that exist, of judges and of people: a line a judgement, or a column for each of them."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -30,6 +30,7 @@ from dokimasia.people.judgements.values import (
     shown,
     verdict_of,
 )
+from dokimasia.settings import nearest
 
 Kind = Literal["pairs", "scores", "rankings"]
 
@@ -162,6 +163,7 @@ def read_judgements(
     values = [one.value for one in said] + [cell(line, chosen["gold"]) for line in lines if "gold" in chosen]
     if kind is None:
         kind = _kind(values, chosen)
+    _check_names([*people, *judges], {one.judge for one in said})
     roles = _roles([one.judge for one in said], people, judges, named="judge" in chosen or bool(wide))
     if kind == "pairs" and numbers is None:
         numbers = _numbers(values, lines[0].where)
@@ -398,6 +400,19 @@ def _is_swapped(line: _Line, column: str) -> bool:
     if order not in _STRAIGHT and order not in _SWAPPED:
         raise DataError(f"{line.where}: the order {order!r} is neither 1 (as the pair stands) nor 2 (swapped)")
     return order in _SWAPPED
+
+
+def _check_names(names: Sequence[str], known: Collection[str]) -> None:
+    """Check that everybody who is named has judged something.
+
+    Raises:
+        ConfigError: somebody has not; the message names who has.
+    """
+    for name in names:
+        if name not in known:
+            raise ConfigError(
+                f"nothing is judged by {name!r}; the files have {', '.join(sorted(known)[:20])}{nearest(name, known)}"
+            )
 
 
 def _roles(names: Sequence[str], people: Sequence[str], judges: Sequence[str], *, named: bool) -> frozenset[str]:

@@ -6,14 +6,16 @@ from math import ceil, isnan, log
 
 import numpy as np
 
-from dokimasia.algorithms.statistics import bootstrap_interval
+from dokimasia.algorithms.statistics import ConfidenceInterval, bootstrap_interval
 from dokimasia.algorithms.statistics.clusters import Floats
 from dokimasia.algorithms.statistics.power import pilot_design, samples_needed
 from dokimasia.errors import InputError
 from dokimasia.report.board import Measure
+from dokimasia.report.fields import Bounds
 from dokimasia.report.gate import Gate, GateDecision, GatedModel, GateVerdict
 from dokimasia.runs.catalogue import method_of
-from dokimasia.runs.measures import interval_of, mean, mean_bounds
+from dokimasia.runs.figures import simulated_names
+from dokimasia.runs.measures import interval_of, mean, mean_bounds, rounded
 from dokimasia.runs.reading.board import ACCURACY_SCALE, has_board
 from dokimasia.runs.reading.comparison import (
     AnswerMeasure,
@@ -44,9 +46,10 @@ def gate_of(
 ) -> Gate:
     """Return whether the models of a run are worse than those of its baseline by more than is allowed.
 
-    A model has a drop if the interval of its paired difference lies wholly below the allowed drop, and none if it lies wholly
-    above and failures could not hide one: the difference stays above it if all samples without a value counted against the
-    run. The intervals hold for all models at once (Bonferroni).
+    A model has a drop if the interval of its paired difference lies wholly below the allowed drop, whatever undecided answers
+    are, and none if it lies wholly above and missing values could not hide one: the difference stays above it if all samples of
+    the baseline without a value in both runs counted against the run. The intervals hold for all models at once (Bonferroni).
+    A run has no drop against itself.
 
     Args:
         home: the home of both runs.
@@ -70,26 +73,34 @@ def gate_of(
             sides[run.id] = sides_of(home, run)
         return sides[run.id]
 
-    comparison = compare_runs(home, baseline, run, models=models, top=0, seed=seed, read=read)
-    pairs = [
-        (
-            (pair.first_model, pair.second_model),
-            (sides[baseline.id][pair.first_model], sides[run.id][pair.second_model]),
-        )
-        for pair in comparison.scores
-    ]
+    unchanged = run.id == baseline.id and models is None
+    ungated: tuple[str, ...] = ()
+    if unchanged:
+        names = [(name, name) for name in read(home, run)]
+    else:
+        comparison = compare_runs(home, baseline, run, models=models, top=0, seed=seed, read=read)
+        names = [(pair.first_model, pair.second_model) for pair in comparison.scores]
+        ungated = comparison.unpaired.first if models is None else ()
+    if not names:
+        raise InputError(f"run {run.id} has no result to gate yet; it is {run.status}")
+    pairs = [(pair, (sides[baseline.id][pair[0]], sides[run.id][pair[1]])) for pair in names]
+    seed = baseline.seed if seed is None else seed
     decided = all(_decided(side) for _, both in pairs for side in both)
     measure = measure or ("accuracy" if decided else "score")
     if measure == "accuracy" and not decided:
         raise InputError("a run has no decisions of right or wrong: gate its scores with --measure score")
     if measure == "score" and not all(side.scored for _, both in pairs for side in both):
         raise InputError("a run has no scores: gate its accuracy with --measure accuracy")
-    scale: Scale = ACCURACY_SCALE if measure == "accuracy" else comparison.scale or ACCURACY_SCALE
+    scale = ACCURACY_SCALE
+    if measure == "score":
+        low, high = method_of(run).scale or ACCURACY_SCALE
+        scale = (low * method_of(run).shown, high * method_of(run).shown)
     margin, level = max_drop / 100 * (scale[1] - scale[0]), 1 - ERROR / len(pairs)
     gated = tuple(
-        _gated(names, both, measure=measure, margin=margin, level=level, scale=scale, seed=comparison.seed)
-        for names, both in pairs
+        _gated(pair, both, measure=measure, margin=margin, level=level, scale=scale, seed=seed) for pair, both in pairs
     )
+    if unchanged:
+        gated = tuple(model.model_copy(update={"verdict": "no drop", "samples_needed": None}) for model in gated)
     verdicts = {model.verdict for model in gated}
     verdict: GateVerdict = "drop" if "drop" in verdicts else "cannot tell" if "cannot tell" in verdicts else "no drop"
     return Gate(
@@ -102,10 +113,14 @@ def gate_of(
         level=level,
         verdict=verdict,
         models=gated,
-        ungated=comparison.unpaired.first if models is None else (),
-        simulated=comparison.simulated,
-        seed=comparison.seed,
+        ungated=ungated,
+        simulated=_simulated(baseline, run),
+        seed=seed,
     )
+
+
+def _simulated(*runs: Run) -> tuple[str, ...]:
+    return tuple(simulated_names(spec for run in runs for spec in method_of(run).read(run)[0].models.values()))
 
 
 def _decided(side: ComparisonSide) -> bool:
@@ -127,18 +142,30 @@ def _gated(
     seed: int,
 ) -> GatedModel:
     """Return a model of the run beside that of the baseline (`names` and `sides` have the baseline first)."""
-    answered: AnswerMeasure = "strict" if measure == "accuracy" else "score"
     shared, _ = match_places(sides[0].places, sides[1].places)
-    before, after = (side.values(answered, (pair[number] for pair in shared)) for number, side in enumerate(sides))
-    lost: Counter[str] = Counter()
-    for pair, *values in zip(shared, before.tolist(), after.tolist(), strict=True):
-        if any(map(isnan, values)):
-            known = [None if isnan(value) else value for value in values]
+    paired = {place.sample_id for place, _ in shared}
+    alone = [place for place in sides[0].places if place.sample_id not in paired]
+
+    def values(measure: AnswerMeasure) -> tuple[Floats, Floats]:
+        """Return a measure of the baseline's samples, first the shared ones, on both sides."""
+        before, after = (side.values(measure, (pair[number] for pair in shared)) for number, side in enumerate(sides))
+        return np.concatenate([before, sides[0].values(measure, alone)]), np.r_[after, np.full(len(alone), np.nan)]
+
+    before, after = values("strict" if measure == "accuracy" else "score")
+    lost: Counter[str] = Counter({"not in the run": len(alone)} if alone else {})
+    for pair, *both in zip(shared, before.tolist(), after.tolist(), strict=False):
+        if any(map(isnan, both)):
+            known = [None if isnan(value) else value for value in both]
             lost[loss_reason(*sides, pair, (known[0], known[1]))] += 1
-    clusters = [place.cluster for place, _ in shared]
-    decision = decide(before, after, clusters, margin=margin, level=level, scale=scale, seed=seed)
+    clusters = [place.cluster for place in (*(place for place, _ in shared), *alone)]
+    most = values("upper") if measure == "accuracy" else None
+    decision = decide(before, after, clusters, most=most, margin=margin, level=level, scale=scale, seed=seed)
     return GatedModel(
-        baseline_model=names[0], model=names[1], n_shared=len(shared), lost=dict(sorted(lost.items())), **dict(decision)
+        baseline_model=names[0],
+        model=names[1],
+        n_baseline=len(clusters),
+        lost=dict(sorted(lost.items())),
+        **dict(decision),
     )
 
 
@@ -147,6 +174,7 @@ def decide(
     after: Floats,
     clusters: Sequence[Hashable],
     *,
+    most: tuple[Floats, Floats] | None = None,
     margin: float,
     level: float,
     scale: Scale = ACCURACY_SCALE,
@@ -158,6 +186,7 @@ def decide(
         before: values of the baseline by sample, not a number where there is none.
         after: values of the same samples now.
         clusters: the cluster of each sample.
+        most: `before` and `after` if all undecided answers were right; None if none can be undecided.
         margin: the largest allowed drop, in the unit of the values.
         level: of the interval of the difference.
         scale: the lowest and the highest value.
@@ -165,28 +194,42 @@ def decide(
     """
     lowest, highest = scale
     widest = highest - lowest
-    least = np.nan_to_num(after, nan=lowest) - np.nan_to_num(before, nan=highest)
-    most = np.nan_to_num(after, nan=highest) - np.nan_to_num(before, nan=lowest)
-    bounds = mean_bounds(float(least.sum()), float(most.sum()), len(least))
+    low = np.nan_to_num(after, nan=lowest) - np.nan_to_num(before, nan=highest)
+    high = np.nan_to_num(after, nan=highest) - np.nan_to_num(before, nan=lowest)
+    bounds = mean_bounds(float(low.sum()), float(high.sum()), len(low))
     both = np.isfinite(before) & np.isfinite(after)
     steps: list[float] = (after - before)[both].tolist()
     kept = [cluster for cluster, usable in zip(clusters, both.tolist(), strict=True) if usable]
     verdict: GateVerdict = "cannot tell"
-    difference = needed = None
+    difference = outer = needed = None
+    n_undecided = 0
     if steps:
-        ends = bootstrap_interval(steps, clusters=kept, level=level, seed=seed, bounds=(-widest, widest))
+
+        def interval(differences: Floats) -> ConfidenceInterval:
+            values: list[float] = differences[both].tolist()
+            return bootstrap_interval(values, clusters=kept, level=level, seed=seed, bounds=(-widest, widest))
+
+        ends = interval(after - before)
         difference = interval_of(sum(steps) / len(steps), ends)
-        if ends.high < -margin:
-            verdict = "drop"
-        elif ends.low <= -margin:
+        least, largest = ends.low, ends.high
+        if most is not None and (
+            n_undecided := int(np.count_nonzero(((most[0] != before) | (most[1] != after)) & both))
+        ):
+            least, largest = interval(after - most[0]).low, interval(most[1] - before).high
+            outer = Bounds(low=rounded(least), high=rounded(largest))
+        if ends.low <= -margin <= ends.high:
             needed = _needed(steps, kept, margin=margin, level=level, widest=widest)
-        elif bounds is not None and bounds.low > -margin:
+        elif largest < -margin:
+            verdict = "drop"
+        elif least > -margin and bounds is not None and bounds.low > -margin:
             verdict = "no drop"
     return GateDecision(
         n=len(steps),
+        n_undecided=n_undecided,
         baseline=mean(before[both].tolist()),
         mean=mean(after[both].tolist()),
         difference=difference,
+        outer=outer,
         bounds=bounds,
         verdict=verdict,
         samples_needed=needed,

@@ -25,7 +25,7 @@
   };
   document.addEventListener("change", async (event) => {
     const name = event.target.dataset?.upload;
-    if (!name || !event.target.files.length) return;
+    if (name === undefined || !event.target.files.length) return;
     const form = event.target.form;
     const message = form.querySelector(`[data-uploaded="${name}"]`);
     message.textContent = "Uploading …";
