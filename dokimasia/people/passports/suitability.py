@@ -166,8 +166,7 @@ def judge_check(
                 timed=len(times),
             )
         )
-    found_verdicts = {use.verdict for use in uses}
-    best: Suitability = next((one for one in TONES if one in found_verdicts), "cannot tell")
+    best = min((use.verdict for use in uses), key=list(TONES).index, default="cannot tell")
     items = sum(data.items for data in passport.data)
     return JudgeCheck(
         judge=passport.judge.name,
