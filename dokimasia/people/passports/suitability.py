@@ -166,7 +166,7 @@ def judge_check(
                 timed=len(times),
             )
         )
-    best = min((use.verdict for use in uses), key=list(TONES).index, default="cannot tell")
+    best = _best(uses)
     items = sum(data.items for data in passport.data)
     return JudgeCheck(
         judge=passport.judge.name,
@@ -319,6 +319,14 @@ def _missing(one: JudgeQuality) -> str:
         return f"{one.name}: more items on more images"
     needed = ceil(one.n_scored * (abs(end - one.value) / distance) ** 2)
     return f"{one.name}: about {max(needed, one.n_scored + 1):,} items in place of {one.n_scored:,}, on as many more images"
+
+
+def _best(uses: Sequence[JudgeInUse]) -> Suitability:
+    """Return the best verdict of all evaluators."""
+    for verdict in TONES:
+        if any(use.verdict == verdict for use in uses):
+            return verdict
+    return "cannot tell"
 
 
 def _sentence(verdict: Suitability, uses: Sequence[JudgeInUse]) -> str:
