@@ -60,12 +60,16 @@ def _said(found: Sequence[Detection]) -> Said:
 
 def _wrong(one: Detection) -> float | None:
     """Return how far a judge's verdict is from what an item is: an error that it misses, or harm where there is none."""
-    return one.undetected if one.case == "error" else alarmed(one)
+    if one.case == "error":
+        return one.undetected
+    return alarmed(one)
 
 
 def _marked(one: Detection) -> float | None:
     """Return how far a judge says that an item is worse than the gold answer, 0 to 1; None without a judgement."""
-    return detected(one) if one.case == "error" else alarmed(one)
+    if one.case == "error":
+        return detected(one)
+    return alarmed(one)
 
 
 def _from_labels(said: Said) -> dict[Way, Disagreement]:

@@ -348,7 +348,9 @@ def _sentence(verdict: Suitability, uses: Sequence[JudgeInUse]) -> str:
 def _number(name: Quality, value: float) -> str:
     if name == "blind spots":
         return f"{value:.0f}"
-    return f"{value:+.2f}" if name == "position bias" else f"{100 * value:.1f} %"
+    if name == "position bias":
+        return f"{value:+.2f}"
+    return f"{100 * value:.1f} %"
 
 
 def _value_text(one: JudgeQuality) -> str:
