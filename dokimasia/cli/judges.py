@@ -20,7 +20,7 @@ def command() -> None:
     """Check judges."""
 
 
-@command.command(help=JudgeCheckRequest.__doc__)
+@command.command(help=JudgeCheckRequest.__doc__, short_help="Say whether a judge is good enough, and why.")
 @request_options(JudgeCheckRequest, leave_out=UNMEASURED)
 @click.option("--dry-run", is_flag=True, help="Print the cost estimate without sending anything.")
 @json_option

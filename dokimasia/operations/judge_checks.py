@@ -35,9 +35,9 @@ class JudgeCheckRequest(RunRequest):
     """Say whether JUDGE is good enough: suitable, suitable with correction, not suitable, or cannot tell, and why.
 
     Errors are planted in right answers (--perturber), the judge is asked about each of them, and what it misses, its false
-    alarms, its steadiness, its position bias, its failures of form, its price and its time are held to limits; with
-    --labels and --reference its disagreement, too. Each part is a run of the home: the same command goes on with it, and
-    nothing is paid twice.
+    alarms, its steadiness, its position bias and its failures of form are held to limits; with --labels and --reference
+    its disagreement, too. What a judgement costs, in money and time, stands beside them. Each part is a run of the home:
+    the same command resumes it, and nothing is paid twice.
     """
 
     VERB: ClassVar[str] = "judges check"
@@ -61,7 +61,8 @@ class JudgeCheckRequest(RunRequest):
     )
     evaluators: tuple[str, ...] = Field(
         default=("single-axes", "pairwise-axes", "right-or-wrong"),
-        description=f"How the judge is asked, separated by commas: {', '.join(EVALUATORS)}.",
+        description=f"How the judge is asked, separated by commas: {', '.join(EVALUATORS)} (default: single-axes, "
+        "pairwise-axes and right-or-wrong).",
     )
     task: Task = Field(default="image-to-text", description="What the answers are: a text on an image, or an image.")
     dimensions: Annotated[tuple[str, ...], Option(metavar="NAME,...")] = Field(
