@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from dokimasia.methods.review import ReviewRequest, review
     from dokimasia.methods.rubrics import RubricRequest, make_rubrics
     from dokimasia.methods.tree import GrowthRequest, grow_tree
+    from dokimasia.operations.judge_checks import JudgeCheckRequest, check_judge
     from dokimasia.operations.runs import RunDetail, RunShown
     from dokimasia.operations.verbs import (
         analyse,
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from dokimasia.people.checks import decide, pending_checks
     from dokimasia.people.correction.shape import CorrectionFigures
     from dokimasia.people.judgements.shape import JudgementFigures
+    from dokimasia.people.passports import JudgeCheck
     from dokimasia.report.board import Board
     from dokimasia.report.comparison import RunComparison
     from dokimasia.report.gate import Gate
@@ -86,6 +88,7 @@ if TYPE_CHECKING:
     audit_sync: SyncVerb[RunResult]
     board_sync: SyncVerb[Board]
     bundle_sync: SyncVerb[Path]
+    check_judge_sync: SyncVerb[JudgeCheck]
     compare_judgements_sync: SyncVerb[JudgementFigures]
     compare_judging_sync: SyncVerb[RunResult]
     correct_sync: SyncVerb[CorrectionFigures]
@@ -148,6 +151,7 @@ _MODULES = {
         "methods.review": ("ReviewRequest", "review"),
         "methods.rubrics": ("RubricRequest", "make_rubrics"),
         "methods.tree": ("GrowthRequest", "grow_tree"),
+        "operations.judge_checks": ("JudgeCheckRequest", "check_judge"),
         "operations.verbs": (
             "analyse",
             "board",
@@ -207,6 +211,7 @@ __all__ = [
     "ImageRef",
     "InputError",
     "Interrupted",
+    "JudgeCheckRequest",
     "JudgingRequest",
     "LoopRunning",
     "MemoryBlobs",
@@ -244,6 +249,8 @@ __all__ = [
     "board_sync",
     "bundle",
     "bundle_sync",
+    "check_judge",
+    "check_judge_sync",
     "compare_judgements",
     "compare_judgements_sync",
     "compare_judging",

@@ -145,6 +145,7 @@ VERB_GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "criteria": ("dokimasia.cli.criteria", "Export, import and rate sets of atomic criteria."),
     },
     "Judges": {
+        "judges": ("dokimasia.cli.judges", "Check whether a judge is good enough."),
         **_methods("judges"),
         "passport": ("dokimasia.cli.passports:passport_command", "Write a judge's measured error rates to a file."),
         "correct": ("dokimasia.cli.passports:correct_command", "Correct a run's rates for its judge's known errors."),

@@ -5,9 +5,10 @@ from typing import Annotated
 from pydantic import BaseModel
 
 from dokimasia.domain.identity import JsonObject
+from dokimasia.methods.probe.judge_checks import check_of
 from dokimasia.methods.probe.passports import judges_probed, material_of
 from dokimasia.operations.operation import OperationContext, Parameter, operation
-from dokimasia.people.passports import passport_of
+from dokimasia.people.passports import JudgeCheck, passport_of
 
 
 class JudgeProbed(BaseModel):
@@ -41,3 +42,17 @@ def one_passport(
 ) -> JsonObject:
     """Make the passport of a judge; `dokimasia passport JUDGE --json` prints the same."""
     return passport_of(material_of(context.home, judge, tuple(run or ()), seed=seed)).model_dump(mode="json")
+
+
+@operation("GET", "/judge-checks/{judge:path}", tag="passports")
+def one_judge_check(
+    context: OperationContext,
+    judge: str,
+    run: Annotated[list[str] | None, Parameter(max_length=50, description="Probes to go by; by default all.")] = None,
+    reference: Annotated[
+        str, Parameter(max_length=200, description="A judge of the same probes to compare with.")
+    ] = "",
+    seed: Annotated[int, Parameter(ge=0, lt=2**63, description="Of the halves and intervals.")] = 0,
+) -> JudgeCheck:
+    """Say whether a judge is good enough by finished probes; `dokimasia judges check JUDGE --json` prints the same."""
+    return check_of(context.home, judge, tuple(run or ()), reference=reference, seed=seed)[0]

@@ -39,7 +39,7 @@ def material_of(home: Home, judge: str, runs: Sequence[str] = (), *, seed: int =
         NotFound: no finished probe asked the judge.
         ConfigError: a run is not a finished probe, or the judge's model, sampling or prompts differ between probes.
     """
-    probed = _probed(home, judge, runs)
+    probed = probes_that_asked(home, judge, runs)
     _check_alike(judge, probed)
     detections: dict[tuple[str, str, str], Detection] = {}
     probes: dict[str, Probe] = {}
@@ -55,7 +55,7 @@ def material_of(home: Home, judge: str, runs: Sequence[str] = (), *, seed: int =
         for detection in detections_of(home, run):
             if detection.judge == judge and not detection.new_reference:
                 detections[detection.task, detection.evaluator, detection.item] = detection
-        run_costs = _costs(home, run, arm, run_probes)
+        run_costs = costs_and_calls(home, run, arm, run_probes)
         for key, judgements in run_costs.items():
             costs.setdefault(key, []).extend(cost for cost, _ in judgements)
             calls += [call for _, judgement_calls in judgements for call in judgement_calls]
@@ -93,7 +93,7 @@ def judges_probed(home: Home) -> dict[str, list[str]]:
     return dict(sorted(runs_of.items()))
 
 
-def _probed(home: Home, judge: str, names: Sequence[str]) -> list[Probed]:
+def probes_that_asked(home: Home, judge: str, names: Sequence[str]) -> list[Probed]:
     """Return the probes that asked a judge: the named ones, or all finished ones of the home, oldest first."""
     if names:
         runs = list(
@@ -137,7 +137,7 @@ def _check_alike(judge: str, probed: Sequence[Probed]) -> None:
             )
 
 
-def _costs(
+def costs_and_calls(
     home: Home, run: Run, arm: Arm, probes: Mapping[str, Probe]
 ) -> dict[tuple[Task, Evaluator], list[tuple[float | None, tuple[str, ...]]]]:
     """Return the cost (None if unknown) and the calls of each of a judge's judgements, by task and evaluator."""

@@ -5,21 +5,30 @@ from dokimasia.people.passports.holding import DroppedJudge, each_has_one, held,
 from dokimasia.people.passports.measuring import PassportMaterial, passport_of
 from dokimasia.people.passports.options import BLIND_BELOW, PAIRWISE, BlindBelow, JudgeChoice, JudgeUse, Passports
 from dokimasia.people.passports.picking import ChosenJudge, chosen_judge, weights_of, without_blind
+from dokimasia.people.passports.shares import alarmed, detected, measured
+from dokimasia.people.passports.suitability import Disagreement, JudgeCheck, check_blocks, judge_check
 
 __all__ = [
     "BLIND_BELOW",
     "PAIRWISE",
     "BlindBelow",
     "ChosenJudge",
+    "Disagreement",
     "DroppedJudge",
+    "JudgeCheck",
     "JudgeChoice",
     "JudgeUse",
     "PassportMaterial",
     "Passports",
+    "alarmed",
+    "check_blocks",
     "chosen_judge",
+    "detected",
     "each_has_one",
     "encoded",
     "held",
+    "judge_check",
+    "measured",
     "passport_for",
     "passport_in",
     "passport_of",

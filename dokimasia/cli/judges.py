@@ -1,0 +1,105 @@
+"""`dokimasia judges check`: whether a judge is good enough, from errors that are planted to a verdict."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dokimasia.cli.backend import Backend, with_backend
+from dokimasia.cli.requests import made, request_options
+from dokimasia.cli.shared import console, json_option, print_json, say
+from dokimasia.operations.judge_checks import LABELLER, UNMEASURED, JudgeCheckRequest
+
+if TYPE_CHECKING:
+    from dokimasia.domain.identity import JsonObject
+
+
+@click.group()
+def command() -> None:
+    """Check judges."""
+
+
+@command.command(help=JudgeCheckRequest.__doc__, short_help="Say whether a judge is good enough, and why.")
+@request_options(JudgeCheckRequest, leave_out=UNMEASURED)
+@click.option("--dry-run", is_flag=True, help="Print the cost estimate without sending anything.")
+@json_option
+@with_backend
+def check(backend: Backend, asked: Mapping[str, object], dry_run: bool, as_json: bool) -> int:
+    """Carry out a check, or print what it would cost."""
+    from dokimasia import operations
+    from dokimasia.cli.drawing import print_blocks
+    from dokimasia.cli.running import exit_code
+    from dokimasia.domain.passport import Passport
+    from dokimasia.methods.perturb import METHOD as PERTURB
+    from dokimasia.methods.probe import METHOD as PROBE
+    from dokimasia.people.passports import check_blocks, write_passport
+
+    request = made(JudgeCheckRequest, asked)
+    planting = request.planting
+    if dry_run:
+        _print_estimates(backend, request, as_json=as_json)
+        return 0
+    planted, spent = request.data, 0.0
+    if planting is not None:
+        outcome = backend.run(PERTURB, planting)
+        if outcome.end != "complete":
+            return exit_code(outcome, backend.where)
+        planted, spent = Path(outcome.run), backend.call(operations.runs.one_run, run=outcome.run).spent.cost
+    if request.labels is not None:
+        imported = backend.take_in_checks(str(planted), request.labels, who=LABELLER)
+        say(f"labels: {imported.decided} new, {imported.known} known already, {imported.empty} lines without one")
+    outcome = backend.run(PROBE, request.probing(planted, spent=spent))
+    if outcome.end != "complete":
+        return exit_code(outcome, backend.where)
+    run = [outcome.run]
+    figures = backend.call(
+        operations.passports.one_judge_check,
+        judge=request.judge,
+        run=run,
+        reference=request.reference or "",
+        seed=request.seed,
+    )
+    if request.output is not None:
+        passport = backend.call(operations.passports.one_passport, judge=request.judge, run=run, seed=request.seed)
+        write_passport(Passport.model_validate(passport), request.output)
+        say(f"wrote the passport to {request.output}: --passport {request.output} makes later runs heed it")
+    if as_json:
+        print_json(figures)
+    else:
+        print_blocks(check_blocks(figures))
+    return 0
+
+
+def _print_estimates(backend: Backend, request: JudgeCheckRequest, *, as_json: bool) -> None:
+    """Print what the two runs of a check would cost; that of the probe is known once its errors are planted.
+
+    Raises:
+        ConfigError: after printing: a key is not set.
+    """
+    from dokimasia.cli.drawing import print_preview
+    from dokimasia.methods.perturb import METHOD as PERTURB
+    from dokimasia.methods.probe import METHOD as PROBE
+
+    previews: dict[str, JsonObject | None] = {"planting": None, "probing": None}
+    planted: Path | None = request.data
+    if (planting := request.planting) is not None:
+        preview = previews["planting"] = backend.preview(PERTURB, planting)
+        planted = Path(str(preview["run"])) if preview.get("status") == "done" else None
+    if planted is not None:
+        previews["probing"] = backend.preview(PROBE, request.probing(planted))
+    if as_json:
+        print_json(previews)
+    for name, preview in previews.items():
+        if preview is None:
+            continue
+        if not as_json:
+            console().print(f"[bold]{name}[/bold]")
+            print_preview(preview, prompts=False, as_json=False)
+        backend.check_keys(preview)
+    if planted is None and not as_json:
+        calls = sum(2 if name.startswith("pairwise") else 1 for name in request.evaluators) * len(request.judges)
+        console().print(
+            f"[bold]probing[/bold]\nabout {calls} calls for each planted error, and for each right answer as many and a few "
+            "more; --dry-run says what they cost once the errors are planted, and --max-cost limits both runs together"
+        )

@@ -1,0 +1,172 @@
+"""`dokimasia judges check`: a careful judge is suitable, one with a blind spot is not, and nothing is paid twice."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dokimasia import check_judge_sync, load_settings
+from dokimasia.cli.main import run
+from dokimasia.operations.judge_checks import JudgeCheckRequest
+from dokimasia.people.passports import read_passport
+
+KINDS = "VG,numerical_errors,tone_mismatch"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with 14 right answers."""
+    folder = tmp_path_factory.mktemp("judges")
+    assert run(["sim", "make", str(folder / "texts.jsonl"), "--gold", "texts", "--samples", "14", "--seed", "1"]) == 0
+    return folder
+
+
+def command(folder: Path, judge: str, *more: str) -> list[str]:
+    data = ["--data", str(folder / "texts.jsonl"), "--perturber", "sim/judge", "--dimensions", KINDS]
+    return ["judges", "check", judge, *data, "--home", str(folder / "home"), *more]
+
+
+def checked(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> dict[str, Any]:
+    """Run a check that is to succeed, and return its figures."""
+    capsys.readouterr()
+    assert run([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def qualities(figures: dict[str, Any], evaluator: str) -> dict[str, Any]:
+    (use,) = (use for use in figures["uses"] if use["evaluator"] == evaluator)
+    return {one["name"]: one for one in use["qualities"]}
+
+
+def test_a_careful_judge_is_suitable_and_its_passport_is_written(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It misses nothing by any evaluator; every quality has its count, its coverage and its limit."""
+    figures = checked(capsys, command(folder, "sim/judge", "-o", str(folder / "judge.json")))
+    assert figures["verdict"] == "suitable"
+    assert figures["sentence"] == "suitable by single-axes, pairwise-axes and right-or-wrong"
+    for use in figures["uses"]:
+        assert use["verdict"] == "suitable"
+        assert use["cost"] == 0
+        assert use["timed"] == use["priced"] > 0
+        for one in use["qualities"]:
+            assert one["limit"] == figures["limits"][one["name"]]
+            assert one["coverage"] == round(one["n_scored"] / one["n"], 6)
+    missed = qualities(figures, "single-axes")["undetected errors"]
+    assert (missed["value"], missed["n"], missed["within"]) == (0, 98, "yes")
+    assert read_passport(folder / "judge.json").sha256 == figures["passport"]
+
+
+def test_a_judge_with_a_blind_spot_is_not_suitable(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its misses are beyond the limit, its blind spot is named, and it disagrees with the reference."""
+    figures = checked(capsys, command(folder, "sim/judge-blind", "--reference", "sim/judge"))
+    assert figures["verdict"] == "not suitable"
+    single = qualities(figures, "single-axes")
+    assert single["undetected errors"]["low"] > figures["limits"]["undetected errors"]
+    assert single["blind spots"]["kinds"] == ["numerical_errors"]
+    assert "blind to numerical_errors" in figures["sentence"]
+    disagreement = single["disagreement with reference"]
+    errors = round(single["undetected errors"]["value"] * 98)
+    assert round(disagreement["value"] * disagreement["n_scored"]) == errors
+
+
+def test_a_lenient_judge_without_false_alarms_needs_correction(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its decisions of right and wrong can be corrected, its scores cannot."""
+    figures = checked(
+        capsys, command(folder, "sim/judge-lenient", "--evaluators", "single-axes,right-or-wrong", "--seed", "0")
+    )
+    verdicts = {use["evaluator"]: use["verdict"] for use in figures["uses"]}
+    assert verdicts == {"single-axes": "not suitable", "right-or-wrong": "suitable with correction"}
+    assert figures["verdict"] == "suitable with correction"
+    assert "dokimasia correct" in figures["sentence"]
+
+
+def test_few_samples_cannot_tell_and_say_what_is_missing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With four images the interval reaches beyond the limit; about so many items would settle it."""
+    figures = checked(capsys, command(folder, "sim/judge", "--limit", "4", "--evaluators", "single-axes"))
+    assert figures["verdict"] == "cannot tell"
+    (use,) = figures["uses"]
+    assert use["missing"][0].startswith("undetected errors: about ")
+
+
+def test_the_same_check_asks_nothing_again_and_python_gives_the_same(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A second check sends no call; `check_judge` returns what `--json` prints."""
+    figures = checked(capsys, command(folder, "sim/judge"))
+    capsys.readouterr()
+    assert run(command(folder, "sim/judge")) == 0
+    said = capsys.readouterr()
+    assert said.err.count("nothing was asked: the run was complete") == 2
+    assert "sim/judge: suitable by single-axes" in said.out
+    check = check_judge_sync(
+        "sim/judge",
+        folder / "texts.jsonl",
+        perturber="sim/judge",
+        dimensions=KINDS.split(","),
+        settings=load_settings(home=folder / "home"),
+    )
+    assert check.model_dump(mode="json", exclude_none=True) == {
+        **figures,
+        "uses": check.model_dump(mode="json", exclude_none=True)["uses"],
+    }
+    assert [use.verdict for use in check.uses] == [use["verdict"] for use in figures["uses"]]
+
+
+def test_labels_of_people_are_held_against_the_judge(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A filled form is taken in; the judge's disagreement is over what people labelled, and the second time nothing is new."""
+    capsys.readouterr()
+    home = ["--home", str(folder / "home")]
+    assert run(command(folder, "sim/judge", "--name", "mine")) == 0
+    assert run(["decide", "mine-errors", "--export", str(folder / "form.jsonl"), *home]) == 0
+    form, filled = str(folder / "form.jsonl"), str(folder / "eva.jsonl")
+    assert run(["sim", "label", form, "--person", "eva", "-o", filled]) == 0
+    labels = ["judges", "check", "sim/judge", "--data", "mine-errors", "--labels", filled, *home]
+    figures = checked(capsys, labels)
+    assert figures["checked"] == 1.0
+    one = qualities(figures, "single-axes")["disagreement with labels"]
+    assert one["n"] == one["n_scored"] > 90
+    assert one["within"] == "yes"
+    assert checked(capsys, labels) == figures
+
+
+def test_a_dry_run_sends_nothing(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It prints the estimate of planting, and makes no home."""
+    arguments = command(folder, "sim/judge", "--dry-run")
+    arguments[arguments.index("--home") + 1] = str(tmp_path / "none")
+    previews = checked(capsys, arguments)
+    assert previews["planting"]["calls"] > 0
+    assert previews["probing"] is None
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "way_out"),
+    [
+        (["--data", "texts.jsonl", "--perturber", "sim/judge", "--reference", "sim/judge"], "name another model"),
+        (["--data", "nothing", "--perturber", "sim/judge"], "leave --perturber out"),
+        (["--data", "texts.jsonl", "--checker", "sim/judge"], "name who plants them with --perturber"),
+        (["--data", "texts.jsonl"], "--perturber"),
+    ],
+)
+def test_what_cannot_be_checked_says_the_way_out(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    more: list[str],
+    way_out: str,
+) -> None:
+    """The error names the option, and nothing is sent."""
+    monkeypatch.chdir(folder)
+    assert run(["judges", "check", "sim/judge", *more, "--home", str(folder / "other")]) == 2
+    assert way_out in capsys.readouterr().err
+
+
+def test_the_limit_on_spending_holds_for_both_runs() -> None:
+    """What was spent on planting errors is taken from what the probe may spend."""
+    request = JudgeCheckRequest(judge="J", data=Path("data.jsonl"), perturber="P", max_cost=2.0)
+    assert request.probing(Path("run"), spent=0.5).max_cost == 1.5
+    assert request.probing(Path("run"), spent=3.0).max_cost == 0
