@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 STANDARD_OUTPUT = Path("-")
-FORMS = ("vlmevalkit", "perturbations")
+FORMS = ("preferences", "vlmevalkit", "perturbations")
 """Forms of other programs in which `export` can write runs of some methods."""
 
 
@@ -60,7 +60,8 @@ def show(backend: Backend, run: str, sample: str | None, raw: bool, full: bool, 
     "--as",
     "form",
     type=click.Choice(FORMS),
-    help="Write files of another form: vlmevalkit of duels, perturbations of a perturbation run; -o names a folder.",
+    help="Write a folder, named with -o: preferences (pairs to train by; of evaluations, duels and arenas), "
+    "vlmevalkit (of duels), or perturbations.",
 )
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Write here (default, and with -: standard output)."
@@ -126,6 +127,7 @@ def export_form(backend: Backend, run: str, form: str, output: Path | None, name
     from dokimasia.errors import InputError
     from dokimasia.operations.results import unzipped
     from dokimasia.runs.reading.exporting import make_folder, write_whole
+    from dokimasia.runs.reading.preferences import COUNTS, counts_said
 
     if output is None or name is not None:
         raise click.UsageError("--as writes several files: name their folder with -o, and leave --format out")
@@ -143,6 +145,8 @@ def export_form(backend: Backend, run: str, form: str, output: Path | None, name
     for file, data in files.items():
         make_folder((output / file).parent)
         write_whole(output / file, data)
+    if COUNTS in files:
+        click.echo(counts_said(files[COUNTS]), err=True)
     click.echo(f"wrote {len(files)} files to {output}", err=True)
 
 
