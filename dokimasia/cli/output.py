@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 import click
 
@@ -21,6 +21,7 @@ from dokimasia.cli.shared import FILE, json_option, print_json, redact, say
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
+    from dokimasia.report.blocks import Block
     from dokimasia.runs.reading.reporting import Format
     from dokimasia.storage.runs import Run
 
@@ -30,6 +31,17 @@ FORMS = ("preferences", "vlmevalkit", "perturbations")
 """Forms of other programs in which `export` can write runs of some methods."""
 
 
+TableFormat = Literal["text", "latex"]
+
+format_option = click.option(
+    "--format",
+    type=click.Choice(get_args(TableFormat)),
+    default="text",
+    show_default=True,
+    help="latex: the tables alone, for booktabs.",
+)
+
+
 @click.command()
 @click.argument("run")
 @click.option("--sample", help="Show this sample whole.")
@@ -37,14 +49,23 @@ FORMS = ("preferences", "vlmevalkit", "perturbations")
 @click.option(
     "--full", is_flag=True, help="All tables with all columns; by default the conclusion and the first table."
 )
+@format_option
 @json_option
 @with_backend
-def show(backend: Backend, run: str, sample: str | None, raw: bool, full: bool, as_json: bool) -> None:
+def show(
+    backend: Backend, run: str, sample: str | None, raw: bool, full: bool, format: TableFormat, as_json: bool
+) -> None:
     """Show the results of RUN (the beginning of its id, or `last`, will do)."""
+    from dokimasia import operations
     from dokimasia.cli.drawing import print_run
 
     if raw and sample is None:
         raise click.UsageError("--raw goes with --sample ID")
+    if format == "latex":
+        if sample is not None or as_json:
+            raise click.UsageError("--format latex writes the tables of a run; leave --sample and --json out")
+        stream(backend.call(operations.results.report, run=backend.find(run).id, format=format, full=full).parts())
+        return
     print_run(backend, run, as_json=as_json, sample=sample, raw=raw, full=full)
 
 
@@ -277,6 +298,7 @@ def stream(parts: Iterable[bytes]) -> None:
 @click.option("--models", help="A,B: compare A of FIRST with B of SECOND (default: all models of the same name).")
 @click.option("--top", type=click.IntRange(0), default=10, show_default=True, help="List so many changed samples.")
 @click.option("--seed", type=click.IntRange(0), help="Seed of intervals and tests (default: that of FIRST).")
+@format_option
 @results_options
 @json_option
 @with_backend
@@ -286,6 +308,7 @@ def diff(
     models: str | None,
     top: int,
     seed: int | None,
+    format: TableFormat,
     files: FileOptions,
     as_json: bool,
 ) -> None:
@@ -301,6 +324,8 @@ def diff(
     of promptfoo, a log of OpenAI Evals, or a table; NAME=FILE names its model. With a file, or with more than two, every two
     models are compared by the ids of items, what failed is counted apart, and no home is needed unless a run is named.
     """
+    if as_json and format == "latex":
+        raise click.UsageError("--json prints figures, and --format latex tables; leave one of them out")
     pair = two_models(models)
     if any(map(is_results_file, names)) or len(names) > 2:
         from dokimasia.report.results import results_blocks
@@ -309,14 +334,14 @@ def diff(
         if as_json:
             print_json(compared)
         else:
-            print_blocks(results_blocks(compared))
+            _print_tables(results_blocks(compared), format)
         return
     if lost := missing_file(names):
         _refuse_missing(backend, lost)
     _refuse_file_options(files)
     if len(names) < 2:
         raise click.UsageError("Missing argument 'SECOND'.")
-    _diff_runs(backend, *names, pair=pair, top=top, seed=seed, as_json=as_json)
+    _diff_runs(backend, *names, pair=pair, top=top, seed=seed, format=format, as_json=as_json)
 
 
 def _refuse_missing(backend: Backend, name: str) -> None:
@@ -341,6 +366,7 @@ def _diff_runs(
     pair: tuple[str, str] | None,
     top: int,
     seed: int | None,
+    format: TableFormat,
     as_json: bool,
 ) -> None:
     from dokimasia import operations
@@ -366,7 +392,17 @@ def _diff_runs(
     else:
         from dokimasia.report.comparison import comparison_blocks
 
-        print_blocks(comparison_blocks(comparison))
+        _print_tables(comparison_blocks(comparison), format)
+
+
+def _print_tables(blocks: "Iterable[Block]", format: TableFormat) -> None:
+    """Print blocks, or their tables alone as LaTeX."""
+    from dokimasia.report.latex import latex_tables
+
+    if format == "latex":
+        click.echo(redact(latex_tables(blocks)), nl=False)
+    else:
+        print_blocks(blocks)
 
 
 def two_models(models: str | None) -> tuple[str, str] | None:

@@ -85,17 +85,19 @@ def one_sample(
 def report(
     context: OperationContext,
     run: str,
-    format: Literal["html", "md", "terminal"] = "html",
+    format: Literal["html", "md", "terminal", "latex"] = "html",
     samples: Annotated[int, Parameter(ge=0, le=10_000, description="Show so many samples, failures first.")] = SAMPLES,
     width: Annotated[int, Parameter(ge=40, le=500, description="Of a terminal, in characters.")] = 120,
     colour: Annotated[bool, Parameter(description="Of a terminal.")] = False,
-    full: Annotated[bool, Parameter(description="For a terminal: all tables with all columns.")] = False,
+    full: Annotated[bool, Parameter(description="For a terminal and LaTeX: all tables with all columns.")] = False,
 ) -> FileReply:
-    """Return a run's report: one page that needs no network, Markdown, or what `dokimasia show RUN` prints."""
+    """Return a run's report: one page that needs no network, Markdown, or what `dokimasia show RUN` prints, also as LaTeX."""
     row = context.run(run)
     context.cache(row)
     if format == "terminal":
         return FileReply(_terminal_text(context, row, width=width, colour=colour, full=full).encode(), PLAIN)
+    if format == "latex":
+        return FileReply(context.redact(_latex_text(context, row, full=full)).encode(), PLAIN)
     data = asyncio.run(report_data(context.home, row, samples=samples, redact=context.redact))
     counts = {"dokimasia-shown": str(data.selection.shown), "dokimasia-samples": str(data.selection.total)}
     body = render(data, format)
@@ -160,6 +162,16 @@ def _for_person(context: OperationContext, run: Run, view: Mapping[str, object])
     if not context.person:
         return dict(view)
     return without_others(context.home, run, view, context.person)
+
+
+def _latex_text(context: OperationContext, run: Run, *, full: bool) -> str:
+    """Return the first table of a run as a terminal has it, or with `full` all tables of its sections, as LaTeX."""
+    from dokimasia.report.latex import latex_tables
+    from dokimasia.report.sections import sections_of
+    from dokimasia.report.terminal import in_brief
+
+    sections = sections_of(run_data(context.home, run), "terminal")
+    return latex_tables(block for section in (sections if full else in_brief(sections)) for block in section.blocks)
 
 
 def _terminal_text(context: OperationContext, run: Run, *, width: int, colour: bool, full: bool) -> str:
