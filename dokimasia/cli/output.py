@@ -1,7 +1,7 @@
 """Verbs for results: `show` in the terminal, `export` as rows for other tools, `report` as a page, `diff` of two runs."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -145,30 +145,62 @@ def _refuse_file_options(files: FileOptions) -> None:
 def export_form(backend: Backend, run: str, form: str, output: Path | None, name: str | None) -> None:
     """Write a run's files in the form of another program to a folder, which is created if it is missing."""
     from dokimasia import operations
-    from dokimasia.errors import InputError
     from dokimasia.operations.results import unzipped
-    from dokimasia.runs.reading.exporting import make_folder, write_whole
     from dokimasia.runs.reading.preferences import COUNTS, counts_said
 
     if output is None or name is not None:
         raise click.UsageError("--as writes several files: name their folder with -o, and leave --format out")
     row = backend.find(run)
     files = unzipped(backend.call(operations.results.export, run=row.id, format=form).data)
+    if row.status != "done":
+        click.echo(f"run {row.id} is {row.status}: what has no result yet is not in the export", err=True)
+    _write_folder(backend, output, files)
+    if COUNTS in files:
+        click.echo(counts_said(files[COUNTS]), err=True)
+
+
+def _write_folder(backend: Backend, output: Path, files: Mapping[str, bytes]) -> None:
+    """Write files to a folder, which is created if it is missing.
+
+    Raises:
+        InputError: the folder cannot be made, or a file would lie outside of it.
+    """
+    from dokimasia.errors import InputError
+    from dokimasia.runs.reading.exporting import make_folder, write_whole
+
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{output} is no folder to write to: {error.strerror}; name another with -o") from error
-    if row.status != "done":
-        click.echo(f"run {row.id} is {row.status}: what has no result yet is not in the export", err=True)
     for file in files:
         if not (output / file).resolve().is_relative_to(output.resolve()):
             raise InputError(f"{backend.named} names a file {file!r}, which leads out of {output}: nothing was written")
     for file, data in files.items():
         make_folder((output / file).parent)
         write_whole(output / file, data)
-    if COUNTS in files:
-        click.echo(counts_said(files[COUNTS]), err=True)
     click.echo(f"wrote {len(files)} files to {output}", err=True)
+
+
+@click.command()
+@click.argument("run")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, file_okay=False), required=True, help="Write to this folder."
+)
+@click.option("--format", type=click.Choice(["svg", "pdf", "png"]), default="svg", show_default=True)
+@with_backend
+def charts(backend: Backend, run: str, output: Path, format: str) -> None:
+    """Write the charts of the report on RUN as files, each with its caption, named by its section.
+
+    The same run gives the same bytes. Needs the extra `charts` where the run is (Matplotlib); a treemap stays on the page.
+    """
+    from dokimasia import operations
+    from dokimasia.operations.results import unzipped
+
+    row = backend.find(run)
+    reply = backend.call(operations.results.charts, run=row.id, format=format)
+    if left_out := int(reply.headers.get("dokimasia-left-out") or 0):
+        click.echo(f"{several(left_out, 'chart')} can be drawn on the page alone: dokimasia report {row.id}", err=True)
+    _write_folder(backend, output, unzipped(reply.data))
 
 
 @click.command()

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Annotated, Literal, cast, get_args
 
 from dokimasia.domain.identity import JsonObject
+from dokimasia.errors import NotFound
 from dokimasia.operations.operation import (
     After,
     FileReply,
@@ -140,6 +141,22 @@ def export(
         formats = ", ".join((*get_args(Format), *forms))
         raise RequestRefused(422, f"format: run {row.id} is exported as one of {formats}")
     return FileReply(zipped(form_of(context.home, row, format)), ZIP, f"{stem}-{format}.zip")
+
+
+@operation("GET", "/runs/{run}/charts", tag="results", slow=True, files=(ZIP,), file="a ZIP of the charts")
+def charts(context: OperationContext, run: str, format: Literal["svg", "pdf", "png"] = "svg") -> FileReply:
+    """Return the charts of a run's report as files, as `dokimasia charts` writes them."""
+    from dokimasia.report.chart_files import chart_files
+    from dokimasia.report.sections import sections_of
+
+    row = context.run(run)
+    context.cache(row)
+    data = asyncio.run(report_data(context.home, row, samples=0, redact=context.redact))
+    files, left_out = chart_files(sections_of(data), format)
+    if not files:
+        raise NotFound(f"the report of run {row.id} has no chart that can be drawn as a file")
+    name = f"{file_stem(context.home, row)}-charts.zip"
+    return FileReply(zipped(files), ZIP, name, headers={"dokimasia-left-out": str(len(left_out))})
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:
