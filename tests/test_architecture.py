@@ -66,6 +66,7 @@ THIRD_PARTY_ROOMS: dict[str, tuple[str, ...]] = {
     "prometheus_client": ("service",),
     "markdown_it": ("report",),
     "latex2mathml": ("report",),
+    "matplotlib": ("report",),
     "ray": ("distribution",),
 }
 

@@ -145,8 +145,8 @@ def _weak(
     yield Paragraph(Span("where each model is significantly weak", "strong"))
     yield Table(columns, rows, "Where each model is significantly weak")
     yield Paragraph(
-        "Scores of 0 to 100 with 95 % intervals; weak: lower than at the model's other criteria by more than chance brings, "
-        "corrected for all nodes looked at; what is not listed may be weak, too: the sample is small.\n",
+        "Scores by criterion, 0 to 100, with 95 % intervals; weak: lower than at the model's other criteria by more than "
+        "chance brings, corrected for all nodes looked at; what is not listed may be weak, too: the sample is small.\n",
         "note",
     )
 

@@ -134,6 +134,7 @@ VERB_GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "export": ("dokimasia.cli.output:export", "Write a run's results as JSON lines, CSV or Parquet."),
         "bundle": ("dokimasia.cli.bundle:bundle", "Write a run to a file, with all that it rests on."),
         "open": ("dokimasia.cli.bundle:open_command", "Add the run of a bundle to a home."),
+        "charts": ("dokimasia.cli.output:charts", "Write the charts of a run's report as SVG, PDF or PNG."),
         "diff": ("dokimasia.cli.output:diff", "Compare runs, models, or files of other harnesses, sample by sample."),
         "board": ("dokimasia.cli.output:board", "Rank models over the data sets of several runs."),
         "gate": ("dokimasia.cli.gate", "Fail a pipeline where a run is worse than its baseline."),

@@ -1,9 +1,9 @@
 """Verbs for results: `show` in the terminal, `export` as rows for other tools, `report` as a page, `diff` of two runs."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 import click
 
@@ -21,13 +21,25 @@ from dokimasia.cli.shared import FILE, json_option, print_json, redact, say
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
+    from dokimasia.report.blocks import Block
     from dokimasia.runs.reading.reporting import Format
     from dokimasia.storage.runs import Run
 
 
 STANDARD_OUTPUT = Path("-")
-FORMS = ("vlmevalkit", "perturbations")
+FORMS = ("preferences", "vlmevalkit", "perturbations")
 """Forms of other programs in which `export` can write runs of some methods."""
+
+
+TableFormat = Literal["text", "latex"]
+
+format_option = click.option(
+    "--format",
+    type=click.Choice(get_args(TableFormat)),
+    default="text",
+    show_default=True,
+    help="latex: the tables alone, for booktabs.",
+)
 
 
 @click.command()
@@ -37,14 +49,23 @@ FORMS = ("vlmevalkit", "perturbations")
 @click.option(
     "--full", is_flag=True, help="All tables with all columns; by default the conclusion and the first table."
 )
+@format_option
 @json_option
 @with_backend
-def show(backend: Backend, run: str, sample: str | None, raw: bool, full: bool, as_json: bool) -> None:
+def show(
+    backend: Backend, run: str, sample: str | None, raw: bool, full: bool, format: TableFormat, as_json: bool
+) -> None:
     """Show the results of RUN (the beginning of its id, or `last`, will do)."""
+    from dokimasia import operations
     from dokimasia.cli.drawing import print_run
 
     if raw and sample is None:
         raise click.UsageError("--raw goes with --sample ID")
+    if format == "latex":
+        if sample is not None or as_json:
+            raise click.UsageError("--format latex writes the tables of a run; leave --sample and --json out")
+        stream(backend.call(operations.results.report, run=backend.find(run).id, format=format, full=full).parts())
+        return
     print_run(backend, run, as_json=as_json, sample=sample, raw=raw, full=full)
 
 
@@ -60,7 +81,8 @@ def show(backend: Backend, run: str, sample: str | None, raw: bool, full: bool, 
     "--as",
     "form",
     type=click.Choice(FORMS),
-    help="Write files of another form: vlmevalkit of duels, perturbations of a perturbation run; -o names a folder.",
+    help="Write a folder, named with -o: preferences (pairs to train by; of evaluations, duels and arenas), "
+    "vlmevalkit (of duels), or perturbations.",
 )
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Write here (default, and with -: standard output)."
@@ -123,20 +145,33 @@ def _refuse_file_options(files: FileOptions) -> None:
 def export_form(backend: Backend, run: str, form: str, output: Path | None, name: str | None) -> None:
     """Write a run's files in the form of another program to a folder, which is created if it is missing."""
     from dokimasia import operations
-    from dokimasia.errors import InputError
     from dokimasia.operations.results import unzipped
-    from dokimasia.runs.reading.exporting import make_folder, write_whole
+    from dokimasia.runs.reading.preferences import COUNTS, counts_said
 
     if output is None or name is not None:
         raise click.UsageError("--as writes several files: name their folder with -o, and leave --format out")
     row = backend.find(run)
     files = unzipped(backend.call(operations.results.export, run=row.id, format=form).data)
+    if row.status != "done":
+        click.echo(f"run {row.id} is {row.status}: what has no result yet is not in the export", err=True)
+    _write_folder(backend, output, files)
+    if COUNTS in files:
+        click.echo(counts_said(files[COUNTS]), err=True)
+
+
+def _write_folder(backend: Backend, output: Path, files: Mapping[str, bytes]) -> None:
+    """Write files to a folder, which is created if it is missing.
+
+    Raises:
+        InputError: the folder cannot be made, or a file would lie outside of it.
+    """
+    from dokimasia.errors import InputError
+    from dokimasia.runs.reading.exporting import make_folder, write_whole
+
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{output} is no folder to write to: {error.strerror}; name another with -o") from error
-    if row.status != "done":
-        click.echo(f"run {row.id} is {row.status}: what has no result yet is not in the export", err=True)
     for file in files:
         if not (output / file).resolve().is_relative_to(output.resolve()):
             raise InputError(f"{backend.named} names a file {file!r}, which leads out of {output}: nothing was written")
@@ -144,6 +179,28 @@ def export_form(backend: Backend, run: str, form: str, output: Path | None, name
         make_folder((output / file).parent)
         write_whole(output / file, data)
     click.echo(f"wrote {len(files)} files to {output}", err=True)
+
+
+@click.command()
+@click.argument("run")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, file_okay=False), required=True, help="Write to this folder."
+)
+@click.option("--format", type=click.Choice(["svg", "pdf", "png"]), default="svg", show_default=True)
+@with_backend
+def charts(backend: Backend, run: str, output: Path, format: str) -> None:
+    """Write the charts of the report on RUN as files, each with its caption, named by its section.
+
+    The same run gives the same bytes. Needs the extra `charts` where the run is (Matplotlib); a treemap stays on the page.
+    """
+    from dokimasia import operations
+    from dokimasia.operations.results import unzipped
+
+    row = backend.find(run)
+    reply = backend.call(operations.results.charts, run=row.id, format=format)
+    if left_out := int(reply.headers.get("dokimasia-left-out") or 0):
+        click.echo(f"{several(left_out, 'chart')} can be drawn on the page alone: dokimasia report {row.id}", err=True)
+    _write_folder(backend, output, unzipped(reply.data))
 
 
 @click.command()
@@ -273,6 +330,7 @@ def stream(parts: Iterable[bytes]) -> None:
 @click.option("--models", help="A,B: compare A of FIRST with B of SECOND (default: all models of the same name).")
 @click.option("--top", type=click.IntRange(0), default=10, show_default=True, help="List so many changed samples.")
 @click.option("--seed", type=click.IntRange(0), help="Seed of intervals and tests (default: that of FIRST).")
+@format_option
 @results_options
 @json_option
 @with_backend
@@ -282,6 +340,7 @@ def diff(
     models: str | None,
     top: int,
     seed: int | None,
+    format: TableFormat,
     files: FileOptions,
     as_json: bool,
 ) -> None:
@@ -297,6 +356,8 @@ def diff(
     of promptfoo, a log of OpenAI Evals, or a table; NAME=FILE names its model. With a file, or with more than two, every two
     models are compared by the ids of items, what failed is counted apart, and no home is needed unless a run is named.
     """
+    if as_json and format == "latex":
+        raise click.UsageError("--json prints figures, and --format latex tables; leave one of them out")
     pair = two_models(models)
     if any(map(is_results_file, names)) or len(names) > 2:
         from dokimasia.report.results import results_blocks
@@ -305,14 +366,14 @@ def diff(
         if as_json:
             print_json(compared)
         else:
-            print_blocks(results_blocks(compared))
+            _print_tables(results_blocks(compared), format)
         return
     if lost := missing_file(names):
         _refuse_missing(backend, lost)
     _refuse_file_options(files)
     if len(names) < 2:
         raise click.UsageError("Missing argument 'SECOND'.")
-    _diff_runs(backend, *names, pair=pair, top=top, seed=seed, as_json=as_json)
+    _diff_runs(backend, *names, pair=pair, top=top, seed=seed, format=format, as_json=as_json)
 
 
 def _refuse_missing(backend: Backend, name: str) -> None:
@@ -337,6 +398,7 @@ def _diff_runs(
     pair: tuple[str, str] | None,
     top: int,
     seed: int | None,
+    format: TableFormat,
     as_json: bool,
 ) -> None:
     from dokimasia import operations
@@ -362,7 +424,17 @@ def _diff_runs(
     else:
         from dokimasia.report.comparison import comparison_blocks
 
-        print_blocks(comparison_blocks(comparison))
+        _print_tables(comparison_blocks(comparison), format)
+
+
+def _print_tables(blocks: "Iterable[Block]", format: TableFormat) -> None:
+    """Print blocks, or their tables alone as LaTeX."""
+    from dokimasia.report.latex import latex_tables
+
+    if format == "latex":
+        click.echo(redact(latex_tables(blocks)), nl=False)
+    else:
+        print_blocks(blocks)
 
 
 def two_models(models: str | None) -> tuple[str, str] | None:

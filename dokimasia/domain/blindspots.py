@@ -16,8 +16,9 @@ Task = Literal["image-to-text", "text-to-image"]
 NEUTRAL = "score_neutral"
 """The dimension of changes that take nothing from an answer, such as a paraphrase; it belongs to no group."""
 
-Label = Literal["valid", "score_invariant", "incorrect", "not_relevant", "not_sure"]
-"""What a person says of a perturbation (FOCUS, appendix B). Only the first two enter a probe."""
+Label = Literal["valid", "score_invariant", "incorrect", "not_relevant", "gold_wrong", "not_sure"]
+"""What a person says of a perturbation (FOCUS, appendix B), or of the gold answer behind it (`gold_wrong`). Only the first two
+enter a probe."""
 
 LABELS: tuple[Label, ...] = get_args(Label)
 ENTERING: tuple[Label, ...] = LABELS[:2]

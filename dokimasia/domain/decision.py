@@ -26,7 +26,7 @@ ReplyAction = Literal["reply", "undo"]
 """What a person does with a question: answers it, and takes the answer back while no run has used it."""
 
 Action = TextAction | Label | ReplyAction | Literal["rate"]
-"""What a person decides: on a perturbation it is one of five labels. Every decision can be taken back (`undo`)."""
+"""What a person decides: on a perturbation it is one of `LABELS`. Every decision can be taken back (`undo`)."""
 
 ACTIONS: dict[Kind, tuple[Action, ...]] = {
     "caption": get_args(TextAction),

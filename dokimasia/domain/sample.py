@@ -22,6 +22,11 @@ class ImageRef(Value):
     width: int = Field(ge=1)
     height: int = Field(ge=1)
 
+    @property
+    def file(self) -> str:
+        """The image's path in an exported folder, such as `images/0123456789abcdef.png`."""
+        return f"images/{self.sha256[:16]}.{self.media_type.removeprefix('image/').replace('jpeg', 'jpg')}"
+
 
 class TextPart(Value):
     """A piece of text in a message."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Annotated, Literal, cast, get_args
 
 from dokimasia.domain.identity import JsonObject
+from dokimasia.errors import NotFound
 from dokimasia.operations.operation import (
     After,
     FileReply,
@@ -85,17 +86,19 @@ def one_sample(
 def report(
     context: OperationContext,
     run: str,
-    format: Literal["html", "md", "terminal"] = "html",
+    format: Literal["html", "md", "terminal", "latex"] = "html",
     samples: Annotated[int, Parameter(ge=0, le=10_000, description="Show so many samples, failures first.")] = SAMPLES,
     width: Annotated[int, Parameter(ge=40, le=500, description="Of a terminal, in characters.")] = 120,
     colour: Annotated[bool, Parameter(description="Of a terminal.")] = False,
-    full: Annotated[bool, Parameter(description="For a terminal: all tables with all columns.")] = False,
+    full: Annotated[bool, Parameter(description="For a terminal and LaTeX: all tables with all columns.")] = False,
 ) -> FileReply:
-    """Return a run's report: one page that needs no network, Markdown, or what `dokimasia show RUN` prints."""
+    """Return a run's report: one page that needs no network, Markdown, or what `dokimasia show RUN` prints, also as LaTeX."""
     row = context.run(run)
     context.cache(row)
     if format == "terminal":
         return FileReply(_terminal_text(context, row, width=width, colour=colour, full=full).encode(), PLAIN)
+    if format == "latex":
+        return FileReply(context.redact(_latex_text(context, row, full=full)).encode(), PLAIN)
     data = asyncio.run(report_data(context.home, row, samples=samples, redact=context.redact))
     counts = {"dokimasia-shown": str(data.selection.shown), "dokimasia-samples": str(data.selection.total)}
     body = render(data, format)
@@ -140,6 +143,22 @@ def export(
     return FileReply(zipped(form_of(context.home, row, format)), ZIP, f"{stem}-{format}.zip")
 
 
+@operation("GET", "/runs/{run}/charts", tag="results", slow=True, files=(ZIP,), file="a ZIP of the charts")
+def charts(context: OperationContext, run: str, format: Literal["svg", "pdf", "png"] = "svg") -> FileReply:
+    """Return the charts of a run's report as files, as `dokimasia charts` writes them."""
+    from dokimasia.report.chart_files import chart_files
+    from dokimasia.report.sections import sections_of
+
+    row = context.run(run)
+    context.cache(row)
+    data = asyncio.run(report_data(context.home, row, samples=0, redact=context.redact))
+    files, left_out = chart_files(sections_of(data), format)
+    if not files:
+        raise NotFound(f"the report of run {row.id} has no chart that can be drawn as a file")
+    name = f"{file_stem(context.home, row)}-charts.zip"
+    return FileReply(zipped(files), ZIP, name, headers={"dokimasia-left-out": str(len(left_out))})
+
+
 def zipped(files: Mapping[str, bytes]) -> bytes:
     """Return files as a ZIP archive; the same files give the same bytes."""
     out = io.BytesIO()
@@ -160,6 +179,16 @@ def _for_person(context: OperationContext, run: Run, view: Mapping[str, object])
     if not context.person:
         return dict(view)
     return without_others(context.home, run, view, context.person)
+
+
+def _latex_text(context: OperationContext, run: Run, *, full: bool) -> str:
+    """Return the first table of a run as a terminal has it, or with `full` all tables of its sections, as LaTeX."""
+    from dokimasia.report.latex import latex_tables
+    from dokimasia.report.sections import sections_of
+    from dokimasia.report.terminal import in_brief
+
+    sections = sections_of(run_data(context.home, run), "terminal")
+    return latex_tables(block for section in (sections if full else in_brief(sections)) for block in section.blocks)
 
 
 def _terminal_text(context: OperationContext, run: Run, *, width: int, colour: bool, full: bool) -> str:

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
-from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table, plain
+from dokimasia.report import figures, latex
+from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table
 from dokimasia.report.conclusions import as_paragraph
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.fields import Count, Coverage, Interval
@@ -248,27 +248,7 @@ def as_csv(board: Board) -> str:
     return out.getvalue()
 
 
-_SPECIAL = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "–": "--",
-    "\N{MINUS SIGN}": "$-$",
-}
-
-
 def as_latex(board: Board) -> str:
     """Return a board as a LaTeX table for the package booktabs, with the caption that says what its figures are."""
-
-    def escaped(cell: Cell) -> str:
-        return "".join(_SPECIAL.get(letter, letter) for letter in plain(cell))
-
-    table = _table(board)
-    layout = "".join("r" if column.numeric else "l" for column in table.columns)
-    lines = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{layout}}}", r"\toprule"]
-    lines += [" & ".join(escaped(column.title) for column in table.columns) + r" \\", r"\midrule"]
-    lines += [" & ".join(escaped(cell) for cell in row) + r" \\" for row in table.rows]
     unit = "percent" if board.measure == "accuracy" else f"{board.scale[0]:g} to {board.scale[1]:g}"
-    caption = escaped(f"{board.measured.capitalize()} ({unit}). {RESAMPLED}")
-    lines += [r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", r"\end{table}"]
-    return "\n".join(lines) + "\n"
+    return latex.as_latex(_table(board), f"{board.measured.capitalize()} ({unit}). {RESAMPLED}")

@@ -78,12 +78,12 @@ MISTAKEN_LABELS: Mapping[Label, Label] = {
     "not_relevant": "incorrect",
     "not_sure": "valid",
 }
-"""The label that a person mistakes each true label for."""
+"""The label that a person mistakes each true label for; nobody doubts a planted gold answer."""
 
 
 def label_chances(person: SimulatedPerson, true: Label) -> dict[Label, float]:
     """Return the probability of each label of a perturbation, given the true one."""
-    label_rates = dict.fromkeys(LABELS, person.careless / len(LABELS))
+    label_rates = dict.fromkeys(LABELS, 0.0) | dict.fromkeys(MISTAKEN_LABELS, person.careless / len(MISTAKEN_LABELS))
     label_rates[true] += 1 - person.noise - person.careless
     label_rates[MISTAKEN_LABELS[true]] += person.noise
     return label_rates

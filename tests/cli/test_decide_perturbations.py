@@ -12,7 +12,7 @@ from dokimasia.cli.main import run as dokimasia
 from dokimasia.storage.home import Home
 from tests.perturbed_home import perturbed_home, pictured_home
 
-KEYS = {"v": "valid", "i": "score_invariant", "x": "incorrect", "n": "not_relevant", "u": "not_sure"}
+KEYS = {"v": "valid", "i": "score_invariant", "x": "incorrect", "n": "not_relevant", "g": "gold_wrong", "u": "not_sure"}
 
 
 @pytest.fixture
@@ -50,9 +50,9 @@ def test_one_key_is_one_label(home: Path, capsys) -> None:
     count = _figures(home, capsys)["items"]
     output = _go(home, "\n".join([*KEYS, "b", "v", "q"]) + "\n")
     assert f"1 of {count}" in output
-    assert "6 decided in this invocation" in output
+    assert "7 decided in this invocation" in output
     states = _figures(home, capsys)["states"]
-    assert states == {"waiting": count - 5, **dict.fromkeys(KEYS.values(), 1), "valid": 2, "not_sure": 0}
+    assert states == {"waiting": count - 6, **dict.fromkeys(KEYS.values(), 1), "valid": 2, "not_sure": 0}
 
 
 def test_what_helps_to_decide_is_shown(home: Path) -> None:
@@ -107,7 +107,7 @@ def test_labels_on_files_and_in_the_terminal_are_alike(home: Path, tmp_path: Pat
     assert {row["kind"] for row in rows} == {"perturbation"}
     assert all(row["label"] is None and "new_text" not in row for row in rows)
     assert all((tmp_path / name).read_bytes() for row in rows for name in row["images"])
-    labels = [list(KEYS.values())[number % 5] for number in range(len(rows))]
+    labels = [list(KEYS.values())[number % len(KEYS)] for number in range(len(rows))]
     filled = tmp_path / "filled.jsonl"
     filled.write_bytes(
         b"\n".join(orjson.dumps(row | {"label": label}) for row, label in zip(rows, labels, strict=True))
@@ -117,7 +117,7 @@ def test_labels_on_files_and_in_the_terminal_are_alike(home: Path, tmp_path: Pat
     by_file = _figures(home, capsys)
     other = tmp_path / "other"
     perturbed_home(other, scenes=2)[0].close()
-    keys = [key for number in range(len(rows)) for key in [list(KEYS)[number % 5]]]
+    keys = [key for number in range(len(rows)) for key in [list(KEYS)[number % len(KEYS)]]]
     _go(other, "\n".join(keys) + "\n", who="ben")
     by_hand = _figures(other, capsys)
     assert by_file == by_hand

@@ -35,9 +35,9 @@ def test_agreement_is_what_a_hand_works_out() -> None:
     assert pair.kappa.low < 0.5 < pair.kappa.high
     assert found.alpha.low < 50 / 94 < found.alpha.high
     rows = {row.label: row for row in found.confusion}
-    assert rows[V].beside == {V: 4, S: 1, X: 0, "not_relevant": 0, U: 1}
+    assert rows[V].beside == {V: 4, S: 1, X: 0, "not_relevant": 0, "gold_wrong": 0, U: 1}
     assert rows[S].beside[V] == 1
-    assert {label: row.n for label, row in rows.items()} == {V: 6, S: 3, X: 2, "not_relevant": 0, U: 1}
+    assert {label: row.n for label, row in rows.items()} == {V: 6, S: 3, X: 2, "not_relevant": 0, "gold_wrong": 0, U: 1}
 
 
 def test_three_people_have_three_pairs_and_one_alpha() -> None:
@@ -113,3 +113,16 @@ def test_figures_have_the_published_shape_and_are_drawn() -> None:
     assert "Labelled by anna 5, ben 5" in texts
     assert sum(isinstance(block, Table) for block in blocks) == 3
     assert label_blocks(label_figures([]), "r1") == []
+
+
+def test_a_wrong_gold_answer_says_nothing_of_the_changes() -> None:
+    """Its perturbations are labelled and counted, and neither for nor against the share that is fit; its bounds neither."""
+    items = [_item(0, anna=V), _item(1, anna=X), _item(2, anna="gold_wrong"), _item(3)]
+    found = label_figures(items)
+    assert (found.made, found.labelled, found.enter) == (4, 3, 1)
+    assert found.labels["gold_wrong"] == 1
+    assert found.fit.n == 2
+    assert found.fit.share == 0.5
+    assert found.fit.bounds == label_figures([*items[:2], items[3]]).fit.bounds
+    alone = label_figures([_item(0, anna="gold_wrong")])
+    assert alone.fit.share is None

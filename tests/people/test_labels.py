@@ -48,7 +48,7 @@ def _dimension(item: CheckItem) -> str:
 
 
 def test_only_valid_and_score_invariant_enter(settings: Settings, items: list[CheckItem], home: Home) -> None:
-    """Of five items with five labels two enter, one as an error and one as harmless; the rest is counted by its label."""
+    """Of items with all labels two enter, one as an error and one as harmless; the rest is counted by its label."""
     errors = [item for item in items if _dimension(item) != "score_neutral"]
     for item, label in zip(errors, LABELS, strict=False):
         decide(item, label, who="anna", settings=settings)
@@ -60,8 +60,9 @@ def test_only_valid_and_score_invariant_enter(settings: Settings, items: list[Ch
     assert found.left_out == {
         "incorrect": 1,
         "not_relevant": 1,
+        "gold_wrong": 1,
         "not_sure": 1,
-        "undecided": len(items) - 5,
+        "undecided": len(items) - len(LABELS),
     }
     assert found.run == RUN
     assert set(found.samples) == {one.item.sample for one in found.probes}
@@ -131,7 +132,7 @@ def test_a_file_is_a_source_like_a_run(tmp_path: Path) -> None:
     path.write_text("\n".join(json.dumps(row | {"id": f"i{n}", "label": label}) for n, label in enumerate(labels)))
     found = probes_of(path, None, task="image-to-text")
     assert [(one.id, one.neutral) for one in found.probes] == [("i0", False), ("i1", True)]
-    assert found.left_out == {"incorrect": 1, "not_relevant": 1, "not_sure": 1, "undecided": 1}
+    assert found.left_out == {"incorrect": 1, "not_relevant": 1, "gold_wrong": 1, "not_sure": 1, "undecided": 1}
     assert found.run == ""
 
 

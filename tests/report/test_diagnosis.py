@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from playwright.sync_api import expect
 
 from dokimasia.cli.main import run
 from dokimasia.methods.diagnosis import report as diagnosis
+from dokimasia.report.blocks import Block, Chart, Fold, Only, Table
+from dokimasia.report.sections import sections_of
 from dokimasia.runs.reading.reporting import write_report
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
@@ -116,3 +119,23 @@ def test_on_a_narrow_screen_a_reference_leads_to_the_title_of_its_evidence(diagn
             place,
         )
         assert not seen.errors
+
+
+def test_scores_of_100_name_what_they_count(diagnosed: Finished) -> None:
+    """Tables and axes with scores from 0 to 100 say whether they are of criteria or of samples."""
+    counted: list[str] = []
+
+    def read(blocks: Sequence[Block]) -> None:
+        for block in blocks:
+            if isinstance(block, Table):
+                counted.extend(f"{one.title}: {one.meaning}" for one in block.columns if "0 to 100" in one.meaning)
+            elif isinstance(block, Chart):
+                title = block.figure["layout"].get("xaxis", {}).get("title", {}).get("text", "")
+                counted.extend([title] if "of 100" in title else [])
+            elif isinstance(block, Fold | Only):
+                read(block.blocks)
+
+    for section in sections_of(diagnosed.data()):
+        read(section.blocks)
+    assert counted
+    assert [text for text in counted if "criteri" not in text and "sample" not in text] == []

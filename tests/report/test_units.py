@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from dokimasia.methods.evaluation.report import coverage, scores
-from dokimasia.report.blocks import Section, Table, plain
+from dokimasia.report.blocks import Chart, Section, Table, plain
 from tests.report.conftest import Finished
 
 
@@ -35,3 +35,16 @@ def test_with_repeats_scored_and_failed_answers_are_all_answers(full: Finished) 
     for row in rows_of(coverage(data), "The same in samples"):
         scored, samples = map(int, row["samples"].split("/"))
         assert scored + added(row["samples without a score"]) == samples == models[row["model"]]["n"]
+
+
+def test_the_first_chart_has_the_models_in_the_order_of_the_table(full: Finished) -> None:
+    """Chart and table go by strict accuracy, then by mean score, the best first."""
+    data = full.data(samples=0)
+    section = scores(data)
+    chart = next(block for block in section.blocks if isinstance(block, Chart))
+    in_table = [row["model"] for row in rows_of(section, "Answers and scores")]
+    in_chart = chart.figure["layout"]["yaxis"]["categoryarray"]
+    assert in_chart == [name for name in in_table if name in in_chart]
+    models = data.summary["models"]
+    ranks = [(models[name]["strict_accuracy"]["share"], models[name]["score"]["mean"]) for name in in_chart]
+    assert ranks == sorted(ranks, reverse=True)

@@ -82,7 +82,7 @@ def leaf_bars(asset: Asset, opens: Mapping[int, str]) -> Mapping[str, object]:
 
 def bars_figure(trace: Mapping[str, object], rows: int, leaves: Sequence[str]) -> Chart:
     """Return the figure of the bar chart of leaves with its first trace; `leaves` are those of all traces."""
-    layout = _layout(96 + ROW * max(1, rows), "score, points of 100", leaves) | {
+    layout = _layout(96 + ROW * max(1, rows), "score by criterion, points of 100", leaves) | {
         "showlegend": True,
         "barmode": "overlay",
         "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0},

@@ -32,6 +32,9 @@ from dokimasia.runs.verbs import verb
 with_cases = lazy_function("dokimasia.methods.duel.report", "with_cases")
 """Adds the cases that a page shows to its data."""
 
+preferences = lazy_function("dokimasia.methods.duel.preferences", "files")
+"""Returns the pairs of answers that both orders decide alike: `preferences(home, run)`."""
+
 METHOD: Method[DuelRequest, DuelPlan] = Method(
     name="duel",
     title="a run of duels",
@@ -50,7 +53,7 @@ METHOD: Method[DuelRequest, DuelPlan] = Method(
     row_name="duels",
     columns=COLUMNS,
     cells=cells,
-    forms={"vlmevalkit": lazy_function("dokimasia.methods.duel.vlmevalkit", "files")},
+    forms={"vlmevalkit": lazy_function("dokimasia.methods.duel.vlmevalkit", "files"), "preferences": preferences},
     scale=(-100.0, 100.0),
     judged=judged,
     pairs=pairs,
@@ -100,6 +103,7 @@ __all__ = [
     "means_of",
     "missing_columns",
     "place_figures",
+    "preferences",
     "previews",
     "sample_blocks",
     "score_blocks",

@@ -182,7 +182,7 @@ def _cases(samples: Mapping[str, Sample], rows: Sequence[DuelRow], plan: DuelPla
 
 def duel_rows(home: Home, run: Run) -> list[DuelRow]:
     """Return the answers of a run that have a result, in the run's order."""
-    plan = _plan(run)
+    plan = plan_of(run)
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
     clusters = {sample.sample_id: sample.cluster for sample in run_samples(home, run.id)}
     stored = exported_rows(method_of(run), results(home, run.id))
@@ -246,7 +246,7 @@ def read_items(home: Home, run: Run, sample: str | None = None) -> Iterator[Duel
     """Yield each finished duel; with `sample`, only those of the sample, with the judge's replies."""
     ledger = SqliteLedger(home)
     rows = exported_rows(method_of(run), ordered_rows(home, run, sample))
-    plan = _plan(run)
+    plan = plan_of(run)
     judged = judgements(home, rows)
     responses = _responses(home, rows, judged)
     described = descriptions(home, rows)
@@ -301,7 +301,7 @@ def _judgement_item(judgement: DuelJudgement, ledger: SqliteLedger | None) -> Ju
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, object]]:
     """Return the values of `COLUMNS` for each row; missing ones are null."""
-    plan = _plan(run)
+    plan = plan_of(run)
     judged = judgements(home, rows)
     responses = _responses(home, rows, judged)
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
@@ -365,7 +365,7 @@ def pairs(home: Home, run: Run) -> Iterator[ResponsePair]:
         yield ResponsePair(unit, item.response, item.baseline_response, item.criteria)
 
 
-def _plan(run: Run) -> DuelPlan:
+def plan_of(run: Run) -> DuelPlan:
     """Return the plan of a duel or an arena."""
     plan: DuelPlan = method_of(run).read(run)[0]
     return plan

@@ -36,6 +36,7 @@ METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
     row_name="answers",
     columns=COLUMNS,
     cells=cells,
+    forms={"preferences": lazy_function("dokimasia.methods.evaluation.preferences", "files")},
     paged=True,
     decisions=lazy_function("dokimasia.methods.evaluation.decisions", "decisions"),
     scale=ATOMS,

@@ -8,11 +8,12 @@ from dokimasia.domain.blindspots import Perturbed
 from dokimasia.domain.decision import Standing
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.people.checks import checked_texts, labels_of
+from dokimasia.runs.reading.exporting import image_files
 from dokimasia.storage.home import Home
 from dokimasia.storage.reviews import made_values
 from dokimasia.storage.runs import Run, load_samples
 
-LINES, IMAGES = "items.jsonl", "images"
+LINES = "items.jsonl"
 
 
 def perturbation_files(home: Home, run: Run) -> Mapping[str, bytes]:
@@ -23,19 +24,19 @@ def perturbation_files(home: Home, run: Run) -> Mapping[str, bytes]:
     """
     standings = checked_texts(home, run.id)
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
-    refs: dict[str, ImageRef] = {}
+    refs: list[ImageRef] = []
     lines: list[bytes] = []
     for source, item in made_values(home, run.id, Perturbed):
         sample = samples[source.sample_id]
         images = [image for image in (*sample.images, item.gold_image, item.perturbed_image) if image is not None]
-        refs |= {_file(image): image for image in images}
+        refs += images
         row = _row(source.id, item, sample, standings.get(source.id))
         lines.append(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
-    return {LINES: b"".join(lines), **{name: home.blobs.get(ref.sha256) for name, ref in sorted(refs.items())}}
+    return {LINES: b"".join(lines), **image_files(home, refs)}
 
 
 def _row(id: str, item: Perturbed, sample: Sample, standing: Standing | None) -> dict[str, object]:
-    images = [_file(ref) for ref in sample.images]
+    images = [ref.file for ref in sample.images]
     row: dict[str, object] = {
         "id": id,
         "task": item.task,
@@ -45,8 +46,8 @@ def _row(id: str, item: Perturbed, sample: Sample, standing: Standing | None) ->
         "images": images if len(images) > 1 and item.gold_image is None else None,
         "gold": item.gold,
         "perturbed": item.perturbed,
-        "gold_image": None if item.gold_image is None else _file(item.gold_image),
-        "perturbed_image": None if item.perturbed_image is None else _file(item.perturbed_image),
+        "gold_image": None if item.gold_image is None else item.gold_image.file,
+        "perturbed_image": None if item.perturbed_image is None else item.perturbed_image.file,
         "dimension": item.dimension,
         "description": item.description,
         "rationale": item.rationale,
@@ -65,8 +66,3 @@ def _row(id: str, item: Perturbed, sample: Sample, standing: Standing | None) ->
 def _labels(standing: Standing | None) -> list[dict[str, str]]:
     labels = {} if standing is None else labels_of(standing)
     return [{"annotator": who, "label": label} for who, label in labels.items()]
-
-
-def _file(ref: ImageRef) -> str:
-    ending = ref.media_type.removeprefix("image/").replace("jpeg", "jpg")
-    return f"{IMAGES}/{ref.sha256[:16]}.{ending}"

@@ -78,6 +78,7 @@ ITEMS = "items.jsonl"
 WHY_LEFT_OUT = {
     "incorrect": "people found them incorrect",
     "not_relevant": "people found them not relevant",
+    "gold_wrong": "people found the gold answer itself wrong",
     "not_sure": "people were not sure of them",
     "undecided": "nobody has decided on them (--unchecked takes them as they were meant)",
     "valid_of_neutral": "people found harm in what was meant to be harmless",

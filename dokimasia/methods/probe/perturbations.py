@@ -27,8 +27,8 @@ class Probes(NamedTuple):
     Attributes:
         probes: the probes, in the order of the source.
         samples: their samples, by digest (`Probe.item.sample`), in the order of their first probe.
-        left_out: number of perturbations left out, by label: `incorrect`, `not_relevant`, `not_sure`; `undecided`, which
-            nobody has labelled; `valid_of_neutral`, changes of a harmless dimension that people found harmful, so that
+        left_out: number of perturbations left out, by label: `incorrect`, `not_relevant`, `gold_wrong`, `not_sure`; `undecided`,
+            which nobody has labelled; `valid_of_neutral`, changes of a harmless dimension that people found harmful, so that
             they are errors of no dimension. Labels without any are missing.
         run: the id of the run of the perturbations; empty if they come from a file.
     """

@@ -44,7 +44,10 @@ def _by_dimension(labels: LabelFigures, place: str) -> Table:
         Column("made"),
         Column("labelled"),
         *(Column(title) for title in TITLES.values()),
-        Column("fit, %", meaning="labelled as it was meant: errors valid, harmless changes score-invariant"),
+        Column(
+            "fit, %",
+            meaning="labelled as it was meant: errors valid, harmless changes score-invariant; without wrong gold answers",
+        ),
     ]
     rows: list[Sequence[Cell]] = [
         _row(one.title, one, f"{place}/by_dimension/{at}") for at, one in enumerate(labels.by_dimension)
@@ -59,7 +62,9 @@ def _row(title: Cell, counted: LabelFigures | DimensionLabels, place: str) -> li
         figures.count(counted.made, f"{place}/made"),
         figures.count(counted.labelled, f"{place}/labelled"),
         *(figures.count(counted.labels[label], f"{place}/labels/{label}") for label in LABELS),
-        figures.share_of(counted.fit, f"{place}/fit") if counted.labelled else figures.NOTHING,
+        figures.share_of(counted.fit, f"{place}/fit")
+        if counted.labelled > counted.labels["gold_wrong"]
+        else figures.NOTHING,
     ]
 
 

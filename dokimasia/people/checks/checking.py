@@ -81,7 +81,7 @@ def decide(
 
     Args:
         item: the item, or its id.
-        action: accept, edit (with `text` or `delete`) or reject; of a perturbation one of the five labels; of a question
+        action: accept, edit (with `text` or `delete`) or reject; of a perturbation one of `LABELS`; of a question
             `reply` and of a rating `rate` (with `text`); of all of them `undo`, unless another run depends on the decision.
         who: the person.
         text: the text after an edit, or the reply.

@@ -84,7 +84,7 @@ def _row(one: Standing, shown: PerturbationView | None, images: str, *, who: str
 
     `action` takes accept, edit (with `new_text`), delete (with `delete`, numbers of sentences from 1) or reject; of a caption
     `reasons` takes why it is edited or rejected (`CHANGE_REASONS`); of a
-    perturbation `label` takes one of the five labels.
+    perturbation `label` takes one of `LABELS`.
     """
     decisions = one.decisions if who is None else one.decisions_for(who)
     row: dict[str, JsonValue] = {

@@ -71,7 +71,8 @@ def label_figures(items: Sequence[LabelledPerturbation]) -> LabelFigures:
     """Return the figures of labelled perturbations.
 
     `fit` is the share of labelled perturbations with the intended label: `valid` for errors, `score_invariant` for harmless
-    changes; its `bounds` are those that unlabelled ones leave possible. `agreement` uses all labels, including second
+    changes; its `bounds` are those that unlabelled ones leave possible. A change of a wrong gold answer (`gold_wrong`) is no
+    part of it, and is counted by its label alone. `agreement` uses all labels, including second
     opinions: Krippendorff's alpha (nominal) over all people, Cohen's kappa of each two, and `confusion`, the counts of
     pairs of labels of one perturbation, in both directions.
     """
@@ -103,9 +104,9 @@ def _counted(labels: Iterable[Label | None]) -> LabelCounts:
 
 
 def _fit(items: Sequence[LabelledPerturbation]) -> Share:
-    decided = [item for item in items if item.label is not None]
+    decided = [item for item in items if item.label not in (None, "gold_wrong")]
     clusters = [item.cluster for item in decided]
-    return share_of_hits([item.fit for item in decided], clusters, unknown=len(items) - len(decided))
+    return share_of_hits([item.fit for item in decided], clusters, unknown=sum(item.label is None for item in items))
 
 
 def _dimension(name: str, items: Sequence[LabelledPerturbation]) -> DimensionLabels:

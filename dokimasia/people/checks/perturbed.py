@@ -21,12 +21,13 @@ MEANINGS: Mapping[Label, str] = MappingProxyType(
         "score_invariant": "the change does no harm: a reliable judge would give both the same points",
         "incorrect": "the change is not there, is not the one described, or leaves nonsense that anybody sees at once",
         "not_relevant": "the change has nothing to do with what was asked",
+        "gold_wrong": "the gold answer itself is wrong, so that nothing can be said of the change",
         "not_sure": "it cannot be told",
     }
 )
-"""The meaning of each label of a perturbation (paraphrased from FOCUS, appendix B)."""
+"""The meaning of each label of a perturbation (paraphrased from FOCUS, appendix B, but for `gold_wrong`)."""
 
-LABEL_KEYS: Mapping[str, Label] = MappingProxyType(dict(zip("vixnu", MEANINGS, strict=True)))
+LABEL_KEYS: Mapping[str, Label] = MappingProxyType(dict(zip("vixngu", MEANINGS, strict=True)))
 """The key for each label, in the terminal and in the browser."""
 
 

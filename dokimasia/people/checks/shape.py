@@ -79,7 +79,9 @@ class DimensionLabels(Value):
     made: Count
     labelled: Count
     labels: LabelCounts
-    fit: Share = Field(description="the part of the labelled ones that have the label that they should")
+    fit: Share = Field(
+        description="the part of the labelled ones, without those of a wrong gold answer, that have the label that they should"
+    )
 
 
 class TwoPeople(Value):
@@ -116,7 +118,9 @@ class LabelFigures(Value):
     labelled: Count
     labels: LabelCounts
     enter: Count = Field(description="how many a probe takes: valid errors, and what people found score-invariant")
-    fit: Share = Field(description="the part of the labelled ones that people found as they were meant")
+    fit: Share = Field(
+        description="the part of the labelled ones, without those of a wrong gold answer, that people found as they were meant"
+    )
     by_dimension: tuple[DimensionLabels, ...]
     people: dict[str, Count] = Field(description="how many each person labelled")
     agreement: LabelAgreement

@@ -15,7 +15,7 @@ import orjson
 
 from dokimasia.datasets.tables import guarded
 from dokimasia.domain.judgement import Provenance, Response
-from dokimasia.domain.sample import Sample
+from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import simulated_names
@@ -224,6 +224,12 @@ def form_of(home: Home, run: Run, form: str) -> Mapping[str, bytes]:
         others = f"; there is --as {' and '.join(method.forms)}" if method.forms else "; leave --as out"
         raise ConfigError(f"run {run.id} is {method.title}, which has no form {form!r}{others}")
     return method.forms[form](home, run)
+
+
+def image_files(home: Home, images: Iterable[ImageRef]) -> dict[str, bytes]:
+    """Return images as files of an exported folder, by path, each once."""
+    refs = {ref.file: ref for ref in images}
+    return {name: home.blobs.get(ref.sha256) for name, ref in sorted(refs.items())}
 
 
 def exported_rows(method: AnyMethod, rows: Sequence[ResultRow]) -> list[ResultRow]:

@@ -1,0 +1,47 @@
+"""Pairs of a right and a wrong answer to the same sample, as data to train models by preferences."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import groupby, product
+
+from dokimasia.domain.judgement import Correctness, Response, correctness_of
+from dokimasia.runs.catalogue import method_of
+from dokimasia.runs.figures import shown_name
+from dokimasia.runs.reading.exporting import exported_rows
+from dokimasia.runs.reading.preferences import AnswerOf, Preference, preference_files
+from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_values
+from dokimasia.storage.results import results
+from dokimasia.storage.runs import Run, load_samples
+
+
+def files(home: Home, run: Run) -> Mapping[str, bytes]:
+    """Return the files of `preference_files`: every right answer to a sample with every wrong one, repeats included.
+
+    People's corrections apply. Answers of an arm, such as those without the image, and answers of which nobody knows whether
+    they are right are left out, and so are answers to a sample that has none of the other kind.
+    """
+    samples = {sample.id: sample for sample in load_samples(home, run.id)}
+    rows = exported_rows(method_of(run), results(home, run.id))
+    responses = find_values(home, Response, [row.response_id for row in rows if row.response_id is not None])
+    left_out: Counter[str] = Counter()
+
+    def pairs() -> Iterator[Preference]:
+        for id, of_sample in groupby(rows, key=lambda row: row.sample_id):
+            known: dict[Correctness, list[AnswerOf]] = {"right": [], "wrong": []}
+            for row in of_sample:
+                correctness = correctness_of(row.verdict, row.failure)
+                response = responses.get(row.response_id or "")
+                if row.arm:
+                    left_out[f"in the arm {row.arm}"] += 1
+                elif correctness not in known or response is None:
+                    left_out["undecided" if correctness == "undecided" else "failed"] += 1
+                else:
+                    known[correctness].append(AnswerOf(shown_name(row.model, row.arm), response.text))
+            right, wrong = known.values()
+            if right and wrong:
+                yield from (Preference(samples[id], *pair) for pair in product(right, wrong))
+            elif right or wrong:
+                left_out["all right" if right else "all wrong"] += len(right or wrong)
+
+    return preference_files(home, list(pairs()), left_out, "answers")

@@ -1,0 +1,389 @@
+"""Charts of a report as files, drawn by Matplotlib (the extra `charts`): what Plotly draws on the page, without a browser."""
+
+import html
+import io
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+
+from dokimasia.domain.identity import JsonObject
+from dokimasia.errors import ConfigError
+from dokimasia.report.blocks import Block, Chart, Fold, Only, Section
+from dokimasia.report.charts import GREY, PALETTE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.projections.polar import PolarAxes
+
+ChartFormat = Literal["svg", "pdf", "png"]
+CHART_FORMATS: tuple[ChartFormat, ...] = get_args(ChartFormat)
+
+WIDTH, PIXELS, DOTS = 8.0, 90.0, 200
+"""Width in inches, Plotly's pixels in an inch, and dots per inch of a PNG."""
+CAPTION = 96
+"""Characters of a line of a caption."""
+DRAWN = frozenset({"scatter", "bar", "heatmap", "scatterpolar"})
+"""Kinds of traces that are drawn; a chart with another is left out."""
+
+_TAG = re.compile(r"<[^>]*>")
+_UNSAFE = re.compile(r"[^A-Za-z0-9]+")
+_DASHES = {"dot": ":", "dash": "--", "dashdot": "-."}
+_STYLE: dict[str, Any] = {
+    "svg.hashsalt": "dokimasia",
+    "pdf.fonttype": 42,
+    "text.parse_math": False,
+    "axes.formatter.useoffset": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 10,
+    "axes.labelsize": 10,
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
+    "legend.fontsize": 9,
+    "legend.frameon": False,
+}
+_METADATA: dict[ChartFormat, dict[str, Any]] = {
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None},
+    "png": {"Software": None},
+}
+
+
+def chart_files(sections: Iterable[Section], format: ChartFormat) -> tuple[dict[str, bytes], list[str]]:
+    """Return the charts of a report as files by name, such as `02-scores.svg`, and the captions of those not drawn.
+
+    A chart with several views has a file for each. Equal sections give equal bytes.
+
+    Raises:
+        ConfigError: Matplotlib is not installed.
+    """
+    files: dict[str, bytes] = {}
+    left_out: list[str] = []
+    for number, section in enumerate(sections, start=1):
+        views = [view for chart in _charts(section.blocks) for view in _views(chart)]
+        for place, (name, chart) in enumerate(views, start=1):
+            if not drawable(chart):
+                left_out.append(chart.about)
+                continue
+            parts = [f"{number:02}", section.id, *([str(place)] if len(views) > 1 else []), *([name] if name else [])]
+            stem = _UNSAFE.sub("-", "-".join(parts)).strip("-")[:120]
+            files[f"{stem}.{format}"] = draw_chart(chart, format)
+    return files, left_out
+
+
+def drawable(chart: Chart) -> bool:
+    """Return whether all traces of a chart can be drawn."""
+    return all(trace.get("type", "scatter") in DRAWN for trace in chart.figure["data"])
+
+
+def draw_chart(chart: Chart, format: ChartFormat) -> bytes:
+    """Return a chart as a picture with its caption; its first view, if it has several.
+
+    Raises:
+        ConfigError: Matplotlib is not installed.
+    """
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError as missing:
+        raise ConfigError("charts as files need Matplotlib: pip install 'dokimasia[charts]'") from missing
+    traces: list[JsonObject] = chart.figure["data"]
+    layout: JsonObject = chart.figure["layout"]
+    with matplotlib.rc_context(cast("Any", _STYLE)):
+        figure = Figure(figsize=(WIDTH, max(2.0, layout.get("height", 340) / PIXELS)), layout="constrained")
+        polar = any(trace.get("type") == "scatterpolar" for trace in traces)
+        axes: Any = figure.add_subplot(projection="polar" if polar else None)
+        if polar:
+            _draw_polar(axes, traces, layout)
+        else:
+            _Drawing(axes, traces, layout).draw()
+        figure.suptitle(textwrap.fill(chart.about, CAPTION), fontsize=10, x=0.01, ha="left")
+        out = io.BytesIO()
+        figure.savefig(out, format=format, dpi=DOTS, metadata=_METADATA[format], bbox_inches="tight")
+    return out.getvalue()
+
+
+def _charts(blocks: Iterable[Block]) -> Iterator[Chart]:
+    for block in blocks:
+        if isinstance(block, Chart):
+            yield block
+        elif isinstance(block, Fold) or (isinstance(block, Only) and block.place == "page"):
+            yield from _charts(block.blocks)
+
+
+def _views(chart: Chart) -> Iterator[tuple[str, Chart]]:
+    if not chart.variants:
+        yield "", chart
+    for name, changes in chart.variants.items():
+        first, *others = chart.figure["data"]
+        figure = {**chart.figure, "data": [{**first, **changes}, *others]}
+        yield name, replace(chart, figure=figure, about=f"{chart.about.rstrip('.')}: {name}", variants={})
+
+
+def _text(label: object) -> str:
+    """Return a label of Plotly as plain text."""
+    return html.unescape(_TAG.sub("", str(label).replace("<br>", "\n")))
+
+
+class _Places:
+    """Where values stand on an axis: numbers at themselves, categories at their numbers in order."""
+
+    def __init__(self, values: Iterable[object], layout: JsonObject) -> None:
+        self.layout = layout
+        known = [
+            *layout.get("categoryarray", ()),
+            *(layout.get("tickvals", ()) if layout.get("type") == "category" else ()),
+        ]
+        names = [value for value in (*known, *values) if isinstance(value, str)]
+        self.names = list(dict.fromkeys(names))
+        self._numbers = {name: float(number) for number, name in enumerate(self.names)}
+
+    def of(self, value: object) -> float:
+        """Return a value's place; NaN for a missing one."""
+        return self._numbers[value] if isinstance(value, str) else float("nan") if value is None else float(value)  # type: ignore[arg-type]
+
+    def all(self, values: Iterable[object]) -> list[float]:
+        """Return the places of values."""
+        return [self.of(value) for value in values]
+
+    def dress(self, axis: "Axis", limit: Any, *, grid: bool) -> None:
+        """Give an axis its title, ticks and range; `limit` sets the range."""
+        layout = self.layout
+        axis.set_label_text(_text(layout.get("title", {}).get("text", "")))
+        if self.names:
+            short = dict(zip(layout.get("tickvals", ()), layout.get("ticktext", ()), strict=True))
+            axis.set_ticks(self.all(self.names), [_text(short.get(name, name)) for name in self.names])
+            limit(-0.5, len(self.names) - 0.5)
+        elif "tickvals" in layout:
+            ticks = layout["tickvals"]
+            axis.set_ticks(ticks, [_text(text) for text in layout.get("ticktext", ticks)])
+        elif layout.get("tickformat") == ".0%":
+            axis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
+        elif (affixes := (layout.get("tickprefix", ""), layout.get("ticksuffix", "").rstrip())) != ("", ""):
+            axis.set_major_formatter(lambda value, _: f"{affixes[0]}{value:g}{affixes[1]}")
+        if "range" in layout:
+            limit(*layout["range"])
+        elif layout.get("rangemode") == "tozero":
+            limit(0)
+        if grid and not self.names:
+            axis.grid(visible=True, color=GREY, alpha=0.25, linewidth=0.6)
+
+
+class _Drawing:
+    """A chart on two axes that is being drawn."""
+
+    def __init__(self, axes: "Axes", traces: Sequence[JsonObject], layout: JsonObject) -> None:
+        self.axes, self.traces, self.layout = axes, traces, layout
+        self.x = _Places((value for trace in traces for value in trace.get("x", ())), layout.get("xaxis", {}))
+        self.y = _Places((value for trace in traces for value in trace.get("y", ())), layout.get("yaxis", {}))
+        self._ends: dict[tuple[float, bool], float] = {}
+        self._bars = [trace for trace in traces if trace.get("type") == "bar"]
+
+    def draw(self) -> None:
+        """Draw shapes, traces, axes and legend."""
+        for shape in self.layout.get("shapes", ()):
+            self._draw_shape(shape)
+        for trace in self.traces:
+            kind = trace.get("type", "scatter")
+            if kind == "bar":
+                self._draw_bars(trace)
+            elif kind == "heatmap":
+                self._draw_cells(trace)
+            else:
+                self._draw_points(trace)
+        heat = any(trace.get("type") == "heatmap" for trace in self.traces)
+        self.x.dress(self.axes.xaxis, self.axes.set_xlim, grid=not heat)
+        self.y.dress(self.axes.yaxis, self.axes.set_ylim, grid=not heat)
+        if self.layout.get("xaxis", {}).get("side") == "top":
+            self.axes.xaxis.tick_top()
+        if len(self.x.names) > 4 and max(map(len, self.x.names)) > 6:
+            self.axes.tick_params("x", rotation=45)
+        if self.layout.get("yaxis", {}).get("autorange") == "reversed":
+            self.axes.invert_yaxis()
+        if self.layout.get("xaxis", {}).get("zeroline"):
+            self.axes.axvline(0, color=GREY, linewidth=1)
+        if self.layout.get("showlegend"):
+            _add_legend(self.axes)
+
+    def _draw_points(self, trace: JsonObject) -> None:
+        mode, marker = trace.get("mode", "lines+markers"), trace.get("marker", {})
+        xs, ys = self.x.all(trace["x"]), self.y.all(trace["y"])
+        colour = marker.get("color") or trace.get("line", {}).get("color") or PALETTE[0]
+        shown: Any = _text(trace["name"]) if trace.get("showlegend", True) and trace.get("name") else None
+        if trace.get("fill") == "toself":
+            filling = trace.get("fillcolor", colour)
+            self.axes.fill(xs, ys, color=_colour(filling), alpha=0.35, label=shown, linewidth=0)
+            shown = None
+        reach = {}
+        for side in ("x", "y"):
+            if bars := trace.get(f"error_{side}"):
+                reach[f"{side}err"] = _reach(bars, len(xs))
+        if reach:
+            bar_colour = _colour((trace.get("error_x") or trace.get("error_y") or {}).get("color", colour))
+            self.axes.errorbar(xs, ys, **reach, fmt="none", ecolor=bar_colour, elinewidth=1.8, capsize=2.5, zorder=2)
+        if "lines" in mode:
+            line = trace.get("line", {})
+            style, width = _DASHES.get(line.get("dash", ""), "-"), 0.8 * line.get("width", 2)
+            self.axes.plot(xs, ys, style, color=_colour(line.get("color", colour)), linewidth=width, label=shown)
+            shown = None
+        if "markers" in mode:
+            self._draw_markers(xs, ys, marker, colour, shown)
+        if "text" in mode:
+            places = _each(trace.get("textposition", "top center"), len(xs))
+            for x, y, text, place in zip(xs, ys, _each(trace.get("text", ""), len(xs)), places, strict=True):
+                across = "right" if "left" in place else "left" if "right" in place else "center"
+                down = "bottom" if "top" in place else "top" if "bottom" in place else "center"
+                shift = ({"left": 7, "right": -7, "center": 0}[across], {"bottom": 6, "top": -6, "center": 0}[down])
+                self.axes.annotate(
+                    _text(text), (x, y), shift, textcoords="offset points", ha=across, va=down, fontsize=9
+                )
+
+    def _draw_markers(
+        self, xs: Sequence[float], ys: Sequence[float], marker: JsonObject, colour: Any, shown: Any
+    ) -> None:
+        colours = [_colour(one) for one in _each(colour, len(xs))]
+        hollow = [str(symbol).endswith("-open") for symbol in _each(marker.get("symbol", "circle"), len(xs))]
+        faces = ["white" if open_ else one for one, open_ in zip(colours, hollow, strict=True)]
+        sizes = [(0.75 * float(size)) ** 2 for size in _each(marker.get("size", 8), len(xs))]
+        self.axes.scatter(
+            xs,
+            ys,
+            s=sizes,
+            c=faces,
+            edgecolors=colours,
+            alpha=marker.get("opacity"),
+            label=shown,
+            zorder=3,
+            clip_on=False,
+        )
+
+    def _draw_bars(self, trace: JsonObject) -> None:
+        flat = trace.get("orientation") == "h"
+        names, values = (trace["y"], trace["x"]) if flat else (trace["x"], trace["y"])
+        drawn = [
+            (name, value) for name, value in zip(names, values, strict=True) if name is not None and value is not None
+        ]
+        places = (self.y if flat else self.x).all(name for name, _ in drawn)
+        sizes = [float(value) for _, value in drawn]
+        mode, width = self.layout.get("barmode", "group"), 0.8
+        starts = [0.0] * len(sizes)
+        if mode == "group" and len(self._bars) > 1:
+            width /= len(self._bars)
+            shift = (self._bars.index(trace) - (len(self._bars) - 1) / 2) * width
+            places = [place + shift for place in places]
+        elif mode in ("stack", "relative"):
+            for number, (place, size) in enumerate(zip(places, sizes, strict=True)):
+                starts[number] = self._ends.get((place, size < 0), 0.0)
+                self._ends[place, size < 0] = starts[number] + size
+        marker = trace.get("marker", {})
+        look: dict[str, Any] = {
+            "color": [_colour(one) for one in _each(marker.get("color", PALETTE[0]), len(sizes))]
+            or _colour(marker["color"]),
+            "alpha": marker.get("opacity"),
+            "label": _text(trace["name"]) if trace.get("showlegend", True) and trace.get("name") else None,
+        }
+        bars = trace.get("error_x" if flat else "error_y")
+        if bars and sizes:
+            look |= {"ecolor": _colour(bars.get("color", "#444444")), "capsize": 2.5}
+            look["xerr" if flat else "yerr"] = _reach(bars, len(sizes))
+        if flat:
+            self.axes.barh(places, sizes, width, left=starts, **look)
+        else:
+            self.axes.bar(places, sizes, width, bottom=starts, **look)
+
+    def _draw_cells(self, trace: JsonObject) -> None:
+        from matplotlib.colors import LinearSegmentedColormap
+
+        values = [[float("nan") if value is None else float(value) for value in row] for row in trace["z"]]
+        scale = [(place, _colour(colour)) for place, colour in trace["colorscale"]]
+        colours = LinearSegmentedColormap.from_list("cells", scale)
+        xs, ys = self.x.all(trace["x"]), self.y.all(trace["y"])
+        self.axes.pcolormesh(
+            xs,
+            ys,
+            values,
+            cmap=colours,
+            vmin=trace.get("zmin"),
+            vmax=trace.get("zmax"),
+            edgecolors="white",
+            linewidth=1.5,
+        )
+        texts = trace.get("text")
+        for at, row in enumerate(trace["z"]):
+            for across, value in enumerate(row):
+                if value is not None:
+                    text = _text(texts[at][across]) if texts else f"{value:.0f}"
+                    self.axes.text(xs[across], ys[at], text, ha="center", va="center", fontsize=9)
+
+    def _draw_shape(self, shape: JsonObject) -> None:
+        line = shape.get("line", {})
+        transform = self.axes.get_yaxis_transform() if shape.get("xref") == "paper" else self.axes.transData
+        ends = [shape["x0"], shape["x1"]] if shape.get("xref") == "paper" else self.x.all([shape["x0"], shape["x1"]])
+        self.axes.plot(
+            ends,
+            self.y.all([shape["y0"], shape["y1"]]),
+            _DASHES.get(line.get("dash", ""), "-"),
+            color=_colour(line.get("color", GREY)),
+            linewidth=0.8 * line.get("width", 1),
+            alpha=shape.get("opacity"),
+            transform=transform,
+            zorder=1,
+        )
+
+
+def _draw_polar(axes: "PolarAxes", traces: Sequence[JsonObject], layout: JsonObject) -> None:
+    from math import pi
+
+    names = list(dict.fromkeys(name for trace in traces for name in trace["theta"]))
+    angles = {name: 2 * pi * number / len(names) for number, name in enumerate(names)}
+    axes.set_theta_zero_location("N")
+    axes.set_theta_direction(-1)
+    for number, trace in enumerate(traces):
+        radii = [float("nan") if value is None else float(value) for value in trace["r"]]
+        colour = _colour(trace.get("line", {}).get("color", PALETTE[number % len(PALETTE)]))
+        axes.plot(
+            [angles[name] for name in trace["theta"]],
+            radii,
+            "o-",
+            color=colour,
+            markersize=4,
+            label=_text(trace["name"]),
+        )
+    polar = layout.get("polar", {})
+    radial, angular = polar.get("radialaxis", {}), polar.get("angularaxis", {})
+    axes.set_ylim(*radial.get("range", (0, 100)))
+    if "tickvals" in radial:
+        axes.set_yticks(radial["tickvals"])
+    short = dict(zip(angular.get("tickvals", ()), angular.get("ticktext", ()), strict=True))
+    axes.set_xticks(list(angles.values()), [_text(short.get(name, name)) for name in names])
+    if layout.get("showlegend"):
+        _add_legend(axes)
+
+
+def _add_legend(axes: "Axes") -> None:
+    handles, names = axes.get_legend_handles_labels()
+    if handles:
+        axes.legend(handles, names, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
+def _reach(bars: Mapping[str, Any], count: int) -> list[list[float]]:
+    """Return how far error bars reach down and up."""
+    up = [float(value or 0) for value in _each(bars.get("array", 0), count)]
+    down = [float(value or 0) for value in _each(bars.get("arrayminus", up), count)]
+    return [down, up]
+
+
+def _each(value: Any, count: int) -> list[Any]:
+    """Return a value for each of several points."""
+    return list(value)[:count] if isinstance(value, list | tuple) else [value] * count
+
+
+def _colour(colour: str) -> Any:
+    """Return a colour of CSS as Matplotlib knows it."""
+    if not colour.startswith("rgb"):
+        return colour
+    red, green, blue, *alpha = (float(part) for part in colour[colour.index("(") + 1 : -1].split(","))
+    return (red / 255, green / 255, blue / 255, *alpha)

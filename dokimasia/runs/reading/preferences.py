@@ -1,0 +1,92 @@
+"""Pairs of answers of which one is better, as data to train models by preferences, in TRL's format for vision models."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import orjson
+
+from dokimasia.agents.evaluation import question_inputs
+from dokimasia.domain.sample import Sample
+from dokimasia.runs.reading.exporting import image_files
+from dokimasia.storage.home import Home
+
+LINES, COUNTS = "preferences.jsonl", "counts.json"
+SAME_TEXT = "same text"
+
+
+class AnswerOf(NamedTuple):
+    """A model's answer: its shown name and its text."""
+
+    model: str
+    text: str
+
+
+class Preference(NamedTuple):
+    """Two answers to a sample, the better one as `chosen`."""
+
+    sample: Sample
+    chosen: AnswerOf
+    rejected: AnswerOf
+
+
+def preference_files(
+    home: Home, preferences: Iterable[Preference], left_out: Mapping[str, int], counted: str
+) -> Mapping[str, bytes]:
+    """Return the files by path: `preferences.jsonl`, `counts.json` and `images/`; the same run gives the same bytes.
+
+    A line has `prompt`, `chosen` and `rejected` as messages, `images` as paths beside the file, and the names of sample and
+    models. Pairs of the same two texts on a sample are written once, and a pair of equal texts never.
+
+    Args:
+        home: the home of the images.
+        preferences: the pairs in the run's order.
+        left_out: how many of `counted` are in no pair, by reason.
+        counted: what `left_out` counts, such as `answers`.
+    """
+    lines: dict[tuple[str, str, str], bytes] = {}
+    same = 0
+    shown: dict[str, Sample] = {}
+    for sample, chosen, rejected in preferences:
+        if chosen.text.strip() == rejected.text.strip():
+            same += 1
+            continue
+        shown[sample.id] = sample
+        lines.setdefault((sample.id, chosen.text, rejected.text), _line(sample, chosen, rejected))
+    reasons = {reason: count for reason, count in sorted(left_out.items()) if count}
+    counts = {"pairs": len(lines), SAME_TEXT: same, "counted": counted, "left_out": reasons}
+    images = image_files(home, (image for sample in shown.values() for image in sample.images))
+    return {
+        LINES: b"".join(lines.values()),
+        COUNTS: orjson.dumps(counts, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE),
+        **images,
+    }
+
+
+def counts_said(data: bytes) -> str:
+    """Return what `counts.json` says, in one line."""
+    counts = orjson.loads(data)
+    left_out = Counter[str](counts["left_out"])
+    said = [f"{count} {reason}" for reason, count in left_out.items()]
+    line = f"{counts['pairs']} pairs; {left_out.total()} {counts['counted']} left out"
+    return line + (f": {', '.join(said)}" if said else "")
+
+
+def _line(sample: Sample, chosen: AnswerOf, rejected: AnswerOf) -> bytes:
+    text = "\n\n".join(question_inputs(sample).values())
+    row = {
+        "prompt": [
+            {"role": "user", "content": [*({"type": "image"} for _ in sample.images), {"type": "text", "text": text}]}
+        ],
+        "chosen": _message(chosen),
+        "rejected": _message(rejected),
+        "images": [image.file for image in sample.images],
+        "sample": sample.id,
+        "chosen_model": chosen.model,
+        "rejected_model": rejected.model,
+    }
+    return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _message(answer: AnswerOf) -> list[dict[str, object]]:
+    return [{"role": "assistant", "content": [{"type": "text", "text": answer.text}]}]
