@@ -156,6 +156,7 @@ def _drawn(figures: "CorrectionFigures") -> "Iterator[Table | str]":
         yield _rates(measure, figures)
         if measure.pairs:
             yield _pairs(measure, figures)
+        yield from (escape(line) for line in _robustness(measure))
         yield from (f"[dim]{escape(line)}[/dim]" for line in _refusals(measure, figures.warnings))
     for line in figures.warnings:
         yield f"[yellow]warning: {escape(line)}[/yellow]"
@@ -214,6 +215,14 @@ def _pairs(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table"
         cells = [_percent(difference.difference, difference, signed=True) for difference in differences]
         table.add_row(f"{escape(pair.second)} − {escape(pair.first)}", str(pair.n), *cells)
     return table
+
+
+def _robustness(measure: "CorrectedMeasure") -> Iterator[str]:
+    """Yield how far each conclusion by passport holds where the judge differs on this run from its passport."""
+    for name, rates in measure.models.items():
+        yield from (f"{name}: {one.text}" for one in rates.robustness)
+    for pair in measure.pairs:
+        yield from (one.text for one in pair.robustness)
 
 
 def _refusals(measure: "CorrectedMeasure", refusals_shown: Collection[str]) -> Iterator[str]:

@@ -96,7 +96,7 @@ def corrected_rate(
     n = len(decisions)
     right_by_rule = sum(decision.right and not decision.by_judge for decision in decisions) / n
     judged = sum(decision.by_judge for decision in decisions) / n
-    values = _values(decisions, sensitivity, specificity)
+    values = judged_values(decisions, sensitivity, specificity)
     if judged == 1:
         low, high = rate_interval([decision.right for decision in decisions], clusters=clusters)
         sampled = ConfidenceInterval(low - (1 - sensitivity.share), high - (1 - sensitivity.share))
@@ -164,7 +164,7 @@ def corrected_difference(
     if rates[0] is None or rates[1] is None:
         return Corrected(None, None, f"of the {'first' if rates[0] is None else 'second'} model there is no rate")
     n = len(first)
-    before, after = (_values(side, sensitivity, specificity) for side in (first, second))
+    before, after = (judged_values(side, sensitivity, specificity) for side in (first, second))
     # a value less another is at most sensitivity - (sensitivity - 1)
     differences = [min(1.0, max(-1.0, b - a)) for a, b in zip(before, after, strict=True)]
     sampled = bootstrap_interval(differences, clusters=clusters, seed=seed, bounds=(-1.0, 1.0))
@@ -216,7 +216,9 @@ def _refusal(sensitivity: ShareEstimate, specificity: ShareEstimate) -> str:
     return ""
 
 
-def _values(decisions: Sequence[DecidedLabel], sensitivity: ShareEstimate, specificity: ShareEstimate) -> list[float]:
+def judged_values(
+    decisions: Sequence[DecidedLabel], sensitivity: ShareEstimate, specificity: ShareEstimate
+) -> list[float]:
     """Return the contribution of each answer: their mean over sensitivity + specificity - 1 is the corrected rate."""
     separation = sensitivity.share - specificity.less.share  # in this order never above the sensitivity by rounding
 

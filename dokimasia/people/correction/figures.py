@@ -22,6 +22,7 @@ from dokimasia.errors import ConfigError, InputError, NotFound
 from dokimasia.people.correction.conclusion import conclusion
 from dokimasia.people.correction.given import Labels, Mix, check_named, check_responses, read_labels, read_mix
 from dokimasia.people.correction.rates import JudgeRates, no_rates, observed_mix, rates_for
+from dokimasia.people.correction.robustness import order_robustness, rate_robustness
 from dokimasia.people.correction.shape import (
     ByLabels,
     Compared,
@@ -35,6 +36,7 @@ from dokimasia.people.correction.shape import (
     OverMixes,
     PassportRates,
     RateDifference,
+    Robustness,
 )
 from dokimasia.people.passports import passport_for
 from dokimasia.report.fields import Bounds
@@ -178,12 +180,14 @@ def _model(
     decisions, clusters = [decision for _, decision in decided], [one.cluster for one, _ in decided]
     by_passport: CorrectedRate | None = None
     over: OverMixes | None = None
+    robustness: tuple[Robustness, ...] = ()
     if rates is not None:
         found = Corrected(None, None, rates.refused)
         if rates.sensitivity is not None and rates.specificity is not None and not rates.refused:
             both = {"sensitivity": rates.sensitivity, "specificity": rates.specificity}
             found = corrected_rate(decisions, **both, clusters=clusters, seed=seed)
         by_passport = _corrected(found)
+        robustness = rate_robustness(found, decisions, rates, clusters=clusters, seed=seed)
         if rates.by_kind and rates.specificity is not None and decisions:
             n = len(decisions)
             ruled = [one.right for one in decisions if not one.by_judge]
@@ -202,6 +206,7 @@ def _model(
         by_passport=by_passport,
         over_mixes=over,
         by_labels=None if labels is None else _by_labels(answers, labels, seed=seed),
+        robustness=robustness,
     )
 
 
@@ -279,11 +284,13 @@ def _pair(
         interval = difference_interval(right[0], right[1], clusters=clusters, seed=seed, bounds=(0.0, 1.0))
         raw = Corrected((sum(right[1]) - sum(right[0])) / len(both), interval)
     by_passport: Corrected | None = None
+    robustness: tuple[Robustness, ...] = ()
     if rates is not None:
         by_passport = Corrected(None, None, rates.refused)
         if rates.sensitivity is not None and rates.specificity is not None and not rates.refused:
             given = {"sensitivity": rates.sensitivity, "specificity": rates.specificity}
             by_passport = corrected_difference(sides[0], sides[1], **given, clusters=clusters, seed=seed)
+            robustness = order_robustness((first, second), sides, by_passport, rates, clusters=clusters, seed=seed)
     by_labels: Corrected | None = None
     if labels is not None:
         by_labels = Corrected(None, None, labels.drawn or "nothing was decided of both")
@@ -298,6 +305,7 @@ def _pair(
         raw=_difference(raw),
         by_passport=None if by_passport is None else _difference(by_passport),
         by_labels=None if by_labels is None else _difference(by_labels),
+        robustness=robustness,
     )
 
 
@@ -309,7 +317,7 @@ def _without_rates(pair: Compared, models: Mapping[str, CorrectedModel]) -> Comp
         rate = models[name].by_passport
         if rate is not None and rate.refused and not pair.by_passport.refused.endswith(rate.refused):
             refused = Corrected(None, None, f"the rate of {name} is refused: {rate.refused}")
-            return pair.model_copy(update={"by_passport": _difference(refused)})
+            return pair.model_copy(update={"by_passport": _difference(refused), "robustness": ()})
     return pair
 
 

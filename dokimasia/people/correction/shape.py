@@ -2,6 +2,7 @@
 
 from pydantic import Field, JsonValue
 
+from dokimasia.algorithms.correction import JudgeRate
 from dokimasia.domain.identity import Value
 from dokimasia.report.fields import Bounds, Count, Direction, Fraction, IntervalMethod, NoInterval, StrictShare
 from dokimasia.runs.figure_models import Heading
@@ -58,6 +59,24 @@ class RateDifference(Value):
     refused: Refused = Field(description="why there is no difference; empty where there is one")
 
 
+class TippingPoint(Value):
+    """How far a rate of the judge may differ on this run from the passport's before a conclusion no longer holds."""
+
+    rate: JudgeRate
+    model: str = Field(description="the model on whose answers alone the rate differs; empty: on all answers alike")
+    passport: Fraction = Field(description="the rate by the passport")
+    below: Fraction | None = Field(description="below this value it no longer holds; null where it does down to 0")
+    above: Fraction | None = Field(description="above this value it no longer holds; null where it does up to 1")
+
+
+class Robustness(Value):
+    """A conclusion by passport, and what this run's judge would have to be like for it not to hold."""
+
+    conclusion: str
+    tipping: tuple[TippingPoint, ...] = Field(description="one rate moved at a time, with its interval")
+    text: str = Field(description="both as a sentence")
+
+
 class CorrectedModel(Value):
     """One model's rate as judged, and corrected."""
 
@@ -70,6 +89,9 @@ class CorrectedModel(Value):
         description="null where no passport corrects, and where the rate is refused or cut"
     )
     by_labels: ByLabels | None = Field(description="null where no labels were given")
+    robustness: tuple[Robustness, ...] = Field(
+        description="of the interval by passport, and of its difference from the rate as judged; empty where there is none"
+    )
 
 
 class Compared(Value):
@@ -81,6 +103,9 @@ class Compared(Value):
     raw: RateDifference = Field(description="as decided, undecided answers counted as not right")
     by_passport: RateDifference | None = Field(description="null where no passport was given")
     by_labels: RateDifference | None = Field(description="null where no labels were given")
+    robustness: tuple[Robustness, ...] = Field(
+        description="of the order of both by passport; empty where their difference is refused or its interval holds 0"
+    )
 
 
 class CorrectedMeasure(Value):
