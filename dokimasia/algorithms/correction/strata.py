@@ -272,7 +272,7 @@ class _Pool(NamedTuple):
             expected = sizes * n_labels / max(1, int(open_.sum()))
             short = (expected < FEWEST_OF_STRATUM) | (counts < _FEWEST_DRAWN)
             short &= (counts < sizes) & (sizes > 0)
-            stratum = _joined(stratum, expected, short)
+            stratum = _joined(stratum, expected, counts, short)
         else:
             short = counts < np.minimum(sizes, FEWEST_OF_STRATUM)
             if short.any():
@@ -310,8 +310,8 @@ class _Pool(NamedTuple):
             floor += (size / n) ** 2 * _UNSEEN / max(n_drawn, 1) / n_labels
             weight += size * slope * (1 - n_drawn / size)
         mean = float(counted.mean())
-        of_answers = np.bincount(place, weights=(counted - mean) / n)
-        contributions = of_answers + np.bincount(place, weights=of_labels)
+        of_answers = np.bincount(place, weights=(counted - mean) / n).astype(np.float64)
+        contributions = of_answers + np.bincount(place, weights=of_labels).astype(np.float64)
         weight /= max(1, int(open_.sum()))
         return cls(mean, contributions, of_answers, floor, weight, open_, place, n_labels, n_clusters, None, parts)
 
@@ -351,13 +351,13 @@ class _Parts(NamedTuple):
     place: NDArray[np.intp]
 
 
-def _joined(stratum: NDArray[np.intp], expected: Floats, short: NDArray[np.bool_]) -> NDArray[np.intp]:
+def _joined(stratum: NDArray[np.intp], expected: Floats, counts: Floats, short: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Return strata of which the short ones are one, with another if too few labels are expected of them together."""
     if not short.any():
         return stratum
     joined = short.copy()
     others = [int(number) for number in np.argsort(expected, kind="stable") if not short[number]]
-    while expected[joined].sum() < FEWEST_OF_STRATUM and others:
+    while others and (expected[joined].sum() < FEWEST_OF_STRATUM or counts[joined].sum() < _FEWEST_DRAWN):
         joined[others.pop(0)] = True
     number = int(np.flatnonzero(joined)[0])
     return np.where(joined[stratum], number, stratum)

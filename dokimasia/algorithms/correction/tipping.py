@@ -158,24 +158,32 @@ def order_tipping(
     >>> 0.4 < tipping["second", "sensitivity"].below < 0.8, tipping["second", "sensitivity"].above
     (True, None)
     """
-    rates = {"sensitivity": sensitivity, "specificity": specificity}
-    found = corrected_difference(first, second, **rates, clusters=clusters, seed=seed)
-    known = _sign(found, 0.0)
-    if not known:
+    rates: dict[JudgeRate, ShareEstimate] = {"sensitivity": sensitivity, "specificity": specificity}
+
+    def both(moved: dict[JudgeRate, ShareEstimate]) -> int:
+        judge = rates | moved
+        found = corrected_difference(
+            first,
+            second,
+            sensitivity=judge["sensitivity"],
+            specificity=judge["specificity"],
+            clusters=clusters,
+            seed=seed,
+        )
+        return _sign(found, 0.0)
+
+    if not (known := both({})):
         return {}
 
-    def both(**moved: ShareEstimate) -> bool:
-        return _sign(corrected_difference(first, second, **rates | moved, clusters=clusters, seed=seed), 0.0) == known
-
-    def alone(side: Side, moved: Mapping[str, ShareEstimate]) -> bool:
-        judges = [rates | (moved if side == name else {}) for name in ("first", "second")]
+    def alone(side: Side, moved: dict[JudgeRate, ShareEstimate]) -> bool:
+        judges = [rates | moved if side == name else rates for name in ("first", "second")]
         return _difference_sign((first, second), judges, clusters, seed) == known
 
     names: tuple[JudgeRate, JudgeRate] = ("sensitivity", "specificity")
     tipping: dict[tuple[Side, JudgeRate], Tipping] = {}
     for name in names:
         rate = rates[name]
-        tipping["both", name] = _edges(lambda value, n=name, r=rate: both(**{n: _moved(r, value)}), rate.share)
+        tipping["both", name] = _edges(lambda value, n=name, r=rate: both({n: _moved(r, value)}) == known, rate.share)
         for side in ("first", "second"):
             tipping[side, name] = _edges(
                 lambda value, s=side, n=name, r=rate: alone(s, {n: _moved(r, value)}), rate.share
@@ -185,7 +193,7 @@ def order_tipping(
 
 def _difference_sign(
     sides: Sequence[Sequence[DecidedLabel]],
-    judges: Sequence[Mapping[str, ShareEstimate]],
+    judges: Sequence[Mapping[JudgeRate, ShareEstimate]],
     clusters: Sequence[Hashable] | None,
     seed: int,
 ) -> int:

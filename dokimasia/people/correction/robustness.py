@@ -76,7 +76,9 @@ def order_robustness(
         return ()
     model = {"both": "", "first": names[0], "second": names[1]}
     better, worse = names[::-1] if found.interval.low > 0 else names
-    points = [(model[side], name, tipping) for (side, name), tipping in moved.items()]
+    points: list[tuple[str, JudgeRate, Tipping]] = [
+        (model[side], name, tipping) for (side, name), tipping in moved.items()
+    ]
     return (_robustness(f"{better} is better than {worse}", points, both),)
 
 
