@@ -529,7 +529,7 @@ def test_conclusions_by_passport_say_how_far_they_hold(place: Place, printed: Pr
     figures = printed(place, *options)["measures"]["right"]
     for model in figures["models"].values():
         within = model["robustness"][0]
-        assert within["text"].startswith("The corrected rate stays within its interval")
+        assert within["text"].startswith("the corrected rate stays within its interval")
         assert {point["rate"] for point in within["tipping"]} == {"sensitivity", "specificity"}
         for point in within["tipping"]:
             assert point["below"] is None or point["below"] < point["passport"]

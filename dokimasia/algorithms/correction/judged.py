@@ -91,7 +91,7 @@ def corrected_rate(
     if all(not decision.by_judge for decision in decisions):
         right = [decision.right for decision in decisions]
         return Corrected(sum(right) / len(right), rate_interval(right, clusters=clusters))
-    if reason := _refusal(sensitivity, specificity):
+    if reason := refusal(sensitivity, specificity):
         return Corrected(None, None, reason)
     n = len(decisions)
     right_by_rule = sum(decision.right and not decision.by_judge for decision in decisions) / n
@@ -155,7 +155,7 @@ def corrected_difference(
         raise ValueError(f"{len(first)} first and {len(second)} second decisions are no pairs")
     if not first:
         return Corrected(None, None, "nothing was decided of both")
-    if reason := _refusal(sensitivity, specificity):
+    if reason := refusal(sensitivity, specificity):
         return Corrected(None, None, reason)
     rates = [
         corrected_rate(side, sensitivity=sensitivity, specificity=specificity, clusters=clusters, seed=seed).rate
@@ -201,7 +201,8 @@ def apart(sensitivity: ShareEstimate, specificity: ShareEstimate) -> ShareEstima
     return ShareEstimate(sensitivity.share - alarms.share, interval)
 
 
-def _refusal(sensitivity: ShareEstimate, specificity: ShareEstimate) -> str:
+def refusal(sensitivity: ShareEstimate, specificity: ShareEstimate) -> str:
+    """Return why no rate is corrected by these rates of a judge, as a phrase; empty if it can be."""
     for name, estimate in (("sensitivity", sensitivity), ("specificity", specificity)):
         if estimate.interval.reason:
             return f"the {name} has no interval: {estimate.interval.reason}"

@@ -8,7 +8,7 @@ no longer holds.
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from dokimasia.algorithms.correction.judged import LEAST_APART, corrected_difference, corrected_rate, judged_values
+from dokimasia.algorithms.correction.judged import corrected_difference, corrected_rate, judged_values, refusal
 from dokimasia.algorithms.correction.values import Corrected, DecidedLabel, ShareEstimate
 from dokimasia.algorithms.statistics.intervals import bootstrap_interval
 from dokimasia.algorithms.statistics.shares import ConfidenceInterval
@@ -16,8 +16,8 @@ from dokimasia.algorithms.statistics.shares import ConfidenceInterval
 JudgeRate = Literal["sensitivity", "specificity"]
 Side = Literal["first", "second", "both"]
 
-HALVINGS = 12
-"""Halvings of the way to 0 or 1 in search of a tipping point, which is then known to 0.0003."""
+HALVINGS = 10
+"""Halvings of the way to 0 or 1 in search of a tipping point, which is then known to 0.001."""
 
 
 class Tipping(NamedTuple):
@@ -160,33 +160,27 @@ def order_tipping(
     """
     rates: dict[JudgeRate, ShareEstimate] = {"sensitivity": sensitivity, "specificity": specificity}
 
-    def both(moved: dict[JudgeRate, ShareEstimate]) -> int:
-        judge = rates | moved
-        found = corrected_difference(
-            first,
-            second,
-            sensitivity=judge["sensitivity"],
-            specificity=judge["specificity"],
-            clusters=clusters,
-            seed=seed,
-        )
-        return _sign(found, 0.0)
-
-    if not (known := both({})):
+    known = _sign(
+        corrected_difference(
+            first, second, sensitivity=sensitivity, specificity=specificity, clusters=clusters, seed=seed
+        ),
+        0.0,
+    )
+    if not known:
         return {}
 
-    def alone(side: Side, moved: dict[JudgeRate, ShareEstimate]) -> bool:
-        judges = [rates | moved if side == name else rates for name in ("first", "second")]
+    def holds(side: Side, moved: dict[JudgeRate, ShareEstimate]) -> bool:
+        judges = [rates | moved if side in (name, "both") else rates for name in ("first", "second")]
         return _difference_sign((first, second), judges, clusters, seed) == known
 
     names: tuple[JudgeRate, JudgeRate] = ("sensitivity", "specificity")
+    sides: tuple[Side, Side, Side] = ("both", "first", "second")
     tipping: dict[tuple[Side, JudgeRate], Tipping] = {}
     for name in names:
         rate = rates[name]
-        tipping["both", name] = _edges(lambda value, n=name, r=rate: both({n: _moved(r, value)}) == known, rate.share)
-        for side in ("first", "second"):
+        for side in sides:
             tipping[side, name] = _edges(
-                lambda value, s=side, n=name, r=rate: alone(s, {n: _moved(r, value)}), rate.share
+                lambda value, s=side, n=name, r=rate: holds(s, {n: _moved(r, value)}), rate.share
             )
     return tipping
 
@@ -200,7 +194,7 @@ def _difference_sign(
     """Return 1 or -1 if the second rate is above or below the first beyond chance, each with its own judge's rates; else 0."""
     n = len(sides[0])
     apart = [one["sensitivity"].share - one["specificity"].less.share for one in judges]
-    if min(apart) < LEAST_APART:
+    if any(refusal(one["sensitivity"], one["specificity"]) for one in judges):
         return 0
     values = [
         [value / scale for value in judged_values(side, one["sensitivity"], one["specificity"])]
@@ -210,6 +204,19 @@ def _difference_sign(
     open_to = [rule + sum(one.by_judge for one in side) / n for rule, side in zip(right_by_rule, sides, strict=True)]
     means = [sum(one) / n for one in values]
     rates = [min(high, max(low, mean)) for mean, low, high in zip(means, right_by_rule, open_to, strict=True)]
+    for answers, judge, mean, rate in zip(sides, judges, means, rates, strict=True):
+        # a rate is cut where fewer answers were judged wrong than false alarms make, or more than can be: by chance, or not
+        if (
+            mean != rate
+            and corrected_rate(
+                answers,
+                sensitivity=judge["sensitivity"],
+                specificity=judge["specificity"],
+                clusters=clusters,
+                seed=seed,
+            ).reason
+        ):
+            return 0
     bound = sum(1 / scale for scale in apart)
     steps = [b - a for a, b in zip(*values, strict=True)]
     sampled = bootstrap_interval(steps, clusters=clusters, seed=seed, bounds=(-bound, bound))

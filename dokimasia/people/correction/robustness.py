@@ -102,8 +102,9 @@ def _robustness(
         for model, name, found in sorted(points, key=lambda point: point[0])
     )
     conditions: list[str] = []
+    named: set[JudgeRate] = set()
     for model in dict.fromkeys(point.model for point in tipping):
-        moved = [text for point in tipping if point.model == model and (text := _beyond(point))]
+        moved = [text for point in tipping if point.model == model and (text := _beyond(point, named))]
         if moved:
             where = f"on the answers of {model} alone" if model else "on this run"
             conditions.append(f"{' or '.join(moved)} {where}")
@@ -111,15 +112,19 @@ def _robustness(
         text = f"{conclusion} unless {', or '.join(conditions)}"
     else:
         text = f"{conclusion} at every sensitivity and specificity, 0 to 1, that the judge may have on this run"
-    return Robustness(conclusion=conclusion, tipping=tipping, text=f"{text[0].upper()}{text[1:]}.")
+    return Robustness(conclusion=conclusion, tipping=tipping, text=f"{text}.")
 
 
-def _beyond(point: TippingPoint) -> str:
-    """Return beyond which values of a rate a conclusion changes; empty if beyond none."""
+def _beyond(point: TippingPoint, named: set[JudgeRate]) -> str:
+    """Return beyond which values of a rate a conclusion changes, with the passport's at first; empty if beyond none."""
     ends = [
         f"{word} {_percent(end)}" for word, end in (("below", point.below), ("above", point.above)) if end is not None
     ]
-    return f"{point.rate} (passport {_percent(point.passport)}) is {' or '.join(ends)}" if ends else ""
+    if not ends:
+        return ""
+    by_passport = "" if point.rate in named else f" (passport {_percent(point.passport)})"
+    named.add(point.rate)
+    return f"{point.rate}{by_passport} is {' or '.join(ends)}"
 
 
 def _percent(share: float) -> str:
