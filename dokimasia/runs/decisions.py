@@ -43,7 +43,7 @@ class DecidedAnswer(NamedTuple):
         return self.unit.id, self.unit.criterion, self.repeat
 
 
-class ScoredAnswer(NamedTuple):
+class AnswerScore(NamedTuple):
     """The judge's score of one answer of a model, 1 to 5."""
 
     unit: AnnotationUnit
@@ -85,4 +85,4 @@ class DecidedRun(NamedTuple):
     tools: bool
     simulated: tuple[str, ...]
     categories: Mapping[str, str]
-    scores: Mapping[str, list[ScoredAnswer]] = MappingProxyType({})
+    scores: Mapping[str, list[AnswerScore]] = MappingProxyType({})

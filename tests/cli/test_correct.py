@@ -387,7 +387,8 @@ def test_labels_of_one_category_are_no_random_draw(
     [
         ({"id": "nowhere", "value": 1}, "line 1: the run has no sample 'nowhere'"),
         ({"model": "sim/other", "value": 1}, "line 1: the run has no model 'sim/other'; there are"),
-        ({"value": 3}, "line 1: the value 3 is neither 1 (right) nor 0 (wrong)"),
+        ({"value": 3}, "these are scores, and a passport corrects what is right or wrong"),
+        ({"value": 7}, "line 1: the value 7 is neither 1 (right) nor 0 (wrong)"),
         ({"baseline": "sim/weak", "value": 1}, "is no label of an answer"),
         ({"value": 1, "error": "typos"}, "the passport has measured no errors of the kind typos"),
     ],

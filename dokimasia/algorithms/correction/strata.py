@@ -218,7 +218,7 @@ class _Pool(NamedTuple):
     n_labels: int
     n_clusters: int
     refusal: Powered | None
-    parts: "_Parts | None"
+    parts: "_RatedArrays | None"
 
     @classmethod
     def of(
@@ -282,12 +282,12 @@ class _Pool(NamedTuple):
                     "no random draw of all answers",
                     missing,
                 )
-        parts = _Parts(values, truth, open_, labelled, stratum, place)
+        parts = _RatedArrays(values, truth, open_, labelled, stratum, place)
         slopes = _cross_fitted(parts, seed)
         return cls._from(parts, slopes, n_labels, n_clusters)
 
     @classmethod
-    def _from(cls, parts: "_Parts", slopes: Floats, n_labels: int, n_clusters: int) -> "_Pool":
+    def _from(cls, parts: "_RatedArrays", slopes: Floats, n_labels: int, n_clusters: int) -> "_Pool":
         """Return the pool with these slopes, one for each answer, read of labelled ones."""
         values, truth, open_, labelled, stratum, place = parts
         n = len(values)
@@ -340,7 +340,7 @@ class _Pool(NamedTuple):
         return ConfidenceInterval(low + (high - low) * limits.low, low + (high - low) * limits.high)
 
 
-class _Parts(NamedTuple):
+class _RatedArrays(NamedTuple):
     """Arrays of all answers: the judge's values, labels (0 without), masks, strata and clusters by number."""
 
     values: Floats
@@ -363,7 +363,7 @@ def _joined(stratum: NDArray[np.intp], expected: Floats, counts: Floats, short: 
     return np.where(joined[stratum], number, stratum)
 
 
-def _cross_fitted(parts: _Parts, seed: int) -> Floats:
+def _cross_fitted(parts: _RatedArrays, seed: int) -> Floats:
     """Return the slope for each labelled answer, tuned on the labels of the other folds of clusters; 0 for the others."""
     slopes = np.zeros(len(parts.values))
     clusters = np.unique(parts.place[parts.labelled])
@@ -382,7 +382,7 @@ def _cross_fitted(parts: _Parts, seed: int) -> Floats:
     return slopes
 
 
-def _slope(parts: _Parts, chosen: NDArray[np.bool_]) -> float:
+def _slope(parts: _RatedArrays, chosen: NDArray[np.bool_]) -> float:
     """Return the slope of labels on values within strata, clipped to 0 and 1."""
     stratum = parts.stratum[chosen]
     if not stratum.size:

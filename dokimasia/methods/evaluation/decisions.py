@@ -6,7 +6,7 @@ from dokimasia.algorithms.correction import DecidedLabel
 from dokimasia.domain.annotation import SCORE, AnnotationUnit
 from dokimasia.domain.judgement import FinalAnswer, correctness_of
 from dokimasia.methods.evaluation.plan import EvaluationPlan
-from dokimasia.runs.decisions import DecidedAnswer, DecidedRun, Measure, ScoredAnswer
+from dokimasia.runs.decisions import AnswerScore, DecidedAnswer, DecidedRun, Measure
 from dokimasia.runs.figures import shown_name, simulated_names
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
@@ -30,14 +30,14 @@ def decisions(home: Home, run: Run) -> DecidedRun:
     )
 
 
-def _scores(home: Home, run: Run, clusters: Mapping[str, str]) -> dict[str, list[ScoredAnswer]]:
+def _scores(home: Home, run: Run, clusters: Mapping[str, str]) -> dict[str, list[AnswerScore]]:
     """Return the judge's scores of each model's answers, as it gave them."""
-    models: dict[str, list[ScoredAnswer]] = {}
+    models: dict[str, list[AnswerScore]] = {}
     for row in results(home, run.id, as_judged=True):
         if row.kind == "score" and row.score is not None:
             name = shown_name(row.model, row.arm)
             unit = AnnotationUnit(row.sample_id, SCORE, name)
-            models.setdefault(name, []).append(ScoredAnswer(unit, row.repeat, clusters[row.sample_id], row.score))
+            models.setdefault(name, []).append(AnswerScore(unit, row.repeat, clusters[row.sample_id], row.score))
     return models
 
 

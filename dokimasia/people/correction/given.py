@@ -265,7 +265,7 @@ def read_labels(path: Path, judged: DecidedRun, *, seed: int) -> Labels:
 
 
 def read_scores(path: Path, judged: DecidedRun) -> ScoreLabels | None:
-    """Return people's scores of a file of annotations; None if its values are 0 and 1, which are labels of right and wrong.
+    """Return people's scores of a file of annotations; None if none is above 1: these are labels of right and wrong.
 
     Raises:
         NotFound: there is no such file.
@@ -274,11 +274,11 @@ def read_scores(path: Path, judged: DecidedRun) -> ScoreLabels | None:
     _no_passport(path)
     units = {one.unit for several in judged.scores.values() for one in several}
     given = read_annotations(path)
-    if all(one.value in (0, 1) for one in given):
+    if not (judged.scores and any(LOWEST < one.value <= HIGHEST for one in given)):
         return None
     refuse(
         [
-            f"{path}, line {one.line}: the value {one.value:g} is no score from 1 to 5, and other lines are scores"
+            f"{path}, line {one.line}: the value {one.value:g} is no score from 1 to 5 as others are: a file has scores, or 1 and 0"
             for one in given
             if not LOWEST <= one.value <= HIGHEST
         ]

@@ -8,7 +8,7 @@ from dokimasia.people.correction.given import ScoreLabels
 from dokimasia.people.correction.shape import CorrectedScore, CorrectedScores, ScoreByLabels, ScoreDifference
 from dokimasia.report.conclusions import MOST_SENTENCES
 from dokimasia.report.figures import HIGHEST, LOWEST, bracketed, signed_text
-from dokimasia.runs.decisions import DecidedRun, ScoredAnswer
+from dokimasia.runs.decisions import AnswerScore, DecidedRun
 from dokimasia.runs.measures import limits, mean, rounded
 
 SCALE = (LOWEST, HIGHEST)
@@ -65,7 +65,7 @@ def score_conclusion(scores: CorrectedScores) -> tuple[str, ...]:
     return tuple(sentences[:MOST_SENTENCES])
 
 
-def _rated(answers: Sequence[ScoredAnswer], labels: ScoreLabels, categories: Mapping[str, str] | None) -> RatedAnswers:
+def _rated(answers: Sequence[AnswerScore], labels: ScoreLabels, categories: Mapping[str, str] | None) -> RatedAnswers:
     return RatedAnswers(
         [one.score for one in answers],
         [None if one.repeat else labels.scores.get(one.unit) for one in answers],
@@ -74,7 +74,7 @@ def _rated(answers: Sequence[ScoredAnswer], labels: ScoreLabels, categories: Map
 
 
 def _model(
-    answers: Sequence[ScoredAnswer],
+    answers: Sequence[AnswerScore],
     labels: ScoreLabels,
     categories: Mapping[str, str] | None,
     *,
@@ -106,7 +106,7 @@ def _model(
 def _pair(
     first: str,
     second: str,
-    scores: Mapping[str, Sequence[ScoredAnswer]],
+    scores: Mapping[str, Sequence[AnswerScore]],
     labels: ScoreLabels,
     categories: Mapping[str, str] | None,
     *,
