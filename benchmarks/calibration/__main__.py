@@ -34,6 +34,7 @@ from benchmarks.calibration import (
     rubric_power,
     samples,
     speaking,
+    strata,
     taxonomies,
     undecided,
 )
@@ -73,6 +74,7 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "duels": duels.duels,
     "arenas": arenas.arenas,
     "corrections": corrections.corrections,
+    "strata": strata.strata,
     "probes": probes.probes,
     "tied kinds": probes.tied,
     "strategies": probes.strategies,

@@ -59,6 +59,7 @@ def corrections(seed: int) -> Seed:
     """Rates corrected by a passport, by kinds of error and by labels, alone and in images, and what warns of a shifted mix."""
     generator = np.random.default_rng([seed, 41])
     intervals = {**_by_passport(generator, seed), **_by_kind(generator, seed), **_by_labels(generator, seed)}
+    intervals |= _fallen(seed)
     return Seed(intervals, _warned(generator, seed))
 
 
@@ -135,6 +136,15 @@ def _by_passport(generator: Generator, seed: int) -> Mapping[str, Trial]:
     found = corrected_difference(*sides, **_passport(generator, 200), clusters=place.tolist(), seed=seed)
     intervals["corrected difference of two models on 60 images"] = _of(found, 0.16)
     return intervals
+
+
+def _fallen(seed: int) -> Mapping[str, Trial]:
+    """Return a rate of a run in which the judge is less specific than the passport says."""
+    generator = np.random.default_rng([seed, 42])
+    world = _world(generator, 0.9, (SENSITIVITY, 0.9), 1000)
+    measured = [ShareEstimate.of(int(generator.binomial(400, share)), 400) for share in (SENSITIVITY, 0.95)]
+    found = corrected_rate(_decisions(world), sensitivity=measured[0], specificity=measured[1], seed=seed)
+    return {"corrected rate 0.9 of 1000, specificity 0.95 by passport and 0.9 in the run, misled": _of(found, 0.9)}
 
 
 def _measured_kinds(generator: Generator, n: int = 40) -> dict[str, ShareEstimate]:

@@ -191,6 +191,11 @@ BESIDE_MODELS = {
     "correct: by passport": Rule("", MOVER, "corrections", "corrected rate"),
     "correct: sensitivity to a mix": Rule("", MOVER, "corrections", "corrected rate reweighted"),
     "correct: by labels": Rule("", MOVER, "corrections", "by labels"),
+    "correct: by labels and category": Rule("", JACKKNIFE, "strata", "by labels and category, rate"),
+    "correct: mean score by labels": Rule("", JACKKNIFE, "strata", "by labels and category, score"),
+    "correct: two models' scores": Rule(
+        "", JACKKNIFE, "strata", "by labels and category, difference of two models' scores"
+    ),
     "correct: labels alone": Rule("", RATE, "rates", "rate"),
     "correct: two models, as judged": Rule("", MEAN, "comparison", "paired difference"),
     "correct: two models, by passport": Rule("", MOVER, "corrections", "corrected difference"),

@@ -73,6 +73,19 @@ def _print_passport(passport: "Passport", *, as_json: bool) -> None:
 NOTHING = "–"
 
 
+def _share(_: click.Context, __: click.Parameter, text: str | None) -> float | None:
+    """Return a share of 0 to 1 from text such as 5% or 0.05."""
+    if text is None:
+        return None
+    try:
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1:
+        raise click.BadParameter(f"{text!r} is no share of the scale above 0% and below 100%, such as 5%")
+    return value
+
+
 def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
         from dokimasia.people.correction import schema
@@ -93,6 +106,14 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     "--human", type=EXISTING_FILE, help="People's labels of a random draw: annotations, 1 for right and 0 for wrong."
 )
 @click.option(
+    "--by-category",
+    is_flag=True,
+    help="With --human: the labels are a random draw of each category, not of all answers.",
+)
+@click.option(
+    "--width", metavar="SHARE", callback=_share, help="With --human: count labels for intervals so wide, such as 5%."
+)
+@click.option(
     "--schema",
     is_flag=True,
     is_eager=True,
@@ -103,18 +124,25 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 @json_option
 @common
 def correct_command(
-    settings: "Settings", run: str, passport: Path | None, mix: Path | None, human: Path | None, as_json: bool
+    settings: "Settings",
+    run: str,
+    passport: Path | None,
+    mix: Path | None,
+    human: Path | None,
+    by_category: bool,
+    width: float | None,
+    as_json: bool,
 ) -> None:
     """Correct the rates of RUN, an evaluation or an audit, for its judge; as judged and corrected, side by side.
 
     By --passport: the judge's sensitivity, weighted by the mix of kinds of error, and its specificity (Rogan and Gladen). By
-    --human: labels of a random draw of answers and the judge's decisions on all (power-tuned prediction-powered inference).
-    What cannot be corrected says why.
+    --human: labels of a random draw of answers and the judge's decisions on all (power-tuned prediction-powered inference);
+    of an evaluation also people's scores from 1 to 5. What cannot be corrected says why.
     """
     from dokimasia.people.correction import correct, is_correctable
 
     with reading(settings, run, is_correctable) as (home, row):
-        figures = correct(home, row, passport=passport, human=human, mix=mix)
+        figures = correct(home, row, passport=passport, human=human, mix=mix, by_category=by_category, width=width)
     if as_json:
         print_json(figures.model_dump(mode="json", exclude_defaults=True))
         return
@@ -152,10 +180,13 @@ def _drawn(figures: "CorrectionFigures") -> "Iterator[Table | str]":
             yield f"{several(human.by_majority, 'answer')} on which people differ settled by the majority of three or more"
         if human.ruled:
             yield f"{several(human.ruled, 'label')} of answers that rules decided, which change nothing"
+    if figures.scores is not None:
+        yield from _scores(figures)
     for measure in figures.measures.values():
         yield _rates(measure, figures)
         if measure.pairs:
             yield _pairs(measure, figures)
+        yield from (escape(line) for line in _robustness(measure))
         yield from (f"[dim]{escape(line)}[/dim]" for line in _refusals(measure, figures.warnings))
     for line in figures.warnings:
         yield f"[yellow]warning: {escape(line)}[/yellow]"
@@ -192,6 +223,7 @@ def _rates(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table"
         if rates.by_labels is not None:
             labelled = rates.by_labels
             missing = f", {labelled.missing} missing" if labelled.missing else ""
+            missing += _needed(labelled.needed, figures.width) if labelled.rate is not None else ""
             cells += [
                 _percent(labelled.rate, labelled),
                 _percent(labelled.alone.rate, labelled.alone),
@@ -201,6 +233,53 @@ def _rates(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table"
             ]
         table.add_row(*cells)
     return table
+
+
+def _needed(labels: int | None, width: float | None) -> str:
+    """Return how many labels an interval of the width asked for needs, behind a comma; empty if none was asked for."""
+    if width is None:
+        return ""
+    return f", {width:.3g} wide: {'not by labels' if labels is None else f'{labels:,}'}"
+
+
+def _scores(figures: "CorrectionFigures") -> "Iterator[Table | str]":
+    """Yield the tables of mean scores by people's scores, and why some are refused."""
+    scores = figures.scores
+    if scores is None:
+        return
+    yield f"{several(scores.labels, 'answer')} scored by {several(scores.people, 'person', 'people')}"
+    table = grid("mean score", "answers", "as judged", "by labels", "labels alone", "weight of the judge", "labels")
+    for name, one in scores.models.items():
+        missing = f", {one.missing} missing" if one.missing else ""
+        needed = _needed(one.needed, figures.width) if one.score is not None else ""
+        table.add_row(
+            escape(name),
+            str(one.answers),
+            NOTHING if one.judged is None else f"{one.judged:.2f}",
+            _points(one.score, one),
+            _points(one.alone.score, one.alone),
+            NOTHING if one.weight is None else f"{one.weight:.2f}",
+            f"{one.labels}{missing}{needed}",
+        )
+    yield table
+    if scores.pairs:
+        table = grid("second minus first, in points of 1 to 5", "n", "as judged", "by labels")
+        for pair in scores.pairs:
+            judged = NOTHING if pair.judged is None else f"{pair.judged:+.2f}".replace("-", "−")
+            name = f"{escape(pair.second)} − {escape(pair.first)}"
+            table.add_row(name, str(pair.n), judged, _points(pair.difference, pair, signed=True))
+        yield table
+    for reason in dict.fromkeys(one.refused for one in scores.models.values() if one.refused):
+        names = ", ".join(name for name, one in scores.models.items() if one.refused == reason)
+        yield f"[dim]by labels: none for {escape(names)}: {escape(reason)}[/dim]"
+
+
+def _points(value: float | None, ends: "Limited", *, signed: bool = False) -> str:
+    """Return a score, or a difference of two, with its interval, or `none`."""
+    if value is None:
+        return "[dim]none[/dim]"
+    sign = "+" if signed else ""
+    return (f"{value:{sign}.2f}" + escape(bracketed(ends, lambda end: f"{end:{sign}.2f}"))).replace("-", "−")
 
 
 def _pairs(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table":
@@ -214,6 +293,14 @@ def _pairs(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table"
         cells = [_percent(difference.difference, difference, signed=True) for difference in differences]
         table.add_row(f"{escape(pair.second)} − {escape(pair.first)}", str(pair.n), *cells)
     return table
+
+
+def _robustness(measure: "CorrectedMeasure") -> Iterator[str]:
+    """Yield how far each conclusion by passport holds where the judge differs on this run from its passport."""
+    for name, rates in measure.models.items():
+        yield from (f"{name}: {one.text}" for one in rates.robustness)
+    for pair in measure.pairs:
+        yield from (one.text for one in pair.robustness)
 
 
 def _refusals(measure: "CorrectedMeasure", refusals_shown: Collection[str]) -> Iterator[str]:

@@ -470,6 +470,8 @@ async def correct(
     passport: str | Path | None = None,
     human: str | Path | None = None,
     mix: str | Path | None = None,
+    by_category: bool = False,
+    width: float | None = None,
     settings: Settings | None = None,
     home: Home | None = None,
 ) -> CorrectionFigures:
@@ -480,6 +482,8 @@ async def correct(
         passport: a file with the judge's passport.
         human: a file of people's labels, as annotations.
         mix: a file with the mix of kinds of error.
+        by_category: whether the labels are random draws of each category, rather than of all answers.
+        width: the width of an interval that labels are counted for, as a share of the scale, above 0 and below 1.
         settings: home and configuration; read from the environment by default.
         home: an open home.
 
@@ -492,7 +496,11 @@ async def correct(
 
     files = {name: _path(file) for name, file in (("passport", passport), ("human", human), ("mix", mix))}
     return await _read(
-        settings, home, lambda opened: corrected(opened, resolve_run(opened, run, is_correctable), **files)
+        settings,
+        home,
+        lambda opened: corrected(
+            opened, resolve_run(opened, run, is_correctable), **files, by_category=by_category, width=width
+        ),
     )
 
 

@@ -1,6 +1,7 @@
 """What a run decided about answers with yes or no, as `Method.decisions` returns it: the rates that can be corrected."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from dokimasia.algorithms.correction import DecidedLabel
@@ -42,6 +43,15 @@ class DecidedAnswer(NamedTuple):
         return self.unit.id, self.unit.criterion, self.repeat
 
 
+class AnswerScore(NamedTuple):
+    """The judge's score of one answer of a model, 1 to 5."""
+
+    unit: AnnotationUnit
+    repeat: int
+    cluster: str
+    score: float
+
+
 class Measure(NamedTuple):
     """A yes-or-no decision that a run made on all of its answers.
 
@@ -66,7 +76,7 @@ class DecidedRun(NamedTuple):
     """The decisions of a run.
 
     `judge` is the model that decided, None if rules alone did. `prompts` are those of the run; `categories` and `clusters`
-    are by sample.
+    are by sample. `scores` are the judge's of each model's answers, without those that failed.
     """
 
     measures: tuple[Measure, ...]
@@ -75,3 +85,4 @@ class DecidedRun(NamedTuple):
     tools: bool
     simulated: tuple[str, ...]
     categories: Mapping[str, str]
+    scores: Mapping[str, list[AnswerScore]] = MappingProxyType({})

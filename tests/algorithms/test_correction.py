@@ -11,14 +11,21 @@ from dokimasia.algorithms.correction import (
     FEWEST_LABELS,
     DecidedLabel,
     LabelledAnswers,
+    RatedAnswers,
     ShareEstimate,
     corrected_difference,
     corrected_rate,
+    interval_tipping,
+    labels_needed,
     mixed_sensitivity,
+    order_tipping,
     powered_difference,
     powered_rate,
+    rate_tipping,
     rates_over_mixes,
     same_kinds,
+    stratified_difference,
+    stratified_mean,
     unlike,
 )
 from dokimasia.algorithms.statistics import ConfidenceInterval, rate_interval
@@ -354,3 +361,143 @@ def test_a_difference_of_answers_that_are_all_known_has_a_width(labelled: bool) 
     assert difference.rate == 0
     assert difference.interval is not None
     assert difference.interval.low < 0 < difference.interval.high
+
+
+def test_the_interval_of_a_corrected_rate_tips_where_the_run_is_judged_otherwise() -> None:
+    """At a specificity beyond the tipping point the rate corrected by it lies outside of the interval, before it inside."""
+    judge = passport(specificity=0.95)
+    answers = decisions(875, 125)
+    found = corrected_rate(answers, **judge, seed=0)
+    assert found.interval is not None
+    tipping = interval_tipping(answers, found.interval, **judge)["specificity"]
+    assert tipping.below is not None
+    assert tipping.below > 0.9
+
+    def rate(specificity: float) -> float:
+        return (SENSITIVITY - 0.125) / (SENSITIVITY - (1 - specificity))
+
+    assert rate(tipping.below + 0.001) <= found.interval.high < rate(tipping.below - 0.001)
+
+
+def test_a_fall_of_specificity_from_95_to_90_percent_is_beyond_the_tipping_point() -> None:
+    """Of 100 passports with 0.95 for runs with 0.90 most corrected intervals miss the rate, and the tipping point says so."""
+    missed = beyond = 0
+    for seed in range(100):
+        generator = np.random.default_rng(seed)
+        _, said = judged(generator, 0.9, 1000, (SENSITIVITY, 0.9))
+        judge = {
+            "sensitivity": ShareEstimate.of(int(generator.binomial(400, SENSITIVITY)), 400),
+            "specificity": ShareEstimate.of(int(generator.binomial(400, 0.95)), 400),
+        }
+        answers = [DecidedLabel(one) for one in said]
+        found = corrected_rate(answers, **judge, seed=0)
+        assert found.interval is not None
+        missed += not found.interval.low <= 0.9 <= found.interval.high
+        below = interval_tipping(answers, found.interval, **judge)["specificity"].below
+        beyond += below is not None and below > 0.9
+    assert missed > 60
+    assert beyond > 75
+
+
+def test_the_order_of_two_models_tips_by_the_answers_of_either_alone() -> None:
+    """On both alike the judge's errors change no order; that it overlooks errors of the better model alone does."""
+    tipping = order_tipping(decisions(100, 100), decisions(150, 50), **passport(), seed=0)
+    assert tipping["both", "sensitivity"].above is None
+    overlooked = tipping["second", "sensitivity"].below
+    assert overlooked is not None
+    assert 0.4 < overlooked < SENSITIVITY
+    alarmed = tipping["first", "specificity"].below
+    assert alarmed is not None
+    assert 0.4 < alarmed < SPECIFICITY
+    turned = order_tipping(decisions(150, 50), decisions(100, 100), **passport(), seed=0)
+    assert turned["first", "sensitivity"].below == pytest.approx(overlooked, abs=0.01)
+
+
+def test_no_conclusion_has_no_tipping_point() -> None:
+    """Where the interval holds the rate as judged, or a difference of 0, nothing can tip."""
+    assert rate_tipping(decisions(20, 10), **passport(), seed=0) == {}
+    assert order_tipping(decisions(20, 10), decisions(20, 10), **passport(), seed=0) == {}
+    assert rate_tipping([], **passport(), seed=0) == {}
+
+
+def strata(seed: int, labels: int, each: int | None = None) -> tuple[RatedAnswers, float]:
+    """Return scores of 300 answers in three categories that differ in level and in how good the judge is, and their mean."""
+    generator = np.random.default_rng(seed)
+    stratum = generator.choice(3, size=300, p=[0.6, 0.3, 0.1])
+    true = np.clip(np.round(3.3 + np.array([0.8, 0.0, -0.8])[stratum] + generator.standard_normal(300)), 1, 5)
+    said = np.clip(np.round(true + np.array([0.0, 0.5, 1.0])[stratum] + 0.5 * generator.standard_normal(300)), 1, 5)
+    drawn = (
+        generator.choice(300, labels, replace=False).tolist()
+        if each is None
+        else [place for one in range(3) for place in generator.permutation(np.flatnonzero(stratum == one))[:each]]
+    )
+    told = [float(value) if place in set(drawn) else None for place, value in enumerate(true)]
+    return RatedAnswers(said.tolist(), told, stratum.tolist()), float(true.mean())
+
+
+@pytest.mark.parametrize("each", [None, 20])
+def test_scores_by_strata_are_unbiased_and_narrower_than_labels_alone(each: int | None) -> None:
+    """Also where the same number of labels is drawn of each category, whatever its size."""
+    errors: list[float] = []
+    for seed in range(100):
+        answers, mean = strata(seed, 60, each)
+        found = stratified_mean(answers, scale=(1.0, 5.0), together=each is None)
+        assert found.rate is not None
+        assert found.interval is not None
+        assert found.alone is not None
+        errors.append(found.rate - mean)
+        assert found.interval.high - found.interval.low < found.alone.interval.high - found.alone.interval.low
+    assert abs(np.mean(errors)) < 0.03
+
+
+def test_strata_without_labels_are_refused_unless_the_draw_was_of_all_answers() -> None:
+    """With the number of labels that are missing."""
+    answers = RatedAnswers([1.0] * 100, [1.0, 0.0] * 20 + [None] * 60, ["a"] * 40 + ["b"] * 57 + ["c"] * 3)
+    refused = stratified_mean(answers, together=False)
+    assert refused.rate is None
+    assert refused.missing == 5 + 3
+    assert stratified_mean(answers).rate is not None
+
+
+def test_one_stratum_of_rates_agrees_with_the_rate_by_labels() -> None:
+    """The estimate is that of `powered_rate` but for the cross-fitting, and known answers are added as they are."""
+    generator = np.random.default_rng(5)
+    right, said = judged(generator, 0.7, 400, (0.9, 0.9))
+    known = [place >= 300 for place in range(400)]
+    plain = powered_rate(said, some(right, 60), known=known)
+    found = stratified_mean(RatedAnswers(said, some(right, 60), None, known))
+    assert plain.rate is not None
+    assert found.rate == pytest.approx(plain.rate, abs=0.02)
+    assert stratified_mean(RatedAnswers([1.0] * 60, [1.0] * 60)).rate == 1.0
+
+
+def test_labels_needed_fall_with_the_width_and_keep_it() -> None:
+    """With so many labels of a like draw the interval is about as narrow as was asked."""
+    answers, _ = strata(1, 40)
+    needed = [labels_needed(strata(seed, 40)[0], 0.45, scale=(1.0, 5.0)) or 300 for seed in range(20)]
+    widths: list[float] = []
+    for seed, labels in enumerate(needed):
+        found = stratified_mean(strata(seed + 100, labels)[0], scale=(1.0, 5.0))
+        assert found.interval is not None
+        widths.append(found.interval.high - found.interval.low)
+    assert min(needed) >= 40
+    assert np.mean(widths) == pytest.approx(0.45, rel=0.15)
+    assert labels_needed(answers, 0.01, scale=(1.0, 5.0)) is None
+    with pytest.raises(ValueError, match="above 0"):
+        labels_needed(answers, 0)
+
+
+def test_the_difference_of_two_models_by_strata_has_its_sign() -> None:
+    """And is refused with either mean."""
+    first, mean = strata(2, 60)
+    second = RatedAnswers(
+        [min(5.0, one + 1) for one in first.values],
+        [None if one is None else min(5.0, one + 1) for one in first.labels],
+        first.strata,
+    )
+    found = stratified_difference(first, second, scale=(1.0, 5.0))
+    assert found.interval is not None
+    assert found.interval.low > 0
+    assert mean < 5
+    nothing = RatedAnswers(first.values, [None] * 300, first.strata)
+    assert stratified_difference(first, nothing, scale=(1.0, 5.0)).reason.startswith("0 labels")

@@ -387,7 +387,8 @@ def test_labels_of_one_category_are_no_random_draw(
     [
         ({"id": "nowhere", "value": 1}, "line 1: the run has no sample 'nowhere'"),
         ({"model": "sim/other", "value": 1}, "line 1: the run has no model 'sim/other'; there are"),
-        ({"value": 3}, "line 1: the value 3 is neither 1 (right) nor 0 (wrong)"),
+        ({"value": 3}, "these are scores, and a passport corrects what is right or wrong"),
+        ({"value": 7}, "line 1: the value 7 is neither 1 (right) nor 0 (wrong)"),
         ({"baseline": "sim/weak", "value": 1}, "is no label of an answer"),
         ({"value": 1, "error": "typos"}, "the passport has measured no errors of the kind typos"),
     ],
@@ -518,3 +519,82 @@ def test_other_runs_have_nothing_to_correct(audited: Place, tmp_path: Path, caps
     (tmp_path / "said.jsonl").write_text("{}\n")
     assert run(["correct", review, "--human", str(tmp_path / "said.jsonl"), *audited.home]) == 2
     assert "runs of evaluate, whose answers are right or wrong, and of audit" in capsys.readouterr().err
+
+
+def test_conclusions_by_passport_say_how_far_they_hold(place: Place, printed: Printed, tmp_path: Path) -> None:
+    """Every rate with an interval has tipping points, on their side of the passport's rate; labels alone have none."""
+    options = (
+        "--passport", passport(tmp_path / "passport.json"),
+        "--mix", mix(tmp_path / "mix.json", shares={"VG": 1, "VR": 1}),
+    )  # fmt: skip
+    figures = printed(place, *options)["measures"]["right"]
+    for model in figures["models"].values():
+        within = model["robustness"][0]
+        assert within["text"].startswith("the corrected rate stays within its interval")
+        assert {point["rate"] for point in within["tipping"]} == {"sensitivity", "specificity"}
+        for point in within["tipping"]:
+            assert point["below"] is None or point["below"] < point["passport"]
+            assert point["above"] is None or point["above"] > point["passport"]
+    (pair,) = figures["pairs"]
+    (order,) = pair["robustness"]
+    assert order["conclusion"] == "sim/strong is better than sim/weak"
+    assert {point["model"] for point in order["tipping"]} == {"", "sim/strong", "sim/weak"}
+    labelled = printed(place, "--human", labels(place, tmp_path / "said.jsonl"))["measures"]["right"]
+    assert [model["robustness"] for model in labelled["models"].values()] == [[], []]
+
+
+def test_labels_by_category_and_for_a_width(place: Place, printed: Printed, tmp_path: Path) -> None:
+    """With a label of every answer that no rule decided the rate is the true one, and so many labels suffice."""
+    said = labels(place, tmp_path / "said.jsonl")
+    figures = printed(place, "--human", said, "--by-category", "--width", "25%")
+    assert figures["by_category"]
+    for name, model in figures["measures"]["right"]["models"].items():
+        assert holds(model["by_labels"], place.truth(name))
+        needed = model["by_labels"]["needed"]
+        assert needed is None or needed <= 60
+
+
+def test_scores_of_people_correct_mean_scores(
+    place: Place, printed: Printed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Scores that are those of the true judge bring back its mean; no rates are printed beside them."""
+    with Home.open(place.folder / "home", write=False) as home:
+        true = decided_run(home, get_run(home, place.true)).scores
+    drawn = set(Random(1).sample(sorted({one.unit.id for one in true["sim/weak"]}), 40))
+    lines = [
+        json.dumps({"id": one.unit.id, "model": one.unit.model, "annotator": "anna", "value": one.score}) + "\n"
+        for answers in true.values()
+        for one in answers
+        if one.unit.id in drawn
+    ]
+    path = tmp_path / "scores.jsonl"
+    path.write_text("".join(lines))
+    figures = printed(place, "--human", path, "--width", "10%")
+    assert figures["measures"] == {}
+    for name, model in figures["scores"]["models"].items():
+        assert model["labels"] == 40
+        assert model["low"] <= sum(one.score for one in true[name]) / len(true[name]) <= model["high"]
+    (pair,) = figures["scores"]["pairs"]
+    assert pair["low"] <= pair["difference"] <= pair["high"]
+    assert run(["correct", place.judged, "--human", str(path), *place.home]) == 0
+    assert "mean score" in capsys.readouterr().out
+    path.write_text(lines[0] + lines[1].replace('"value": ', '"value": 1'))
+    assert run(["correct", place.judged, "--human", str(path), *place.home]) == 2
+    assert "line 2: the value 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--width", "x"], "'x' is no share of the scale"),
+        (["--width", "5%"], "about labels: name them with --human"),
+        (["--by-category"], "about labels: name them with --human"),
+    ],
+)
+def test_options_of_labels_without_labels_are_refused(
+    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], said: str
+) -> None:
+    """With exit code 2, and what to name."""
+    given = ["--passport", str(passport(tmp_path / "passport.json")), *options]
+    assert run(["correct", place.judged, *given, *place.home]) == 2
+    assert said in capsys.readouterr().err

@@ -91,12 +91,12 @@ def corrected_rate(
     if all(not decision.by_judge for decision in decisions):
         right = [decision.right for decision in decisions]
         return Corrected(sum(right) / len(right), rate_interval(right, clusters=clusters))
-    if reason := _refusal(sensitivity, specificity):
+    if reason := refusal(sensitivity, specificity):
         return Corrected(None, None, reason)
     n = len(decisions)
     right_by_rule = sum(decision.right and not decision.by_judge for decision in decisions) / n
     judged = sum(decision.by_judge for decision in decisions) / n
-    values = _values(decisions, sensitivity, specificity)
+    values = judged_values(decisions, sensitivity, specificity)
     if judged == 1:
         low, high = rate_interval([decision.right for decision in decisions], clusters=clusters)
         sampled = ConfidenceInterval(low - (1 - sensitivity.share), high - (1 - sensitivity.share))
@@ -155,7 +155,7 @@ def corrected_difference(
         raise ValueError(f"{len(first)} first and {len(second)} second decisions are no pairs")
     if not first:
         return Corrected(None, None, "nothing was decided of both")
-    if reason := _refusal(sensitivity, specificity):
+    if reason := refusal(sensitivity, specificity):
         return Corrected(None, None, reason)
     rates = [
         corrected_rate(side, sensitivity=sensitivity, specificity=specificity, clusters=clusters, seed=seed).rate
@@ -164,7 +164,7 @@ def corrected_difference(
     if rates[0] is None or rates[1] is None:
         return Corrected(None, None, f"of the {'first' if rates[0] is None else 'second'} model there is no rate")
     n = len(first)
-    before, after = (_values(side, sensitivity, specificity) for side in (first, second))
+    before, after = (judged_values(side, sensitivity, specificity) for side in (first, second))
     # a value less another is at most sensitivity - (sensitivity - 1)
     differences = [min(1.0, max(-1.0, b - a)) for a, b in zip(before, after, strict=True)]
     sampled = bootstrap_interval(differences, clusters=clusters, seed=seed, bounds=(-1.0, 1.0))
@@ -201,7 +201,8 @@ def apart(sensitivity: ShareEstimate, specificity: ShareEstimate) -> ShareEstima
     return ShareEstimate(sensitivity.share - alarms.share, interval)
 
 
-def _refusal(sensitivity: ShareEstimate, specificity: ShareEstimate) -> str:
+def refusal(sensitivity: ShareEstimate, specificity: ShareEstimate) -> str:
+    """Return why no rate is corrected by these rates of a judge, as a phrase; empty if it can be."""
     for name, estimate in (("sensitivity", sensitivity), ("specificity", specificity)):
         if estimate.interval.reason:
             return f"the {name} has no interval: {estimate.interval.reason}"
@@ -216,7 +217,9 @@ def _refusal(sensitivity: ShareEstimate, specificity: ShareEstimate) -> str:
     return ""
 
 
-def _values(decisions: Sequence[DecidedLabel], sensitivity: ShareEstimate, specificity: ShareEstimate) -> list[float]:
+def judged_values(
+    decisions: Sequence[DecidedLabel], sensitivity: ShareEstimate, specificity: ShareEstimate
+) -> list[float]:
     """Return the contribution of each answer: their mean over sensitivity + specificity - 1 is the corrected rate."""
     separation = sensitivity.share - specificity.less.share  # in this order never above the sensitivity by rounding
 

@@ -6,7 +6,7 @@ from dokimasia.algorithms.correction import DecidedLabel
 from dokimasia.domain.annotation import SCORE, AnnotationUnit
 from dokimasia.domain.judgement import FinalAnswer, correctness_of
 from dokimasia.methods.evaluation.plan import EvaluationPlan
-from dokimasia.runs.decisions import DecidedAnswer, DecidedRun, Measure
+from dokimasia.runs.decisions import AnswerScore, DecidedAnswer, DecidedRun, Measure
 from dokimasia.runs.figures import shown_name, simulated_names
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
@@ -26,7 +26,19 @@ def decisions(home: Home, run: Run) -> DecidedRun:
         tools=bool(plan.tools),
         simulated=tuple(simulated_names(plan.models.values())),
         categories={id: sample.category or "" for id, sample in samples.items()},
+        scores=_scores(home, run, {id: sample.cluster for id, sample in samples.items()}),
     )
+
+
+def _scores(home: Home, run: Run, clusters: Mapping[str, str]) -> dict[str, list[AnswerScore]]:
+    """Return the judge's scores of each model's answers, as it gave them."""
+    models: dict[str, list[AnswerScore]] = {}
+    for row in results(home, run.id, as_judged=True):
+        if row.kind == "score" and row.score is not None:
+            name = shown_name(row.model, row.arm)
+            unit = AnnotationUnit(row.sample_id, SCORE, name)
+            models.setdefault(name, []).append(AnswerScore(unit, row.repeat, clusters[row.sample_id], row.score))
+    return models
 
 
 def _right(home: Home, run: Run, clusters: Mapping[str, str]) -> Measure:

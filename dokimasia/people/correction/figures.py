@@ -8,20 +8,35 @@ from dokimasia.algorithms.correction import (
     Corrected,
     LabelledAnswers,
     Powered,
+    RatedAnswers,
     ShareEstimate,
     as_shares,
     corrected_difference,
     corrected_rate,
+    labels_needed,
     powered_difference,
     powered_rate,
     rates_over_mixes,
+    stratified_difference,
+    stratified_mean,
 )
 from dokimasia.algorithms.statistics import difference_interval
 from dokimasia.domain.differences import DIRECTION
 from dokimasia.errors import ConfigError, InputError, NotFound
 from dokimasia.people.correction.conclusion import conclusion
-from dokimasia.people.correction.given import Labels, Mix, check_named, check_responses, read_labels, read_mix
+from dokimasia.people.correction.given import (
+    Labels,
+    Mix,
+    ScoreLabels,
+    check_named,
+    check_responses,
+    read_labels,
+    read_mix,
+    read_scores,
+)
 from dokimasia.people.correction.rates import JudgeRates, no_rates, observed_mix, rates_for
+from dokimasia.people.correction.robustness import order_robustness, rate_robustness
+from dokimasia.people.correction.scores import corrected_scores, score_conclusion
 from dokimasia.people.correction.shape import (
     ByLabels,
     Compared,
@@ -35,6 +50,7 @@ from dokimasia.people.correction.shape import (
     OverMixes,
     PassportRates,
     RateDifference,
+    Robustness,
 )
 from dokimasia.people.passports import passport_for
 from dokimasia.report.fields import Bounds
@@ -55,8 +71,8 @@ def is_correctable(run: Run) -> bool:
         return False
 
 
-def decided_run(home: Home, run: Run) -> DecidedRun:
-    """Return the yes-or-no decisions of a run.
+def decided_run(home: Home, run: Run, *, scored: bool = False) -> DecidedRun:
+    """Return the yes-or-no decisions of a run; if `scored`, a run that only has scores will do.
 
     Raises:
         InputError: the run's method makes no such decisions, or the run has none.
@@ -68,7 +84,7 @@ def decided_run(home: Home, run: Run) -> DecidedRun:
             "wrong, and of audit, whose rubrics hold or do not"
         )
     decided = decisions(home, run)
-    if not any(
+    if not (scored and decided.scores) and not any(
         answer.decision for measure in decided.measures for answers in measure.models.values() for answer in answers
     ):
         raise InputError(
@@ -78,7 +94,14 @@ def decided_run(home: Home, run: Run) -> DecidedRun:
 
 
 def correct(
-    home: Home, run: Run, *, passport: Path | None = None, human: Path | None = None, mix: Path | None = None
+    home: Home,
+    run: Run,
+    *,
+    passport: Path | None = None,
+    human: Path | None = None,
+    mix: Path | None = None,
+    by_category: bool = False,
+    width: float | None = None,
 ) -> CorrectionFigures:
     """Return a run's rates as its judge decided and corrected.
 
@@ -88,6 +111,8 @@ def correct(
         passport: a file with the judge's passport.
         human: a file of labels, as annotations.
         mix: a file with the mix of kinds of error.
+        by_category: whether the labels are random draws of each category, rather than of all answers.
+        width: the width of an interval that labels are counted for, as a share of the scale, above 0 and below 1.
 
     Raises:
         InputError: the run has no decisions, neither passport nor labels are given, or a file cannot be used.
@@ -98,8 +123,18 @@ def correct(
         raise ConfigError(
             "a rate is corrected by the judge's passport (--passport FILE, with --mix FILE) or by labels of people (--human FILE)"
         )
+    if human is None and (by_category or width is not None):
+        raise ConfigError("--by-category and --width are about labels: name them with --human")
+    if width is not None and not 0 < width < 1:
+        raise ConfigError(f"--width {width:g} is no share of the scale between 0 and 1, such as 5%")
+    judged = decided_run(home, run, scored=human is not None)
+    people_scores = None if human is None else read_scores(human, judged)
+    if human is not None and people_scores is not None:
+        return _scored(judged, run, home, human, people_scores, passport=passport, by_category=by_category, width=width)
     judged = decided_run(home, run)
     labels = None if human is None else read_labels(human, judged, seed=run.seed)
+    if labels is not None and by_category:
+        labels = labels.by_category(judged.categories)
     if passport is not None and judged.judge is None:
         raise ConfigError(f"{passport}: rules alone decided run {run.id}, and there is no judge to be corrected")
     rates: dict[str, JudgeRates] = {}
@@ -140,7 +175,7 @@ def correct(
             )
         lines = (labels.drawn, contradicted, check_responses(human.name, labels, home, run))
         warnings += [line for line in lines if line]
-    measures = {one.name: _measure(one, rates.get(one.name), labels, seed=run.seed) for one in judged.measures}
+    measures = {one.name: _measure(one, rates.get(one.name), labels, width, seed=run.seed) for one in judged.measures}
     return CorrectionFigures(
         run=run.id,
         status=run.status,
@@ -153,7 +188,47 @@ def correct(
         human=None if labels is None or human is None else _labels(labels, human),
         warnings=tuple(dict.fromkeys(warnings)),
         direction=DIRECTION,
+        by_category=by_category,
+        width=width,
         measures=measures,
+        scores=None,
+    )
+
+
+def _scored(
+    judged: DecidedRun,
+    run: Run,
+    home: Home,
+    human: Path,
+    labels: ScoreLabels,
+    *,
+    passport: Path | None,
+    by_category: bool,
+    width: float | None,
+) -> CorrectionFigures:
+    """Return the figures of a run of which people gave scores."""
+    if passport is not None:
+        raise ConfigError(
+            f"{human}: these are scores, and a passport corrects what is right or wrong: correct by each in a call of its own"
+        )
+    scores = corrected_scores(judged, labels, by_category=by_category, width=width, seed=run.seed)
+    warning = check_responses(human.name, labels, home, run)
+    return CorrectionFigures(
+        run=run.id,
+        status=run.status,
+        simulated=tuple(judged.simulated),
+        method=run.method,
+        judge="" if judged.judge is None else judged.judge.ref.name,
+        conclusion=score_conclusion(scores),
+        passport=None,
+        mix=None,
+        human=None,
+        warnings=(warning,) if warning else (),
+        direction=DIRECTION,
+        by_category=by_category,
+        width=width,
+        measures={},
+        scores=scores,
     )
 
 
@@ -162,8 +237,10 @@ def _mix(mix: Mix) -> MixUsed:
     return MixUsed(source=mix.source, counted=mix.counted, shares=shares, errors=mix.seen)
 
 
-def _measure(measure: Measure, rates: JudgeRates | None, labels: Labels | None, *, seed: int) -> CorrectedMeasure:
-    models = {name: _model(answers, rates, labels, seed=seed) for name, answers in measure.models.items()}
+def _measure(
+    measure: Measure, rates: JudgeRates | None, labels: Labels | None, width: float | None, *, seed: int
+) -> CorrectedMeasure:
+    models = {name: _model(answers, rates, labels, width, seed=seed) for name, answers in measure.models.items()}
     pairs: list[Compared] = []
     for first, second in combinations(measure.models, 2):
         pair = _pair(first, second, measure.models[first], measure.models[second], rates, labels, seed)
@@ -172,18 +249,25 @@ def _measure(measure: Measure, rates: JudgeRates | None, labels: Labels | None, 
 
 
 def _model(
-    answers: Sequence[DecidedAnswer], rates: JudgeRates | None, labels: Labels | None, *, seed: int
+    answers: Sequence[DecidedAnswer],
+    rates: JudgeRates | None,
+    labels: Labels | None,
+    width: float | None,
+    *,
+    seed: int,
 ) -> CorrectedModel:
     decided = [(one, one.decision) for one in answers if one.decision is not None]
     decisions, clusters = [decision for _, decision in decided], [one.cluster for one, _ in decided]
     by_passport: CorrectedRate | None = None
     over: OverMixes | None = None
+    robustness: tuple[Robustness, ...] = ()
     if rates is not None:
         found = Corrected(None, None, rates.refused)
         if rates.sensitivity is not None and rates.specificity is not None and not rates.refused:
             both = {"sensitivity": rates.sensitivity, "specificity": rates.specificity}
             found = corrected_rate(decisions, **both, clusters=clusters, seed=seed)
         by_passport = _corrected(found)
+        robustness = rate_robustness(found, decisions, rates, clusters=clusters, seed=seed)
         if rates.by_kind and rates.specificity is not None and decisions:
             n = len(decisions)
             ruled = [one.right for one in decisions if not one.by_judge]
@@ -201,7 +285,8 @@ def _model(
         raw=strict_accuracy([one.correctness for one in answers], [one.cluster for one in answers]),
         by_passport=by_passport,
         over_mixes=over,
-        by_labels=None if labels is None else _by_labels(answers, labels, seed=seed),
+        by_labels=None if labels is None else _by_labels(answers, labels, width, seed=seed),
+        robustness=robustness,
     )
 
 
@@ -222,10 +307,26 @@ def labelled_answers(answers: Sequence[DecidedAnswer], labels: Labels) -> Labell
     )
 
 
-def _by_labels(answers: Sequence[DecidedAnswer], labels: Labels, *, seed: int) -> ByLabels:
+def _by_strata(answers: Sequence[DecidedAnswer], labels: Labels) -> RatedAnswers:
+    """Return answers as `labelled_answers`, each with its category."""
+    decided, told, known = labelled_answers(answers, labels)
+    strata: list[str] | None = None
+    if labels.strata is not None:
+        strata = [labels.strata[one.unit.id] for one in answers if one.decision is not None]
+    return RatedAnswers(decided, told, strata, known)
+
+
+def _by_labels(answers: Sequence[DecidedAnswer], labels: Labels, width: float | None, *, seed: int) -> ByLabels:
     labelled = labelled_answers(answers, labels)
     clusters = [answer.cluster for answer in answers if answer.decision is not None]
-    powered = powered_rate(labelled.decided, labelled.labels, known=labelled.known, clusters=clusters, seed=seed)
+    rated = _by_strata(answers, labels)
+    if labels.strata is None:
+        powered = powered_rate(labelled.decided, labelled.labels, known=labelled.known, clusters=clusters, seed=seed)
+    else:
+        powered = stratified_mean(rated, clusters=clusters, together=labels.together, seed=seed)
+    needed: int | None = None
+    if width is not None and powered.rate is not None and not labels.drawn:
+        needed = labels_needed(rated, width, clusters=clusters, seed=seed)
     if labels.drawn:
         powered = powered._replace(rate=None, interval=None, reason=labels.drawn, alone=None)
     return ByLabels(
@@ -234,6 +335,7 @@ def _by_labels(answers: Sequence[DecidedAnswer], labels: Labels, *, seed: int) -
         labels=powered.labels,
         clusters=powered.clusters,
         missing=powered.missing,
+        needed=needed,
         alone=_corrected(_alone(powered)),
         certain=_certain(labelled),
     )
@@ -279,17 +381,24 @@ def _pair(
         interval = difference_interval(right[0], right[1], clusters=clusters, seed=seed, bounds=(0.0, 1.0))
         raw = Corrected((sum(right[1]) - sum(right[0])) / len(both), interval)
     by_passport: Corrected | None = None
+    robustness: tuple[Robustness, ...] = ()
     if rates is not None:
         by_passport = Corrected(None, None, rates.refused)
         if rates.sensitivity is not None and rates.specificity is not None and not rates.refused:
             given = {"sensitivity": rates.sensitivity, "specificity": rates.specificity}
             by_passport = corrected_difference(sides[0], sides[1], **given, clusters=clusters, seed=seed)
+            robustness = order_robustness((first, second), sides, by_passport, rates, clusters=clusters, seed=seed)
     by_labels: Corrected | None = None
     if labels is not None:
         by_labels = Corrected(None, None, labels.drawn or "nothing was decided of both")
         if both and not labels.drawn:
-            earlier, later = (labelled_answers(side, labels) for side in zip(*both, strict=True))
-            found = powered_difference(earlier, later, clusters=clusters)
+            before, after = zip(*both, strict=True)
+            if labels.strata is None:
+                earlier, later = labelled_answers(before, labels), labelled_answers(after, labels)
+                found = powered_difference(earlier, later, clusters=clusters)
+            else:
+                rated = _by_strata(before, labels), _by_strata(after, labels)
+                found = stratified_difference(*rated, clusters=clusters, together=labels.together, seed=seed)
             by_labels = Corrected(found.rate, found.interval, found.reason)
     return Compared(
         first=first,
@@ -298,6 +407,7 @@ def _pair(
         raw=_difference(raw),
         by_passport=None if by_passport is None else _difference(by_passport),
         by_labels=None if by_labels is None else _difference(by_labels),
+        robustness=robustness,
     )
 
 
@@ -309,7 +419,7 @@ def _without_rates(pair: Compared, models: Mapping[str, CorrectedModel]) -> Comp
         rate = models[name].by_passport
         if rate is not None and rate.refused and not pair.by_passport.refused.endswith(rate.refused):
             refused = Corrected(None, None, f"the rate of {name} is refused: {rate.refused}")
-            return pair.model_copy(update={"by_passport": _difference(refused)})
+            return pair.model_copy(update={"by_passport": _difference(refused), "robustness": ()})
     return pair
 
 
@@ -330,6 +440,8 @@ def _rate(one: ShareEstimate) -> MeasuredRate:
 def _labels(labels: Labels, file: Path) -> LabelsUsed:
     assumption = (
         "taken for a random draw of the answers that no rule decided, such as annotate draw --cases makes by its seed"
+        if labels.strata is None
+        else "taken for a random draw of each category's answers that no rule decided, such as annotate draw --per makes"
     )
     return LabelsUsed(
         file=file.name,

@@ -19,7 +19,7 @@ from dokimasia.domain.passport import BinaryCount, BinaryRates, MeasuredShare
 from dokimasia.errors import DataError, NotFound
 from dokimasia.people.annotation import RatedUnit, answers_of_run, put_together
 from dokimasia.prompts.dimensions import error_dimensions
-from dokimasia.report.figures import in_words
+from dokimasia.report.figures import HIGHEST, LOWEST, in_words
 from dokimasia.runs.decisions import DecidedRun
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
@@ -60,6 +60,8 @@ class Labels(NamedTuple):
         ruled: the number of labelled answers that rules decided.
         contradicting: of these, those labelled otherwise than the rule decided.
         rated: the SHA-256 of the rated response, for units with it.
+        strata: the category of each sample, if the labels are a random draw of each category.
+        together: whether they are one of all answers too, so that small categories may be taken together.
     """
 
     right: Mapping[AnnotationUnit, bool]
@@ -72,6 +74,23 @@ class Labels(NamedTuple):
     ruled: int = 0
     contradicting: int = 0
     rated: Mapping[AnnotationUnit, str] = MappingProxyType({})
+    strata: Mapping[str, str] | None = None
+    together: bool = True
+
+    def by_category(self, categories: Mapping[str, str]) -> "Labels":
+        """Return the labels as random draws of the answers of each category.
+
+        If they are no random draw of all answers, each category needs labels of its own.
+        """
+        return self._replace(strata=categories, together=not self.drawn, drawn="")
+
+
+class ScoreLabels(NamedTuple):
+    """People's scores of a run's answers: each answer's mean or adjudicated one, 1 to 5, how many people, and rated responses."""
+
+    scores: Mapping[AnnotationUnit, float]
+    people: int
+    rated: Mapping[AnnotationUnit, str]
 
 
 def read_mix(path: Path) -> Mix:
@@ -245,6 +264,34 @@ def read_labels(path: Path, judged: DecidedRun, *, seed: int) -> Labels:
     )
 
 
+def read_scores(path: Path, judged: DecidedRun) -> ScoreLabels | None:
+    """Return people's scores of a file of annotations; None if none is above 1: these are labels of right and wrong.
+
+    Raises:
+        NotFound: there is no such file.
+        DataError: naming each line with a sample or model that the run has not scored, or a value outside of 1 to 5.
+    """
+    _no_passport(path)
+    units = {one.unit for several in judged.scores.values() for one in several}
+    given = read_annotations(path)
+    if not (judged.scores and any(LOWEST < one.value <= HIGHEST for one in given)):
+        return None
+    refuse(
+        [
+            f"{path}, line {one.line}: the value {one.value:g} is no score from 1 to 5 as others are: a file has scores, or 1 and 0"
+            for one in given
+            if not LOWEST <= one.value <= HIGHEST
+        ]
+    )
+    refuse([f"{path}, line {one.line}: the run has no score of {one.unit}" for one in given if one.unit not in units])
+    together = put_together(given)
+    return ScoreLabels(
+        {rated.unit: rated.reference for rated in together},
+        len({one.annotator for one in given}),
+        {one.unit: one.response_sha256 for one in given if one.response_sha256},
+    )
+
+
 def _settled(rated: RatedUnit) -> bool | None:
     """Return what holds of an answer: the adjudicated label, what all say, or of three or more people the majority."""
     if rated.reference in (0, 1):
@@ -254,7 +301,7 @@ def _settled(rated: RatedUnit) -> bool | None:
     return rated.reference > 0.5
 
 
-def check_responses(where: str, labels: Labels, home: Home, run: Run) -> str:
+def check_responses(where: str, labels: Labels | ScoreLabels, home: Home, run: Run) -> str:
     """Refuse labels of other responses than a run's; return a warning on labels without a response's hash.
 
     Raises:
@@ -272,11 +319,12 @@ def check_responses(where: str, labels: Labels, home: Home, run: Run) -> str:
                 f"{where}: {len(other)} of {len(labels.rated)} labels are of other responses than those of run {run.id}, such "
                 f"as {other[0]}: name the run that they were drawn from, or draw labels of this one"
             )
-    missing = sum(not unit.criterion and unit not in labels.rated for unit in labels.right)
+    units = labels.right if isinstance(labels, Labels) else labels.scores
+    missing = sum(not unit.criterion and unit not in labels.rated for unit in units)
     if not missing:
         return ""
     return (
-        f"{missing} of {len(labels.right)} labels do not say which response they are of (response_sha256, as annotate read "
+        f"{missing} of {len(units)} labels do not say which response they are of (response_sha256, as annotate read "
         "writes it), so they cannot be verified to belong to this run"
     )
 

@@ -1,12 +1,17 @@
 """What `correct --json` prints, typed: rates as judged beside the corrected ones."""
 
+from typing import Annotated
+
 from pydantic import Field, JsonValue
 
+from dokimasia.algorithms.correction import JudgeRate
 from dokimasia.domain.identity import Value
 from dokimasia.report.fields import Bounds, Count, Direction, Fraction, IntervalMethod, NoInterval, StrictShare
 from dokimasia.runs.figure_models import Heading
 
 Signed = float
+Score = Annotated[float, Field(ge=1, le=5)]
+Points = Annotated[float, Field(ge=-4, le=4)]
 Refused = str
 
 
@@ -41,6 +46,9 @@ class ByLabels(CorrectedRate):
     missing: Count = Field(
         description="labels of answers that no rule decided which are still missing for a rate, at least"
     )
+    needed: Count | None = Field(
+        description="labels in all for an interval of the width asked for; null where none was, or where no number gives it"
+    )
     alone: CorrectedRate = Field(description="the rate of what rules decided and of the labels alone")
     certain: Bounds | None = Field(
         description="the least and the most of the rate that rules and labels leave open; null without a decided answer"
@@ -58,6 +66,24 @@ class RateDifference(Value):
     refused: Refused = Field(description="why there is no difference; empty where there is one")
 
 
+class TippingPoint(Value):
+    """How far a rate of the judge may differ on this run from the passport's before a conclusion no longer holds."""
+
+    rate: JudgeRate
+    model: str = Field(description="the model on whose answers alone the rate differs; empty: on all answers alike")
+    passport: Fraction = Field(description="the rate by the passport")
+    below: Fraction | None = Field(description="below this value it no longer holds; null where it does down to 0")
+    above: Fraction | None = Field(description="above this value it no longer holds; null where it does up to 1")
+
+
+class Robustness(Value):
+    """A conclusion by passport, and what this run's judge would have to be like for it not to hold."""
+
+    conclusion: str
+    tipping: tuple[TippingPoint, ...] = Field(description="one rate moved at a time, with its interval")
+    text: str = Field(description="both as a sentence")
+
+
 class CorrectedModel(Value):
     """One model's rate as judged, and corrected."""
 
@@ -70,6 +96,9 @@ class CorrectedModel(Value):
         description="null where no passport corrects, and where the rate is refused or cut"
     )
     by_labels: ByLabels | None = Field(description="null where no labels were given")
+    robustness: tuple[Robustness, ...] = Field(
+        description="of the interval by passport, and of its difference from the rate as judged; empty where there is none"
+    )
 
 
 class Compared(Value):
@@ -81,6 +110,9 @@ class Compared(Value):
     raw: RateDifference = Field(description="as decided, undecided answers counted as not right")
     by_passport: RateDifference | None = Field(description="null where no passport was given")
     by_labels: RateDifference | None = Field(description="null where no labels were given")
+    robustness: tuple[Robustness, ...] = Field(
+        description="of the order of both by passport; empty where their difference is refused or its interval holds 0"
+    )
 
 
 class CorrectedMeasure(Value):
@@ -136,6 +168,57 @@ class LabelsUsed(Value):
     )
 
 
+class CorrectedScore(Value):
+    """A mean score with its 95 % interval, each 1 to 5; or why it is refused."""
+
+    score: Score | None = Field(description="null where `refused` says why")
+    low: Score | None = Field(description="lower end of the 95 % interval")
+    high: Score | None = Field(description="upper end of the 95 % interval")
+    no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
+    refused: Refused = Field(description="why there is no corrected score; empty where there is one")
+
+
+class ScoreByLabels(CorrectedScore):
+    """A model's mean score from people's scores of some answers and the judge's of all."""
+
+    answers: Count = Field(description="answers that the judge scored, all repeats")
+    judged: Score | None = Field(description="the mean of the judge's scores; null without any")
+    weight: Fraction | None = Field(description="of the judge's scores beside people's; null where refused")
+    labels: Count = Field(description="answers that people scored")
+    clusters: Count = Field(description="of these, by image")
+    missing: Count = Field(description="of people's scores, those that are still missing at least")
+    needed: Count | None = Field(
+        description="people's scores in all for an interval of the width asked for; null where none was, or where no number "
+        "gives it"
+    )
+    alone: CorrectedScore = Field(description="the mean of people's scores alone")
+
+
+class ScoreDifference(Value):
+    """The second model's mean score minus the first's on the same samples, -4 to 4, with its 95 % interval."""
+
+    first: str
+    second: str
+    n: Count = Field(description="answers of both that the judge scored, by sample and repeat")
+    judged: Points | None = Field(description="of the judge's scores; null without any")
+    difference: Points | None = Field(description="null where `refused` says why")
+    low: Points | None
+    high: Points | None
+    no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
+    refused: Refused
+
+
+class CorrectedScores(Value):
+    """Mean scores from 1 to 5 by people's scores."""
+
+    labels: Count
+    people: Count
+    models: dict[str, ScoreByLabels]
+    pairs: tuple[ScoreDifference, ...]
+
+
 class CorrectionFigures(Heading):
     """Rates of a run as its judge decided, and corrected."""
 
@@ -150,7 +233,12 @@ class CorrectionFigures(Heading):
     human: LabelsUsed | None = Field(description="null where none were given")
     warnings: tuple[str, ...] = Field(description="what speaks against the correction, a sentence each")
     direction: Direction
+    by_category: bool = Field(description="whether labels are taken for random draws of each category")
+    width: Fraction | None = Field(
+        description="the width of intervals asked for, as a share of the scale; null if none was"
+    )
     measures: dict[str, CorrectedMeasure]
+    scores: CorrectedScores | None = Field(description="null unless people's labels are scores")
 
 
 def schema() -> dict[str, JsonValue]:

@@ -1,0 +1,421 @@
+"""The mean of people's labels by strata, from a few labels and a judge's scores of all answers: cross-fitted inference.
+
+A *stratum* is a group of answers, such as a category, within which labels were drawn at random. *Known* answers are those that
+a rule decided, which does not err; the others are *open*.
+"""
+
+from collections.abc import Hashable, Sequence
+from math import ceil
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dokimasia.algorithms.correction.labelled import FEWEST_CLUSTERS, FEWEST_LABELS, Powered
+from dokimasia.algorithms.correction.values import ShareEstimate
+from dokimasia.algorithms.statistics.clusters import ROUNDING, Floats, jackknife_error, number_clusters, trusted_df
+from dokimasia.algorithms.statistics.distributions import student_t_quantile
+from dokimasia.algorithms.statistics.shares import ConfidenceInterval, clopper_pearson, effective_share
+
+FEWEST_OF_STRATUM = 5
+"""The fewest labels of a stratum that is not labelled completely; strata with fewer are taken together."""
+
+_FEWEST_DRAWN = 2
+
+FOLDS = 5
+"""The number of folds of the labels: the judge's weight on a fold's labels is tuned on the others."""
+
+_UNSEEN = 2.0
+"""The least number of squared residuals of one step of the scale to assume, since as many may go unseen."""
+
+
+class RatedAnswers(NamedTuple):
+    """One model's answers: the judge's value of each, its label (None without), its stratum, and whether a rule decided it."""
+
+    values: Sequence[float]
+    labels: Sequence[float | None]
+    strata: Sequence[Hashable] | None = None
+    known: Sequence[bool] | None = None
+
+
+def stratified_mean(
+    answers: RatedAnswers,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    scale: tuple[float, float] = (0.0, 1.0),
+    together: bool = True,
+    seed: int = 0,
+) -> Powered:
+    """Return the mean label of all answers, from the labels of some and a judge's values of all.
+
+    Parameters
+    ----------
+    answers : RatedAnswers
+        Leave out answers without a value. Of each stratum the labelled open answers are a random draw of its open ones.
+        Labels of known answers are ignored.
+    clusters : sequence of hashable, optional
+        The cluster that each answer belongs to.
+    scale : (float, float)
+        The least and the most that a label can be: (0, 1) for right and wrong, (1, 5) for scores.
+    together : bool
+        Whether strata of which a random draw of so many labels would bring fewer than five are taken together as one stratum.
+        The labels then have to be a random draw of all open answers. Otherwise strata with fewer than five labels are refused.
+    seed : int
+        Seed of the folds.
+
+    Returns
+    -------
+    Powered
+        In the unit of the scale. Refused below 20 labels or 10 clusters of labelled answers, unless every open answer is
+        labelled.
+
+    Notes
+    -----
+    In each stratum the mean is that of the labels plus b times the mean value of all its open answers minus that of the
+    labelled ones (PPI++); strata are weighted by their open answers, and known answers added as they are. On the labels of
+    each of five folds of clusters b is the slope of labels on values in the other folds (cross-fitting), within the stratum if
+    20 labels of it are there and else within all strata, clipped to 0 and 1. So no label tunes its own weight. The interval is
+    Korn and Graubard's of a share with the effective number of trials that the linearised error over clusters leaves, on the
+    scale brought to 0 and 1; the residual variance is at least that of two labels that are a step (1) off.
+
+    References
+    ----------
+    Angelopoulos, Duchi and Zrnic, PPI++, 2023; Fisch et al., Stratified prediction-powered inference for hybrid language model
+    evaluation, 2024; Zrnic and Candès, Cross-prediction-powered inference, 2024.
+
+    Examples
+    --------
+    >>> values = [1.0, 5.0] * 100
+    >>> labels = [1.0, 4.0] * 20 + [None] * 160
+    >>> found = stratified_mean(RatedAnswers(values, labels, ["a", "b"] * 100), scale=(1.0, 5.0))
+    >>> found.rate, found.labels
+    (2.5, 40)
+    """
+    pool = _Pool.of(answers, clusters, scale, together=together, seed=seed)
+    if pool.refusal is not None:
+        return pool.refusal
+    without = pool.alone()
+    alone = ShareEstimate(without.mean, without.interval(scale))
+    return Powered(pool.mean, pool.interval(scale), pool.weight, alone, pool.n_labels, pool.n_clusters)
+
+
+def stratified_difference(
+    first: RatedAnswers,
+    second: RatedAnswers,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    scale: tuple[float, float] = (0.0, 1.0),
+    together: bool = True,
+    seed: int = 0,
+) -> Powered:
+    """Return the second model's mean label minus the first's, from labels and values on the same samples.
+
+    Parameters
+    ----------
+    first, second : RatedAnswers
+        Both models' answers to each sample, in the same order.
+    clusters, scale, together, seed
+        As of `stratified_mean`.
+
+    Returns
+    -------
+    Powered
+        In the unit of the scale, above 0 if the second is better; refused if either mean is. The interval is Student's t with
+        the error over clusters, which holds how both models' labels go together.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ.
+
+    Examples
+    --------
+    >>> first = RatedAnswers([2.0, 3.0] * 100, [2.0, 3.0] * 20 + [None] * 160)
+    >>> second = RatedAnswers([4.0, 3.0] * 100, [4.0, 3.0] * 20 + [None] * 160)
+    >>> stratified_difference(first, second, scale=(1.0, 5.0)).rate
+    1.0
+    """
+    if len(first.values) != len(second.values):
+        raise ValueError(f"{len(first.values)} first and {len(second.values)} second answers are no pairs")
+    pools = [_Pool.of(one, clusters, scale, together=together, seed=seed) for one in (first, second)]
+    for pool in pools:
+        if pool.refusal is not None:
+            return pool.refusal
+    labels, n_clusters = (
+        min(counts) for counts in zip(*((one.n_labels, one.n_clusters) for one in pools), strict=True)
+    )
+    weight = sum(pool.weight for pool in pools) / 2
+    alone = ShareEstimate(*_apart([pool.alone() for pool in pools], scale))
+    return Powered(*_apart(pools, scale), weight, alone, labels, n_clusters)
+
+
+def labels_needed(
+    answers: RatedAnswers,
+    width: float,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    scale: tuple[float, float] = (0.0, 1.0),
+    seed: int = 0,
+) -> int | None:
+    """Return about how many labels of open answers in all leave an interval no wider than so much.
+
+    Parameters
+    ----------
+    answers, clusters, scale, seed
+        As of `stratified_mean`.
+    width : float
+        From the lower to the upper end of the 95 % interval, above 0, in the unit of the scale.
+
+    Returns
+    -------
+    int or None
+        As many as there are if these suffice. None if the labels are too few to tell, or if labels of all open answers would
+        leave it wider: more answers are needed then.
+
+    Notes
+    -----
+    The error has a part of the labels, which falls with their number, and one of the answers, which does not.
+
+    Examples
+    --------
+    >>> answers = RatedAnswers([True, False] * 500, [True, False, True, True] * 10 + [None] * 960)
+    >>> 40 < labels_needed(answers, 0.15) < 1000, labels_needed(answers, 0.001)
+    (True, None)
+    """
+    if not width > 0:
+        raise ValueError("the width of an interval is above 0")
+    pool = _Pool.of(answers, clusters, scale, together=True, seed=seed)
+    if pool.refusal is not None:
+        return None
+    interval = pool.interval(scale)
+    if interval.high - interval.low <= width:
+        return pool.n_labels
+    # the measured width stands for the errors: it has what the ends of the scale and the few labels add
+    allowed = (width / (interval.high - interval.low)) ** 2
+    n_open, n = int(pool.open.sum()), pool.n_labels
+    whole, of_answers = pool.error**2, _error(pool.of_answers) ** 2
+    left = allowed * whole - of_answers
+    if left <= 0:
+        return None
+    needed = ceil(n * max(0.0, whole - of_answers) / left)
+    return needed if needed <= n_open else None
+
+
+class _Pool(NamedTuple):
+    """One model's answers as arrays, and what labels and values say of them.
+
+    `contributions` are those of the clusters to the error of the mean, and `of_answers` the part of these that no further label
+    lessens; `floor` is the least variance of the labels' part.
+    """
+
+    mean: float
+    contributions: Floats
+    of_answers: Floats
+    floor: float
+    weight: float
+    open: NDArray[np.bool_]
+    place: NDArray[np.intp]
+    n_labels: int
+    n_clusters: int
+    refusal: Powered | None
+    parts: "_RatedArrays | None"
+
+    @classmethod
+    def of(
+        cls,
+        answers: RatedAnswers,
+        clusters: Sequence[Hashable] | None,
+        scale: tuple[float, float],
+        *,
+        together: bool,
+        seed: int,
+    ) -> "_Pool":
+        """Return the pool of a model's answers.
+
+        Raises
+        ------
+        ValueError
+            If lengths differ, or a value or label lies outside of the scale.
+        """
+        n = len(answers.values)
+        for several in (answers.labels, answers.strata, answers.known):
+            if several is not None and len(several) != n:
+                raise ValueError(f"{n} values and {len(several)} labels, strata or rules are no answers")
+        values = np.array(answers.values, dtype=np.float64)
+        place = np.arange(n) if clusters is None else number_clusters(clusters, n)
+        open_ = np.ones(n, dtype=np.bool_) if answers.known is None else ~np.array(answers.known, dtype=np.bool_)
+        labelled = open_ & np.array([label is not None for label in answers.labels], dtype=np.bool_)
+        truth = np.array([label or 0.0 for label in answers.labels], dtype=np.float64)
+        for several in (values, truth[labelled]):
+            if several.size and not (several.min() >= scale[0] and several.max() <= scale[1]):
+                raise ValueError(f"a value or label lies outside of {scale[0]:g} to {scale[1]:g}")
+        n_labels, n_clusters = int(labelled.sum()), len(set(place[labelled].tolist()))
+        empty = np.zeros(0)
+
+        def refused(reason: str, missing: int) -> "_Pool":
+            refusal = Powered(None, None, 0.0, None, n_labels, n_clusters, missing, reason)
+            return cls(0.0, empty, empty, 0.0, 0.0, open_, place, n_labels, n_clusters, refusal, None)
+
+        unlabelled = int(open_.sum()) - n_labels
+        if not n:
+            return refused("nothing was decided", 0)
+        if unlabelled and n_labels < FEWEST_LABELS:
+            missing = min(FEWEST_LABELS - n_labels, unlabelled)
+            return refused(f"{n_labels} labels, at least {FEWEST_LABELS} are needed", missing)
+        if unlabelled and n_clusters < FEWEST_CLUSTERS:
+            missing = min(FEWEST_CLUSTERS - n_clusters, unlabelled)
+            return refused(f"labels in {n_clusters} clusters, at least {FEWEST_CLUSTERS} are needed", missing)
+        stratum = np.zeros(n, dtype=np.intp) if answers.strata is None else number_clusters(answers.strata, n)
+        counts, sizes = np.bincount(stratum, weights=labelled), np.bincount(stratum, weights=open_)
+        if together:
+            # By how many labels are expected: by how many were drawn, those of a stratum would count less where they are few.
+            expected = sizes * n_labels / max(1, int(open_.sum()))
+            short = (expected < FEWEST_OF_STRATUM) | (counts < _FEWEST_DRAWN)
+            short &= (counts < sizes) & (sizes > 0)
+            stratum = _joined(stratum, expected, counts, short)
+        else:
+            short = counts < np.minimum(sizes, FEWEST_OF_STRATUM)
+            if short.any():
+                missing = int((np.minimum(sizes, FEWEST_OF_STRATUM) - counts)[short].sum())
+                return refused(
+                    f"{int(short.sum())} of {len(counts)} strata have fewer than {FEWEST_OF_STRATUM} labels, and the labels are "
+                    "no random draw of all answers",
+                    missing,
+                )
+        parts = _RatedArrays(values, truth, open_, labelled, stratum, place)
+        slopes = _cross_fitted(parts, seed)
+        return cls._from(parts, slopes, n_labels, n_clusters)
+
+    @classmethod
+    def _from(cls, parts: "_RatedArrays", slopes: Floats, n_labels: int, n_clusters: int) -> "_Pool":
+        """Return the pool with these slopes, one for each answer, read of labelled ones."""
+        values, truth, open_, labelled, stratum, place = parts
+        n = len(values)
+        counted = np.where(open_, 0.0, values)
+        of_labels = np.zeros(n)
+        floor, weight = 0.0, 0.0
+        for number in np.unique(stratum[open_]):
+            of_open = open_ & (stratum == number)
+            drawn = labelled & of_open
+            size, n_drawn = int(of_open.sum()), int(drawn.sum())
+            slope = float(slopes[drawn].mean())
+            residual = truth[drawn] - slopes[drawn] * values[drawn]
+            counted[of_open] = slope * values[of_open] + residual.mean()
+            if n_drawn == size:
+                counted[of_open] = truth[of_open]
+                continue
+            bias = n_drawn / max(1, n_drawn - 1)
+            of_labels[drawn] = size / n / n_drawn * (residual - residual.mean()) * bias**0.5
+            # of the labels' part (1 - drawn / size) is left where the labels are part of the answers
+            floor += (size / n) ** 2 * _UNSEEN / max(n_drawn, 1) / n_labels
+            weight += size * slope * (1 - n_drawn / size)
+        mean = float(counted.mean())
+        of_answers = np.bincount(place, weights=(counted - mean) / n).astype(np.float64)
+        contributions = of_answers + np.bincount(place, weights=of_labels).astype(np.float64)
+        weight /= max(1, int(open_.sum()))
+        return cls(mean, contributions, of_answers, floor, weight, open_, place, n_labels, n_clusters, None, parts)
+
+    def alone(self) -> "_Pool":
+        """Return the pool in which the labels alone count."""
+        if self.parts is None:
+            return self
+        return self._from(self.parts, np.zeros(len(self.place)), self.n_labels, self.n_clusters)
+
+    @property
+    def error(self) -> float:
+        """The standard error of the mean."""
+        return _error(self.contributions, self.floor + _error(self.of_answers) ** 2)
+
+    def interval(self, scale: tuple[float, float]) -> ConfidenceInterval:
+        """Return the 95 % interval of the mean."""
+        low, high = scale
+        if len(self.contributions) < 2:
+            return ConfidenceInterval(low, high, "one cluster")
+        share = min(1.0, max(0.0, (self.mean - low) / (high - low)))
+        left_out = _left_out(self.contributions, self.error) / (high - low)
+        if 0 < share < 1 and np.ptp(left_out) > ROUNDING:
+            limits = effective_share(share, left_out, 0.95)
+        else:  # all labels are alike: as many trials as clusters, with one that may be otherwise
+            limits = clopper_pearson(round(share * self.n_clusters), self.n_clusters)
+        return ConfidenceInterval(low + (high - low) * limits.low, low + (high - low) * limits.high)
+
+
+class _RatedArrays(NamedTuple):
+    """Arrays of all answers: the judge's values, labels (0 without), masks, strata and clusters by number."""
+
+    values: Floats
+    truth: Floats
+    open: NDArray[np.bool_]
+    labelled: NDArray[np.bool_]
+    stratum: NDArray[np.intp]
+    place: NDArray[np.intp]
+
+
+def _joined(stratum: NDArray[np.intp], expected: Floats, counts: Floats, short: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return strata of which the short ones are one, with another if too few labels are expected of them together."""
+    if not short.any():
+        return stratum
+    joined = short.copy()
+    others = [int(number) for number in np.argsort(expected, kind="stable") if not short[number]]
+    while others and (expected[joined].sum() < FEWEST_OF_STRATUM or counts[joined].sum() < _FEWEST_DRAWN):
+        joined[others.pop(0)] = True
+    number = int(np.flatnonzero(joined)[0])
+    return np.where(joined[stratum], number, stratum)
+
+
+def _cross_fitted(parts: _RatedArrays, seed: int) -> Floats:
+    """Return the slope for each labelled answer, tuned on the labels of the other folds of clusters; 0 for the others."""
+    slopes = np.zeros(len(parts.values))
+    clusters = np.unique(parts.place[parts.labelled])
+    if len(clusters) < 2:
+        return slopes
+    fold_of = np.zeros(int(parts.place.max()) + 1, dtype=np.intp)
+    fold_of[np.random.default_rng(seed).permutation(clusters)] = np.arange(len(clusters)) % FOLDS
+    fold = fold_of[parts.place]
+    for number in range(min(FOLDS, len(clusters))):
+        others = parts.labelled & (fold != number)
+        pooled = _slope(parts, others)
+        for stratum in np.unique(parts.stratum[parts.labelled]):
+            within = others & (parts.stratum == stratum)
+            slope = _slope(parts, within) if int(within.sum()) >= FEWEST_LABELS else pooled
+            slopes[parts.labelled & (fold == number) & (parts.stratum == stratum)] = slope
+    return slopes
+
+
+def _slope(parts: _RatedArrays, chosen: NDArray[np.bool_]) -> float:
+    """Return the slope of labels on values within strata, clipped to 0 and 1."""
+    stratum = parts.stratum[chosen]
+    if not stratum.size:
+        return 0.0
+    sizes = np.maximum(1.0, np.bincount(stratum))
+    values, truth = (
+        one - (np.bincount(stratum, weights=one) / sizes)[stratum]
+        for one in (parts.values[chosen], parts.truth[chosen])
+    )
+    squares = float(values @ values)
+    return min(1.0, max(0.0, float(values @ truth) / squares)) if squares > 1e-12 else 0.0
+
+
+def _left_out(contributions: Floats, error: float = 0.0) -> Floats:
+    """Return the change of a mean without each cluster in turn, widened to a standard error of at least so much."""
+    count = len(contributions)
+    left_out = -contributions * count / (count - 1)
+    found = jackknife_error(left_out)
+    return left_out * (error / found) if 0 < found < error else left_out
+
+
+def _error(contributions: Floats, least: float = 0.0) -> float:
+    return max(jackknife_error(_left_out(contributions)), least**0.5)
+
+
+def _apart(pools: Sequence[_Pool], scale: tuple[float, float]) -> tuple[float, ConfidenceInterval]:
+    """Return the second mean minus the first with its interval."""
+    reach = scale[1] - scale[0]
+    difference = pools[1].mean - pools[0].mean
+    contributions = pools[1].contributions - pools[0].contributions
+    if len(contributions) < 2:
+        return difference, ConfidenceInterval(-reach, reach, "one cluster")
+    least = _error(pools[1].of_answers - pools[0].of_answers) ** 2 + sum(pool.floor for pool in pools)
+    left_out = _left_out(contributions)
+    margin = student_t_quantile(0.975, trusted_df(left_out)) * _error(contributions, least)
+    return difference, ConfidenceInterval(max(-reach, difference - margin), min(reach, difference + margin))
