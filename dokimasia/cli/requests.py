@@ -65,7 +65,10 @@ def parameter(
     option = option_of(field)
     kind = kind_of(field)
     if option.argument:
-        return click.argument(name, type=_click_type(kind, field, option), required=required, metavar=option.metavar)
+        many = -1 if option.several else 1
+        return click.argument(
+            name, type=_click_type(kind, field, option), required=required, nargs=many, metavar=option.metavar
+        )
     flags = flags_of(name, field)
     shared: dict[str, Any] = {"help": field.description, "required": required, "metavar": option.metavar}
     default = None if field.is_required() else field.get_default(call_default_factory=True)

@@ -54,6 +54,7 @@ class Option:
         repeated: whether it is repeated for each value; otherwise commas separate values.
         exists: whether the path has to exist.
         file: whether the path has to be a file.
+        several: whether the command line takes several of it, each for a request of its own.
         hub: whether a data set of the Hugging Face Hub can stand in the place of the path.
         written: whether the path is written to, so that it cannot be given over HTTP.
         continues: the method whose finished runs are accepted as values.
@@ -69,6 +70,7 @@ class Option:
     repeated: bool = False
     exists: bool = False
     file: bool = False
+    several: bool = False
     hub: bool = False
     written: bool = False
     continues: str = ""

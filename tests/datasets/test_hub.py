@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dokimasia.cli.main import run
-from dokimasia.datasets import Problem, hub, open_dataset, parse_mapping
+from dokimasia.datasets import hub, open_dataset, parse_mapping
 from dokimasia.domain.hub import HubName, HubPath, as_data_path, hub_name
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError, NotFound
@@ -197,5 +197,4 @@ def test_mapping_of_a_folder(tmp_path: Path) -> None:
     """A format without columns takes no mapping."""
     (tmp_path / "a.png").write_bytes(PNG)
     with pytest.raises(ConfigError, match="--map names the columns of"):
-        found = list(open_dataset(tmp_path, prompt="?", mapping={"id": "x"}))
-        assert not any(isinstance(one, Problem) for one in found)
+        list(open_dataset(tmp_path, prompt="?", mapping={"id": "x"}))
