@@ -146,11 +146,16 @@ def run_suite(
 
     All data are read before anything is sent. A limit on spending holds for all runs together: a run gets what the others
     have left. Return the exit code: that of the first run that did not end as wanted.
+
+    Raises:
+        click.UsageError: runs are to be left to a service.
     """
     from dokimasia import operations
     from dokimasia.cli.drawing import PreviewShown
     from dokimasia.cli.running import exit_code
 
+    if backend.detached:
+        raise click.UsageError("--detach leaves one run to a service: begin each data set of a suite by itself")
     previews = [backend.preview(method, member.request) for member in members]
     shown = [PreviewShown.model_validate(preview) for preview in previews]
     if dry_run or show_prompts:
@@ -171,7 +176,10 @@ def run_suite(
         code = code or exit_code(outcome, backend.where)
         if outcome.end == "spending":
             others = ", ".join(later.title for later in members[position + 1 :])
-            say(f"the limit holds for the whole suite; not begun: {others or 'none'}")
+            say(
+                f"the limit holds for the whole suite, which the same command with a larger limit continues; not begun: "
+                f"{others or 'none'}"
+            )
             break
         spent = backend.call(operations.runs.one_run, run=outcome.run).spent.model_dump()
         for name, limit in left.items():
