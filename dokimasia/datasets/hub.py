@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, cast
 
 from dokimasia.datasets.images import MAX_BYTES
 from dokimasia.datasets.lines import Problem, Row, location, problem_at
@@ -81,8 +82,7 @@ def read_hub(path: Path, mapping: Mapping[str, str] = MappingProxyType({})) -> I
 
 def _stream(path: Path, name: HubName) -> Any:
     """Return a split as a stream of rows whose images are not decoded."""
-    import datasets
-
+    datasets = import_module("datasets")
     try:
         splits = datasets.load_dataset(name.data, name.config or None, revision=name.revision, streaming=True)
     except ValueError as error:
@@ -104,13 +104,16 @@ def _stream(path: Path, name: HubName) -> Any:
 def _asked(path: Path, ask: Callable[[], T]) -> T:
     """Return what the libraries of Hugging Face return; their errors become the user's, without their addresses."""
     try:
-        import datasets.exceptions
         import huggingface_hub.errors as hub
+
+        faults = import_module("datasets.exceptions")
     except ImportError as error:
         raise ConfigError(
             f"{path}: data sets of the Hugging Face Hub need more packages: pip install 'dokimasia[hf]'"
         ) from error
-    unreachable = hub.HfHubHTTPError.__mro__[1]  # the error of the HTTP library, which differs with the version
+    unreachable = cast(
+        "type[Exception]", hub.HfHubHTTPError.__mro__[1]
+    )  # the error of the HTTP library, which differs with the version
     try:
         return ask()
     except (NotFound, DataError, ConfigError):
@@ -119,7 +122,7 @@ def _asked(path: Path, ask: Callable[[], T]) -> T:
         _refuse_gated(path, error)
     except hub.RevisionNotFoundError as error:
         raise NotFound(f"{path}: the data set has no revision {hub_name(path).revision!r}") from error
-    except (hub.RepositoryNotFoundError, datasets.exceptions.DatasetNotFoundError) as error:
+    except (hub.RepositoryNotFoundError, faults.DatasetNotFoundError) as error:
         if "gated" in str(error).lower():
             _refuse_gated(path, error)
         raise NotFound(
@@ -130,7 +133,7 @@ def _asked(path: Path, ask: Callable[[], T]) -> T:
             f"{path}: the Hugging Face Hub cannot be reached ({type(error).__name__}); try again, or download the data and "
             "name the file"
         ) from error
-    except (datasets.exceptions.DatasetsError, OSError, ValueError, RuntimeError) as error:
+    except (faults.DatasetsError, OSError, ValueError, RuntimeError) as error:
         raise DataError(f"{path} cannot be read: {' '.join(str(error).split())[:300]}") from error
 
 
