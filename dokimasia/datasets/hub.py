@@ -111,9 +111,8 @@ def _asked(path: Path, ask: Callable[[], T]) -> T:
         raise ConfigError(
             f"{path}: data sets of the Hugging Face Hub need more packages: pip install 'dokimasia[hf]'"
         ) from error
-    unreachable = cast(
-        "type[Exception]", hub.HfHubHTTPError.__mro__[1]
-    )  # the error of the HTTP library, which differs with the version
+    # The error of the HTTP library below, which is another one from version to version.
+    unreachable = cast("type[Exception]", hub.HfHubHTTPError.__mro__[1])
     try:
         return ask()
     except (NotFound, DataError, ConfigError):
