@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.markup import escape
 
+from dokimasia.cli.requests import DataPath
 from dokimasia.cli.shared import console, grid, json_option, print_json
 
 if TYPE_CHECKING:
@@ -34,24 +35,43 @@ def command() -> None:
 
 
 @command.command()
-@click.argument("data", type=click.Path(exists=True, path_type=Path))
+@click.argument("data", type=DataPath(exists=True, path_type=Path))
+@click.option(
+    "--map", "columns", metavar="FIELD=COLUMN", multiple=True, help="The column of a field, or a template of several."
+)
+@click.option("--limit", type=click.IntRange(1), help="Only the first N samples.")
 @click.option("--prompt", help="The question of samples that have none of their own, such as the images of a folder.")
 @click.option("--allow-fetch", is_flag=True, help="Fetch images that the data names by https URL, to check them too.")
 @click.option("--allow-outside", is_flag=True, help="Read images whose paths lead out of the folder of the data.")
 @json_option
-def check(data: Path, prompt: str | None, allow_fetch: bool, allow_outside: bool, as_json: bool) -> int:
+def check(
+    data: Path,
+    columns: tuple[str, ...],
+    limit: int | None,
+    prompt: str | None,
+    allow_fetch: bool,
+    allow_outside: bool,
+    as_json: bool,
+) -> int:
     """Read DATA once and report everything that is wrong with it, and what it holds.
 
-    DATA is JSON lines, a VLMEvalKit TSV, Parquet, or a folder of images. Every image is decoded. Nothing is sent and
-    nothing is kept. The exit code is 2 if there is any problem.
+    DATA is JSON lines, a VLMEvalKit TSV, CSV, Parquet, a folder of images, or hf://ORG/NAME. Every image is decoded.
+    Nothing is sent and nothing is kept. The exit code is 2 if there is any problem.
     """
     from dokimasia.datasets import check as check_data
-    from dokimasia.datasets import format_of, plain_report
+    from dokimasia.datasets import format_of, parse_mapping, plain_report
     from dokimasia.runs.samples import bring_reader
 
     bring_reader(data)
     name = format_of(data).name
-    report = check_data(data, allow_fetch=allow_fetch, allow_outside=allow_outside, prompt=prompt)
+    report = check_data(
+        data,
+        mapping=parse_mapping(columns),
+        limit=limit,
+        allow_fetch=allow_fetch,
+        allow_outside=allow_outside,
+        prompt=prompt,
+    )
     if as_json:
         print_json(plain_report(data, name, report))
     else:
@@ -107,7 +127,7 @@ def _print(data: Path, name: str, report: "DataReport") -> None:
     if not report.problems:
         out.print("\n[green]No problems found.[/green]")
         return
-    unit = "file" if name == "folder" else "row" if name == "parquet" else "line"
+    unit = "file" if name == "folder" else "row" if name in ("parquet", "hf") else "line"
     bad = f" on {_count(report.bad_lines, unit)}" if report.bad_lines else ""
     out.print(f"\n[bold red]{_count(len(report.problems), 'problem')}{bad}[/bold red]")
     table = grid()

@@ -52,7 +52,7 @@ class LocalBackend:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._detached = False
+        self.detached = False
         self._standings: dict[str, Standing] = {}
 
     @property
@@ -78,7 +78,7 @@ class LocalBackend:
             raise click.UsageError(
                 "--detach leaves a run to a service: name one with --server, or begin one with `dokimasia serve`"
             )
-        self._detached = True
+        self.detached = True
 
     def holder(self) -> "RemoteBackend | None":
         """Return the service that holds the home, if there is one that accepts commands of this user.
@@ -100,7 +100,7 @@ class LocalBackend:
 
         settings = replace(self.settings, server=access.url, server_token=access.token)
         service = RemoteBackend(settings, where=self.where)
-        if self._detached:
+        if self.detached:
             service.detach()
         return service
 

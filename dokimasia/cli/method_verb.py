@@ -23,6 +23,14 @@ def verb_of(method: AnyMethod) -> click.Command:
     def command(backend: Backend, asked: Mapping[str, object], dry_run: bool, show_prompts: bool, as_json: bool) -> int:
         from dokimasia.runs.responses import without_predictions
 
+        data = asked.get("data")
+        if isinstance(data, tuple):
+            from dokimasia.cli.suites import is_suite, members_of, run_suite
+
+            if is_suite(data):
+                members = members_of(method, asked, data)
+                return run_suite(method, backend, members, dry_run=dry_run, show_prompts=show_prompts, as_json=as_json)
+            asked = {**asked, "data": data[0]}
         request, note = without_predictions(made(method.request, asked))
         if note:
             say(f"note: {note}")

@@ -66,7 +66,7 @@ class RemoteBackend:
         self.client = Client(settings.server, settings.server_token)
         if context := click.get_current_context(silent=True):
             context.call_on_close(self.client.close)
-        self._detached = False
+        self.detached = False
         self._drafts: dict[str, str] = {}
 
     @property
@@ -80,7 +80,7 @@ class RemoteBackend:
 
     def detach(self) -> None:
         """Leave runs to the service once they are started."""
-        self._detached = True
+        self.detached = True
 
     def call(self, function: Callable[..., Awaitable[R] | R], *, who: str = "", **arguments: object) -> R:
         """Have the service carry out an operation, in the name of `who` if it accepts that, and return its reply."""
@@ -337,7 +337,7 @@ class RemoteBackend:
         with ProgressLine() as line:
             run = begin()
             line.method = run.method
-            if self._detached:
+            if self.detached:
                 click.echo(run.id)
                 say(f"left to the service; its results: dokimasia show {run.id}{self.where}")
                 raise click.exceptions.Exit(0)

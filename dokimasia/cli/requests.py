@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from dokimasia.cli.shared import prepared
+from dokimasia.domain.hub import SCHEME, as_data_path, hub_name
 from dokimasia.runs.requests import (
     NOBODY,
     Invocation,
@@ -64,7 +65,10 @@ def parameter(
     option = option_of(field)
     kind = kind_of(field)
     if option.argument:
-        return click.argument(name, type=_click_type(kind, field, option), required=required, metavar=option.metavar)
+        many = -1 if option.several else 1
+        return click.argument(
+            name, type=_click_type(kind, field, option), required=required, nargs=many, metavar=option.metavar
+        )
     flags = flags_of(name, field)
     shared: dict[str, Any] = {"help": field.description, "required": required, "metavar": option.metavar}
     default = None if field.is_required() else field.get_default(call_default_factory=True)
@@ -105,6 +109,18 @@ class NumberOrNone(click.ParamType):
             return self._number.convert(value, param, ctx)
         except click.BadParameter as problem:
             self.fail(f"{problem.message.rstrip('.')}; give a number, or {NOBODY} to lift the limit", param, ctx)
+
+
+class DataPath(click.Path):
+    """A parameter type for the path of a data set, or its name at the Hugging Face Hub."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; a name of the Hub, with its parts checked, as it is."""
+        if not isinstance(value, str) or not value.startswith(SCHEME):
+            return super().convert(value, param, ctx)
+        path = as_data_path(value)
+        hub_name(path)
+        return path
 
 
 def flags_of(name: str, field: FieldInfo) -> tuple[str, ...]:
@@ -150,6 +166,8 @@ def _value(field: FieldInfo, value: object) -> object:
 def _click_type(kind: object, field: FieldInfo, option: Option) -> click.ParamType:
     if get_origin(kind) is Literal:
         return click.Choice([str(arg) for arg in get_args(kind)])
+    if option.hub:
+        return DataPath(exists=option.exists, dir_okay=not option.file, path_type=Path)
     if kind is Path:
         return click.Path(exists=option.exists, dir_okay=not option.file, path_type=Path)
     if kind in (int, float):

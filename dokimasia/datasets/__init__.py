@@ -1,8 +1,10 @@
 """Readers of data files: samples as a stream, with every problem named by file and line before any paid call."""
 
 from dokimasia.datasets.formats import READERS, Reader, format_of, register_reader
+from dokimasia.datasets.hub import pinned
 from dokimasia.datasets.images import MAX_PIXELS, Embedded, OnDisk, read_image
 from dokimasia.datasets.lines import Problem, Row
+from dokimasia.datasets.mapping import parse_mapping
 from dokimasia.datasets.opening import (
     DataReport,
     Remark,
@@ -38,6 +40,8 @@ __all__ = [
     "name_and_file",
     "named_file",
     "open_dataset",
+    "parse_mapping",
+    "pinned",
     "plain_report",
     "problems_text",
     "read_image",

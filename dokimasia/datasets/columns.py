@@ -1,4 +1,4 @@
-"""Mapping of a table's columns to a sample's fields (VLMEvalKit, Hugging Face, own names), and the reader of TSV files."""
+"""Mapping of a table's columns to a sample's fields (VLMEvalKit, Hugging Face, own names), and the reader of VLMEvalKit's TSV."""
 
 import ast
 import json
@@ -12,14 +12,7 @@ from typing import NamedTuple
 from dokimasia.datasets.creation import creative_fault
 from dokimasia.datasets.images import Earlier
 from dokimasia.datasets.lines import Problem, Row, RowFault, problem_at
-from dokimasia.datasets.tables import (
-    csv_delimiter,
-    read_cells,
-    repeated_column,
-    unguarded,
-    workbook_cells,
-    wrong_width,
-)
+from dokimasia.datasets.tables import read_cells, repeated_column, wrong_width
 from dokimasia.domain.identity import JsonObject
 
 LONGEST_INDEX = 64
@@ -141,49 +134,10 @@ def read_tsv(path: Path) -> Iterator[Row | Problem]:
             return wrong_width(path, number, cells, header, "tab")
         return _tsv_row(number, dict(zip(header, cells, strict=True)), columns)
 
-    return _rows(path, read_cells(path), begin, read)
+    return table_rows(path, read_cells(path), begin, read)
 
 
-def read_spreadsheet(path: Path) -> Iterator[Row | Problem]:
-    """Yield the rows of a CSV file, with commas or semicolons between its cells, or of the first sheet of a workbook.
-
-    Columns are named as the fields of JSON lines are, or as in a VLMEvalKit TSV; others become `meta`. A row's number is that
-    of its first line, or of its row in the sheet.
-
-    Raises:
-        NotFound: there is no such file.
-        DataError: it is a folder or cannot be read.
-        ConfigError: it is a workbook, and openpyxl is not installed.
-    """
-    workbook = path.suffix.lower() != ".csv"
-    unit = "row" if workbook else "line"
-    records = workbook_cells(path) if workbook else read_cells(path, delimiter=csv_delimiter(path))
-
-    def begin(header: list[str]) -> Columns | str:
-        while header and not header[-1]:
-            header.pop()
-        columns = columns_of(header, own_names=True)
-        if wrong := repeated_column(header):
-            return wrong
-        if columns.id is None:
-            fields = dict.fromkeys((name for name in header if name not in columns.used()), "")
-            return f"the first {unit} names no column 'id'{suggestion(fields, ('prompt', 'category'))}"
-        return columns
-
-    def read(number: int, cells: list[str], header: list[str], columns: Columns) -> Row | Problem:
-        while len(cells) > len(header) and not cells[-1].strip():
-            cells.pop()
-        cells += [""] * (len(header) - len(cells) if workbook else 0)
-        if len(cells) != len(header):
-            return wrong_width(path, number, cells, header, "delimiter")
-        values = {name: unguarded(cell) for name, cell in zip(header, cells, strict=True) if cell.strip()}
-        images = [text for name in columns.images for text in as_list(values.get(name, "").strip()) if text]
-        return row_of(number, values, columns, unit=unit, images=images)
-
-    return _rows(path, records, begin, read, unit=unit)
-
-
-def _rows(
+def table_rows(
     path: Path,
     records: Iterable[tuple[int, list[str]] | Problem],
     begin: Callable[[list[str]], Columns | str],

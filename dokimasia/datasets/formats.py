@@ -1,14 +1,19 @@
 """Choice of a data set's reader by extension and content, and the reader of a folder of images."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from dokimasia.datasets.columns import read_spreadsheet, read_tsv
+from dokimasia.datasets.columns import read_tsv
+from dokimasia.datasets.hub import read_hub
 from dokimasia.datasets.images import EXTENSIONS, OnDisk, image_format
 from dokimasia.datasets.lines import Problem, Row, location, read_rows
+from dokimasia.datasets.mapping import mapped_rows
 from dokimasia.datasets.parquet import read_parquet
+from dokimasia.datasets.spreadsheets import read_spreadsheet
+from dokimasia.domain.hub import HubPath
 from dokimasia.errors import ConfigError, DataError, NotFound
 
 Reader = Callable[[Path], Iterable[Row | Problem]]
@@ -25,6 +30,7 @@ READERS: dict[str, Reader] = {
 """Readers by extension, in lower case and with its dot."""
 
 FOLDER = "folder"
+HUB = "hf"
 SYSTEM_FILES = frozenset({"thumbs.db", "desktop.ini"})
 """Files of file managers, which are skipped, like all files whose name begins with a dot."""
 
@@ -83,6 +89,8 @@ def format_of(path: Path) -> DataFormat:
         NotFound: there is nothing at the path.
         DataError: no reader fits, or extension and content contradict each other.
     """
+    if isinstance(path, HubPath):
+        return DataFormat(HUB, read_hub)
     if path.is_dir():
         return DataFormat(FOLDER, read_folder)
     if not path.exists():
@@ -102,6 +110,25 @@ def format_of(path: Path) -> DataFormat:
     return DataFormat(extension.removeprefix("."), reader)
 
 
+def with_mapping(reader: Reader, mapping: Mapping[str, str]) -> Reader:
+    """Return a reader that takes the columns of a mapping for fields, see `parse_mapping`.
+
+    Raises:
+        ConfigError: its format has no columns that could be mapped.
+    """
+    if not mapping:
+        return reader
+    if reader is read_rows:
+        return lambda path: mapped_rows(read_rows(path), path, mapping)
+    for table in (read_spreadsheet, read_parquet, read_hub):
+        if reader is table:
+            return partial(table, mapping=mapping)
+    raise ConfigError(
+        "--map names the columns of JSON lines, CSV, workbooks, Parquet and data sets of the Hugging Face Hub; the data are "
+        "in another format"
+    )
+
+
 def formats_text() -> str:
     """Return a sentence that lists the readable formats."""
     added = sorted(set(READERS) - set(_NAMES))
@@ -109,7 +136,7 @@ def formats_text() -> str:
     return (
         "A data set is JSON lines (.jsonl), a VLMEvalKit TSV (.tsv), CSV (.csv), a workbook (.xlsx, with the extra "
         "`excel`), Parquet (.parquet, with the extra `parquet`)"
-        f"{plugin_formats}, or a folder of images with --prompt"
+        f"{plugin_formats}, a folder of images with --prompt, or hf://ORG/NAME (with the extra `hf`)"
     )
 
 

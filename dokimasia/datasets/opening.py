@@ -6,7 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, NamedTuple, Unpack
 
-from dokimasia.datasets.formats import FOLDER, Reader, format_of
+from dokimasia.datasets.formats import FOLDER, Reader, format_of, with_mapping
 from dokimasia.datasets.lines import Problem, message_of, read_rows
 from dokimasia.datasets.samples import ReadingOptions, samples_of
 from dokimasia.datasets.statistics import DataStatistics, StatisticsCounter
@@ -21,25 +21,31 @@ _LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ ,;&")
 
 
 def open_dataset(
-    path: Path, *, reader: Reader | None = None, **how: Unpack[ReadingOptions]
+    path: Path,
+    *,
+    reader: Reader | None = None,
+    mapping: Mapping[str, str] = MappingProxyType({}),
+    **how: Unpack[ReadingOptions],
 ) -> Iterator[Sample | Problem]:
     """Yield the samples of a data set, or the problems of a row, in order and one row at a time.
 
     Args:
-        path: JSON lines, a VLMEvalKit TSV, Parquet, a folder of images, or a format registered by `register_reader`.
+        path: JSON lines, a VLMEvalKit TSV, Parquet, a folder of images, a name of the Hugging Face Hub, or a format
+            registered by `register_reader`.
         reader: the reader to use; by default it is chosen by extension and content.
+        mapping: columns by field, see `parse_mapping`.
         how: see `ReadingOptions`.
 
     Raises:
         NotFound: there is nothing at the path.
         DataError: it cannot be read at all: no reader fits, or it is damaged from the beginning.
-        ConfigError: its reader needs an extra that is not installed.
+        ConfigError: its reader needs an extra that is not installed, or takes no mapping.
     """
     if reader is None:
         name, reader = format_of(path)
         if name == FOLDER and how.get("need_prompt", True) and not (how.get("prompt") or "").strip():
             raise DataError(f"{path} is a folder of images, which ask nothing: give the question for all with --prompt")
-    return samples_of(reader(path), path, **how)
+    return samples_of(with_mapping(reader, mapping)(path), path, **how)
 
 
 def scan(path: Path, **how: Unpack[ReadingOptions]) -> Iterator[Sample | Problem]:
@@ -124,7 +130,9 @@ class DataReport(NamedTuple):
         return len({problem.line for problem in self.problems if problem.line})
 
 
-def check(path: Path, **how: Unpack[ReadingOptions]) -> DataReport:
+def check(
+    path: Path, *, mapping: Mapping[str, str] = MappingProxyType({}), **how: Unpack[ReadingOptions]
+) -> DataReport:
     """Return all problems of a data set, after reading it from beginning to end (see `open_dataset`).
 
     Raises:
@@ -140,7 +148,7 @@ def check(path: Path, **how: Unpack[ReadingOptions]) -> DataReport:
     categories: Counter[str] = Counter()
     names: dict[str, list[str]] = {}
     fingerprint = digest("data/1", [])
-    for sample in open_dataset(path, **how):
+    for sample in open_dataset(path, mapping=mapping, **how):
         if isinstance(sample, Problem):
             problems.append(sample)
             continue

@@ -4,14 +4,16 @@ import datetime
 import hashlib
 import json
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from dokimasia.datasets.columns import Columns, as_list, columns_of, row_of
+from dokimasia.datasets.columns import Columns, as_list, row_of
 from dokimasia.datasets.images import Embedded
 from dokimasia.datasets.lines import Problem, Row, problem_at
+from dokimasia.datasets.mapping import mapped_columns, with_templates
 from dokimasia.datasets.tables import repeated_column
 from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import ConfigError, DataError, NotFound
@@ -27,8 +29,8 @@ BATCH_ROWS = 16
 """Rows in memory at once; each may contain several images."""
 
 
-def read_parquet(path: Path) -> Iterator[Row | Problem]:
-    """Yield the rows of a Parquet file in order, counted from 1.
+def read_parquet(path: Path, mapping: Mapping[str, str] = MappingProxyType({})) -> Iterator[Row | Problem]:
+    """Yield the rows of a Parquet file in order, counted from 1; `mapping` names columns, see `parse_mapping`.
 
     Columns are found by Dokimasia's names (`id`, `prompt`, `reference_answer`, `choices`) or common ones (`index`,
     `question`, `answer`, `options`); images are the columns that the file's Hugging Face metadata declares as images, else
@@ -37,12 +39,19 @@ def read_parquet(path: Path) -> Iterator[Row | Problem]:
     Raises:
         ConfigError: pyarrow is not installed.
         NotFound: there is no such file.
-        DataError: it is no Parquet file.
+        DataError: it is no Parquet file, or the mapping names a column that it lacks.
     """
     with _opened(path) as file:
-        columns = columns_of(file.schema_arrow.names, own_names=True, images=_declared_images(file.schema_arrow))
+        schema = file.schema_arrow
+        columns = mapped_columns(schema.names, mapping, where=path, images=_declared_images(schema))
         for record in _records(path, file):
-            yield record if isinstance(record, Problem) else _row(path, *record, columns)
+            if isinstance(record, Problem):
+                yield record
+                continue
+            number, cells = record
+            cells.pop(PANDAS_INDEX, None)
+            values = _values(path, number, cells, columns.images)
+            yield values if isinstance(values, Problem) else record_row(number, values, columns, mapping)
 
 
 def read_columns(path: Path, columns: Collection[str]) -> Iterator[Row | Problem]:
@@ -111,23 +120,23 @@ def _values(path: Path, number: int, cells: "dict[str, Scalar]", images: Collect
             # text that is not UTF-8 (its error is a ValueError), dates out of range
             wrong = f"the column '{name}' cannot be read: {_short(error)}"
             return problem_at(path, number, wrong, "encoding", unit="row")
-        values[name] = value if name in images else _plain(value)
+        values[name] = value if name in images else plain_cell(value)
     return values
 
 
-def _row(path: Path, number: int, cells: "dict[str, Scalar]", columns: Columns) -> Row | Problem:
-    cells.pop(PANDAS_INDEX, None)
-    values = _values(path, number, cells, columns.images)
-    if isinstance(values, Problem):
-        return values
+def record_row(number: int, values: JsonObject, columns: Columns, mapping: Mapping[str, str]) -> Row:
+    """Return the row of cells by column, of which those of the image columns are as they were read.
+
+    Without a column for the id, the row's number is the id.
+    """
     images: list[object] = []
     for name in columns.images:
-        images += _images(values.pop(name))
+        images += _images(values.pop(name, None))
     filled = {name: value for name, value in values.items() if not _blank(value)}
     if columns.id is None:
         columns = columns._replace(id="id")
         filled["id"] = str(number)
-    return row_of(number, filled, columns, unit="row", images=images)
+    return row_of(number, with_templates(filled, mapping), columns, unit="row", images=images)
 
 
 def _declared_images(schema: "Schema") -> list[str] | None:
@@ -167,7 +176,7 @@ def _images(value: object) -> list[object]:
     return [value]
 
 
-def _plain(value: object) -> object:
+def plain_cell(value: object) -> object:
     """Return a cell as a JSON value: dates as ISO text, bytes as their hash, NaN as missing."""
     if value is None or isinstance(value, bool | int | str):
         return value
@@ -176,9 +185,9 @@ def _plain(value: object) -> object:
             return None
         return value if math.isfinite(value) else str(value)
     if isinstance(value, dict):
-        return {str(name): _plain(part) for name, part in value.items()}
+        return {str(name): plain_cell(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
+        return [plain_cell(part) for part in value]
     if isinstance(value, bytes):
         return {"bytes": len(value), "sha256": hashlib.sha256(value).hexdigest()}
     if isinstance(value, datetime.date | datetime.time):

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from dokimasia.datasets.columns import as_list
 from dokimasia.datasets.lines import Problem, Row, location
+from dokimasia.datasets.mapping import parse_mapping
 from dokimasia.datasets.tables import csv_delimiter, read_cells, repeated_column, unguarded, workbook_rows
-from dokimasia.errors import ConfigError, DataError
+from dokimasia.errors import DataError
 from dokimasia.integrations.results import (
     CATEGORY_NAMES,
     FAILURES,
@@ -64,17 +65,7 @@ def parse_columns(texts: Sequence[str]) -> dict[str, str]:
         >>> parse_columns(["item=question_id,answer=prediction"])
         {'item': 'question_id', 'answer': 'prediction'}
     """
-    columns: dict[str, str] = {}
-    for part in ",".join(texts).split(","):
-        name, _, column = (piece.strip() for piece in part.partition("="))
-        if not part.strip():
-            continue
-        if name not in COLUMN_NAMES or not column:
-            raise ConfigError(f"--map {part.strip()}: write FIELD=COLUMN, with a field of {', '.join(COLUMN_NAMES)}")
-        if name in columns:
-            raise ConfigError(f"--map names the column of {name} twice")
-        columns[name] = column
-    return columns
+    return parse_mapping(texts, COLUMN_NAMES)
 
 
 def records(path: Path) -> Iterator[Row]:

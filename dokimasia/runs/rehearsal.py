@@ -1,5 +1,6 @@
 """Requests accepted with an estimate that leaves out what the ledger has: their stages are rehearsed with its replies alone."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -8,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
+from dokimasia.datasets import pinned
 from dokimasia.domain.call import CallResult, Chat, ModelCall, ModelSpec
 from dokimasia.domain.judgement import OPEN_KINDS
 from dokimasia.domain.question import Aid
@@ -20,7 +22,7 @@ from dokimasia.runs.method import AnyMethod, Method
 from dokimasia.runs.observer import SilentObserver
 from dokimasia.runs.persistence import next_fresh, run_row
 from dokimasia.runs.plans import RunPlan, run_id
-from dokimasia.runs.requests import RunRequest
+from dokimasia.runs.requests import DataRequest, RunRequest
 from dokimasia.runs.session import FOLLOWED, Accepted, Session
 from dokimasia.storage.connection import Row
 from dokimasia.storage.content.blobs import FileBlobs, MemoryBlobs
@@ -63,7 +65,11 @@ async def admit(method: Method[Q, P], request: Q, session: Session) -> Accepted[
         InputError: the data, the configuration or the options cannot be used, or the run would have too many items.
     """
     session = replace(session, sampling=request.sampling_settings)
+    if isinstance(request, DataRequest) and session.forked is None:
+        data = await asyncio.to_thread(pinned, request.data)
+        request = request.model_copy(update={"data": data})
     accepted = await method.admit(request, session)
+    accepted = replace(accepted, request=accepted.request or request)
     return replace(accepted, estimate=await followed_estimate(method, request, session, accepted))
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import AfterValidator, Field, JsonValue, ValidationError, WithJsonSchema
+from pydantic import AfterValidator, Field, JsonValue, ValidationError, WithJsonSchema, WrapValidator
 from pydantic.fields import FieldInfo
 
+from dokimasia.domain.hub import SCHEME, HubPath, as_data_path
 from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.plugins import prompt_folder
@@ -53,6 +54,8 @@ class Option:
         repeated: whether it is repeated for each value; otherwise commas separate values.
         exists: whether the path has to exist.
         file: whether the path has to be a file.
+        several: whether the command line takes several of it, each for a request of its own.
+        hub: whether a data set of the Hugging Face Hub can stand in the place of the path.
         written: whether the path is written to, so that it cannot be given over HTTP.
         continues: the method whose finished runs are accepted as values.
         models: whether its values are names of models, which a fork may replace.
@@ -67,6 +70,8 @@ class Option:
     repeated: bool = False
     exists: bool = False
     file: bool = False
+    several: bool = False
+    hub: bool = False
     written: bool = False
     continues: str = ""
     models: bool = False
@@ -314,6 +319,11 @@ class RunRequest(Invocation):
         return " ".join(shlex.quote(word) if " " in word else word for word in words)
 
 
+HubNames = WrapValidator(
+    lambda value, check: as_data_path(value) if isinstance(value, str) and value.startswith(SCHEME) else check(value)
+)
+"""Lets a path be the name of a data set of the Hugging Face Hub."""
+
 SUBSAMPLE_HELP = "Only N samples, drawn with the seed and balanced over categories"
 
 Subsample = Annotated[int | None, Field(ge=1, le=MOST_SAMPLES)]
@@ -326,11 +336,16 @@ class DataRequest(RunRequest):
     `prompt` is the question of samples that have none of their own, such as the images of a folder.
     """
 
-    data: Annotated[Path, Option(argument=True, exists=True)]
+    data: Annotated[Path, Option(argument=True, exists=True, hub=True), HubNames]
     limit: int | None = Field(default=None, ge=1, le=MOST_SAMPLES, description="Only the first N samples.")
     subsample: Subsample = Field(default=None, description=f"{SUBSAMPLE_HELP} (with --limit: from its samples).")
     prompt: str | None = Field(
         default=None, description="The question of samples that have none of their own, such as the images of a folder."
+    )
+    columns: Annotated[tuple[str, ...], Option(flags=("--map",), metavar="FIELD=COLUMN", repeated=True)] = Field(
+        default=(),
+        description="The column of a field, or a template of several, as in prompt='{question} {options}'; commas separate "
+        "several fields without a template.",
     )
     on_bad_sample: Literal["fail", "skip"] = Field(
         default="fail", description="What to do with a line of the data that cannot be used."
@@ -404,6 +419,7 @@ _SHARED_ORDER = (
     "top_p",
     "max_reply_tokens",
     "prompt",
+    "columns",
     "prompts",
     "on_bad_sample",
     "allow_fetch",
@@ -419,7 +435,7 @@ def _dashed(name: str) -> str:
 
 
 def _as_word(value: object) -> str:
-    return value.name if isinstance(value, Path) else str(value)
+    return value.name if not isinstance(value, HubPath) and isinstance(value, Path) else str(value)
 
 
 def _option_words(flag: str, value: object, *, repeated: bool) -> list[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import cast
 
 from dokimasia.algorithms.trees.growth import balanced
-from dokimasia.datasets import READERS, Problem, Reader, open_dataset, problems_text, register_reader
+from dokimasia.datasets import READERS, Problem, Reader, open_dataset, parse_mapping, problems_text, register_reader
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import DataError
@@ -27,10 +27,12 @@ def read_data(
     count = 0
     problems: list[Problem] = []
     bring_reader(request.data)
+    mapping = parse_mapping(request.columns)
 
     def rows(blobs: BlobStore | None) -> Iterator[Sample | Problem]:
         return open_dataset(
             request.data,
+            mapping=mapping,
             blobs=blobs,
             allow_fetch=request.allow_fetch,
             allow_outside=request.allow_outside,

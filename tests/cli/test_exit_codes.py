@@ -273,7 +273,7 @@ def test_runs_have_names_and_tags(verb: Verb, world: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("evaluate",), "error: Missing argument 'DATA'; see `dokimasia evaluate --help`"),
+        (("evaluate",), "error: Missing argument 'DATA...'; see `dokimasia evaluate --help`"),
         (("evaluate", "--nonsense"), "error: No such option '--nonsense'"),
         (("tree", "nonsense"), "error: No such command 'nonsense'"),
         (("nonsense",), "error: no command 'nonsense'"),

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -28,7 +29,16 @@ from dokimasia.runs.estimate import (
 )
 from dokimasia.runs.ledger_gateway import has_calls
 from dokimasia.runs.plans import run_id
-from dokimasia.runs.requests import JUDGE_HELP, RESPONSES_HELP, DataRequest, Invocation, Models, Option, Repeats
+from dokimasia.runs.requests import (
+    JUDGE_HELP,
+    RESPONSES_HELP,
+    DataRequest,
+    HubNames,
+    Invocation,
+    Models,
+    Option,
+    Repeats,
+)
 from dokimasia.runs.responses import (
     ResponsesFiles,
     candidates_of,
@@ -49,7 +59,9 @@ MAX_LOOKS = 100
 
 
 class EvaluationRequest(DataRequest):
-    """Evaluate models on DATA: JSON lines, a VLMEvalKit TSV, Parquet, or a folder of images (with --prompt).
+    """Evaluate models on DATA: JSON lines, a VLMEvalKit TSV, Parquet, a folder of images (with --prompt), or hf://ORG/NAME.
+
+    Several DATA, or a file of a suite (YAML or TOML), are a run each, and the board over them is printed.
 
     Where the data have reference answers, whether an answer is right is decided by rules, and by the judge where no rule
     can say. Without --judge there are rules alone, and what they cannot decide is a failure.
@@ -60,6 +72,7 @@ class EvaluationRequest(DataRequest):
 
     VERB: ClassVar[str] = "evaluate"
 
+    data: Annotated[Path, Option(argument=True, exists=True, several=True, hub=True), HubNames]
     judge: Annotated[str | None, Option(models=True)] = Field(
         default=None, description=f"{JUDGE_HELP} Without one, rules alone decide whether answers are right."
     )
