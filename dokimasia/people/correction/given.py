@@ -278,7 +278,7 @@ def read_scores(path: Path, judged: DecidedRun) -> ScoreLabels | None:
         return None
     refuse(
         [
-            f"{path}, line {one.line}: the value {one.value:g} is no score from 1 to 5 as others are: a file has scores, or 1 and 0"
+            f"{path}, line {one.line}: the value {one.value:g} is no score from 1 to 5 as others are: a file has scores or labels"
             for one in given
             if not LOWEST <= one.value <= HIGHEST
         ]
