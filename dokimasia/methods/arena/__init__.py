@@ -3,7 +3,7 @@
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.arena.figures import ArenaFigures, figures_of_run
 from dokimasia.methods.arena.request import ArenaPlan, ArenaRequest, accept
-from dokimasia.methods.duel import COLUMNS, cells, duel_items, preferences, previews, with_cases
+from dokimasia.methods.duel import COLUMNS, cells, decided_pairs, duel_items, previews, with_cases
 from dokimasia.runs.method import Method, lazy_function, lazy_value
 from dokimasia.runs.verbs import verb
 
@@ -25,7 +25,7 @@ METHOD: Method[ArenaRequest, ArenaPlan] = Method(
     row_name="meetings",
     columns=COLUMNS,
     cells=cells,
-    forms={"preferences": preferences},
+    forms={"preferences": decided_pairs},
     scale=(-100.0, 100.0),
     measures={"score": ("reward", "mean")},
     score_called="reward",

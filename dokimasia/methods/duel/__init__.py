@@ -32,8 +32,8 @@ from dokimasia.runs.verbs import verb
 with_cases = lazy_function("dokimasia.methods.duel.report", "with_cases")
 """Adds the cases that a page shows to its data."""
 
-preferences = lazy_function("dokimasia.methods.duel.preferences", "files")
-"""Returns the pairs of answers that both orders decide alike: `preferences(home, run)`."""
+decided_pairs = lazy_function("dokimasia.methods.duel.preferences", "files")
+"""Returns the pairs of answers that both orders decide alike: `decided_pairs(home, run)`."""
 
 METHOD: Method[DuelRequest, DuelPlan] = Method(
     name="duel",
@@ -53,7 +53,7 @@ METHOD: Method[DuelRequest, DuelPlan] = Method(
     row_name="duels",
     columns=COLUMNS,
     cells=cells,
-    forms={"vlmevalkit": lazy_function("dokimasia.methods.duel.vlmevalkit", "files"), "preferences": preferences},
+    forms={"vlmevalkit": lazy_function("dokimasia.methods.duel.vlmevalkit", "files"), "preferences": decided_pairs},
     scale=(-100.0, 100.0),
     judged=judged,
     pairs=pairs,
@@ -93,6 +93,7 @@ __all__ = [
     "cells",
     "compare_with",
     "complete",
+    "decided_pairs",
     "duel",
     "duel_items",
     "duel_rows",
@@ -103,7 +104,6 @@ __all__ = [
     "means_of",
     "missing_columns",
     "place_figures",
-    "preferences",
     "previews",
     "sample_blocks",
     "score_blocks",

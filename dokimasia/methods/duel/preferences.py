@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dokimasia.domain.duel import PLACES
 from dokimasia.errors import ConfigError
 from dokimasia.methods.duel.results import DuelItem, plan_of, read_items
-from dokimasia.runs.reading.preferences import AnswerOf, Preference, preference_files
+from dokimasia.runs.reading.preferences import AnswerOf, PreferencePair, preference_files
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, load_samples
 
@@ -27,14 +27,14 @@ def files(home: Home, run: Run) -> Mapping[str, bytes]:
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
     left_out: Counter[str] = Counter()
 
-    def pairs() -> Iterator[Preference]:
+    def pairs() -> Iterator[PreferencePair]:
         for item in read_items(home, run):
             better, reason = _better(item)
             if reason or item.response is None or item.baseline_response is None:
                 left_out[reason or "failed"] += 1
                 continue
             own, other = AnswerOf(item.model, item.response), AnswerOf(item.baseline, item.baseline_response)
-            yield Preference(samples[item.sample], *((own, other) if better else (other, own)))
+            yield PreferencePair(samples[item.sample], *((own, other) if better else (other, own)))
 
     return preference_files(home, list(pairs()), left_out, "comparisons")
 

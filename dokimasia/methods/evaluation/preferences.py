@@ -8,7 +8,7 @@ from dokimasia.domain.judgement import Correctness, Response, correctness_of
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name
 from dokimasia.runs.reading.exporting import exported_rows
-from dokimasia.runs.reading.preferences import AnswerOf, Preference, preference_files
+from dokimasia.runs.reading.preferences import AnswerOf, PreferencePair, preference_files
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results
@@ -26,7 +26,7 @@ def files(home: Home, run: Run) -> Mapping[str, bytes]:
     responses = find_values(home, Response, [row.response_id for row in rows if row.response_id is not None])
     left_out: Counter[str] = Counter()
 
-    def pairs() -> Iterator[Preference]:
+    def pairs() -> Iterator[PreferencePair]:
         for id, of_sample in groupby(rows, key=lambda row: row.sample_id):
             known: dict[Correctness, list[AnswerOf]] = {"right": [], "wrong": []}
             for row in of_sample:
@@ -40,7 +40,7 @@ def files(home: Home, run: Run) -> Mapping[str, bytes]:
                     known[correctness].append(AnswerOf(shown_name(row.model, row.arm), response.text))
             right, wrong = known.values()
             if right and wrong:
-                yield from (Preference(samples[id], *pair) for pair in product(right, wrong))
+                yield from (PreferencePair(samples[id], *pair) for pair in product(right, wrong))
             elif right or wrong:
                 left_out["all right" if right else "all wrong"] += len(right or wrong)
 

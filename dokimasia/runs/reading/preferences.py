@@ -22,7 +22,7 @@ class AnswerOf(NamedTuple):
     text: str
 
 
-class Preference(NamedTuple):
+class PreferencePair(NamedTuple):
     """Two answers to a sample, the better one as `chosen`."""
 
     sample: Sample
@@ -31,7 +31,7 @@ class Preference(NamedTuple):
 
 
 def preference_files(
-    home: Home, preferences: Iterable[Preference], left_out: Mapping[str, int], counted: str
+    home: Home, preferences: Iterable[PreferencePair], left_out: Mapping[str, int], counted: str
 ) -> Mapping[str, bytes]:
     """Return the files by path: `preferences.jsonl`, `counts.json` and `images/`; the same run gives the same bytes.
 
