@@ -9,7 +9,7 @@ import click
 from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.requests import made, request_options
 from dokimasia.cli.shared import console, json_option, print_json, say
-from dokimasia.operations.judge_checks import LABELLER, UNMEASURED, JudgeCheckRequest
+from dokimasia.operations.judge_checks import LABELLER, PERTURB, PROBE, UNMEASURED, JudgeCheckRequest
 
 if TYPE_CHECKING:
     from dokimasia.domain.identity import JsonObject
@@ -31,8 +31,6 @@ def check(backend: Backend, asked: Mapping[str, object], dry_run: bool, as_json:
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import exit_code
     from dokimasia.domain.passport import Passport
-    from dokimasia.methods.perturb import METHOD as PERTURB
-    from dokimasia.methods.probe import METHOD as PROBE
     from dokimasia.people.passports import check_blocks, write_passport
 
     request = made(JudgeCheckRequest, asked)
@@ -78,8 +76,6 @@ def _print_estimates(backend: Backend, request: JudgeCheckRequest, *, as_json: b
         ConfigError: after printing: a key is not set.
     """
     from dokimasia.cli.drawing import print_preview
-    from dokimasia.methods.perturb import METHOD as PERTURB
-    from dokimasia.methods.probe import METHOD as PROBE
 
     previews: dict[str, JsonObject | None] = {"planting": None, "probing": None}
     planted: Path | None = request.data
