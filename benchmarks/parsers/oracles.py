@@ -89,6 +89,17 @@ def check_plain_scores(text: str, scores: list[int], *, expected: int, paths: tu
     check_scores(text, told, expected=expected, paths=paths)
 
 
+def check_reasoned_scores(text: str, scores: list[CriterionScore], *, expected: int, objects: bool = False) -> None:
+    """Compare scores with what stands before the reasons of lines and, with `objects`, with the objects of the text."""
+    _require(len(scores) == expected and all(map(_is_score, scores)), "scores of another number or size")
+    rows = [(one.get("n"), one.get("score")) for one in _objects(said(text))] if objects else []
+    lines = [re.split(r"(?i)\|?[\s*_]*reason", _HIDDEN.sub("", line))[0] for line in said(text).split("\n")]
+    for number, score in enumerate(scores, start=1):
+        plain = score._replace(reason=None)
+        stated_here = (number, score.score) in rows or any(_states(line, number, None, plain) for line in lines)
+        _require(stated_here or not score.stated, f"nothing gives criterion {number} a {score}")
+
+
 def check_structured_scores(text: str, scores: list[CriterionScore], *, expected: int) -> None:
     """Compare scores with the text's objects with `n` and `score`, and, where it has none of them, its lines."""
     rows = [(one.get("n"), one.get("score"), one.get("stated", True)) for one in _objects(said(text))]

@@ -23,12 +23,16 @@ from dokimasia.parsing.blindspots.judged import (
 from dokimasia.parsing.chains import parse_chain
 from dokimasia.parsing.criteria import parse_criteria
 from dokimasia.parsing.criteria_check import parse_criteria_check, parse_structured_check
-from dokimasia.parsing.criterion_scores import parse_criterion_scores, parse_scores
+from dokimasia.parsing.criterion_scores import parse_criterion_scores, parse_reasoned_scores, parse_scores
 from dokimasia.parsing.judging.replies import parse_aspect_scores, parse_batch_ranking, parse_compared_criteria
 from dokimasia.parsing.matching import parse_match
 from dokimasia.parsing.pairwise import parse_factuality_scores, parse_pairwise_verdict
 from dokimasia.parsing.refusals import looks_like_refusal
-from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
+from dokimasia.parsing.structured import (
+    parse_structured_equivalence,
+    parse_structured_reasoned_scores,
+    parse_structured_scores,
+)
 from dokimasia.parsing.verdicts import parse_equivalence, parse_rating
 from dokimasia.parsing.votes import parse_ballot, parse_peer_review, parse_vote
 
@@ -55,6 +59,14 @@ PARSERS: dict[str, tuple[Parser, Check]] = {
     "parse_structured_scores": (
         lambda text: parse_structured_scores(text, 3),
         lambda text, value: oracles.check_structured_scores(text, value, expected=3),
+    ),
+    "parse_reasoned_scores": (
+        lambda text: parse_reasoned_scores(text, 3),
+        lambda text, value: oracles.check_reasoned_scores(text, value, expected=3),
+    ),
+    "parse_structured_reasoned_scores": (
+        lambda text: parse_structured_reasoned_scores(text, 3),
+        lambda text, value: oracles.check_reasoned_scores(text, value, expected=3, objects=True),
     ),
     "parse_criteria": (
         lambda text: parse_criteria(text, image_count=2),

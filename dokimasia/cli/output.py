@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -130,9 +131,10 @@ def export(
     exported = backend.call(operations.results.export, run=row.id, format=file_format)
     if row.status != "done":
         click.echo(f"run {row.id} is {row.status}: what has no result yet is not in the export", err=True)
-    if output is None:
-        stream(exported.parts())
-    else:
+    with closing(exported):
+        if output is None:
+            stream(exported.parts())
+            return
         write_whole(output, exported.parts())
         click.echo(f"wrote {exported.headers['dokimasia-rows']} {method_of(row).row_name} to {output}", err=True)
 

@@ -94,6 +94,11 @@ class FileReply:
         """Its content as a whole."""
         return b"".join(self.parts())
 
+    def close(self) -> None:
+        """Close the temporary file, if its content is in one."""
+        if not isinstance(self.content, bytes):
+            self.content.close()
+
     def parts(self) -> Iterator[bytes]:
         """Yield its content in parts of at most 1 MiB, or as it is in memory."""
         if isinstance(self.content, bytes):

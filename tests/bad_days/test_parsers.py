@@ -98,6 +98,14 @@ LIES: dict[str, tuple[str, Any]] = {
         '{"scores": [{"n": 1, "score": 4}, {"n": 2, "stated": false, "score": 1}, {"n": 3, "score": 1}]}',
         told(4, 1, 1),
     ),
+    "parse_reasoned_scores": (
+        "1 | score: [4] | reason: So it is.\n2 | score: [1] | reason: 5 would do.\n3 | score: [5]",
+        told(4, 5, 5),
+    ),
+    "parse_structured_reasoned_scores": (
+        '{"scores": [{"n": 1, "score": 4, "reason": "5"}, {"n": 2, "score": 1}, {"n": 3, "score": 1}]}',
+        told(4, 1, 5),
+    ),
     "parse_criteria": ("[]", ()),
     "parse_criteria_check": (
         "1 | needed: YES | single: YES | open: YES | -\nmissing: nothing",

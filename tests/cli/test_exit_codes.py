@@ -264,7 +264,8 @@ def test_runs_have_names_and_tags(verb: Verb, world: Path) -> None:
         shown[0]["id"]
     ]
     assert json.loads(verb("show", "base", "--json")[1])["run"] == shown[1]["id"]
-    assert verb(*second, "--name", "base")[0] == 0, "it is finished, and takes the name"
+    assert verb(*second, "--name", "base")[0] == 2, "another run has the name"
+    assert verb(*second, "--name", "base", "--force")[0] == 0, "it is finished, and takes the name"
     assert json.loads(verb("show", "base", "--json")[1])["run"] == shown[0]["id"]
     assert "base" in verb("runs")[1]
     assert verb(*second, "--name", "last")[0] == verb(*second, "--name", "a/b")[0] == 2

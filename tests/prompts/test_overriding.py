@@ -60,7 +60,8 @@ def test_a_file_that_replaces_nothing_is_refused(tmp_path: Path) -> None:
     folder = write(tmp_path / "mine", name__solver="name: solvr")
     (folder / "solver.md").rename(folder / "solvr.md")
     with pytest.raises(
-        ConfigError, match=r"solvr\.md: replaces nothing: .* checkpoints, checkpoints_published, criteria"
+        ConfigError,
+        match=r"solvr\.md: replaces nothing: .* checkpoints, checkpoints_published, checkpoints_reasons, criteria",
     ):
         default_library().overridden(folder)
     assert "solvr" in default_library().overridden(folder, more=True).names()

@@ -78,4 +78,4 @@ def test_a_run_says_what_it_cost_as_a_whole(
     shown = " ".join(capsys.readouterr().out.split())
     calls = made["calls"] + a["calls"] + b["calls"]
     assert f"Their cost: {figures.cost_text(made['cost'])}. All together: {calls} calls" in shown
-    assert f"cost at least {figures.cost_text(known)}. A call that several models rest on" in shown
+    assert f"cost at least {figures.cost_text(known)}. Calls shared by several models" in shown

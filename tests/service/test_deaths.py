@@ -148,9 +148,12 @@ def earlier_version(home: Path) -> None:
         for column in ("at_work", "deaths", "payer"):
             connection.execute(f"ALTER TABLE queue DROP COLUMN {column}")
         connection.execute("ALTER TABLE decisions DROP COLUMN reasons")
-        for table in ("spending", "payers"):
+        connection.execute("ALTER TABLE calls DROP COLUMN cached_tokens")
+        for table in ("spending", "payers", "comments", "views"):
             connection.execute(f"DROP TABLE {table}")
-        connection.execute("DELETE FROM _migrations WHERE name IN ('deaths', 'spending', 'payers', 'reasons')")
+        connection.execute(
+            "DELETE FROM _migrations WHERE number >= (SELECT number FROM _migrations WHERE name = 'deaths')"
+        )
         connection.commit()
 
 

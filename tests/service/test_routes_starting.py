@@ -265,10 +265,12 @@ async def test_the_method_of_a_plug_in_has_its_route(at_work: Working, monkeypat
 
 
 async def test_a_name_that_another_run_has_is_taken_from_it(at_work: Working) -> None:
-    """The name of a new run is its own from then on."""
+    """The name of a new run is its own from then on, if it is to take it from another."""
     client = at_work.client
     first = (await client.post("/api/runs/evaluate", json={**ASKED, "name": "mine"})).json()["id"]
-    second = (await client.post("/api/runs/evaluate", json={**ASKED, "seed": 2, "name": "mine"})).json()["id"]
+    asked = {**ASKED, "seed": 2, "name": "mine"}
+    assert "--force" in (await client.post("/api/runs/evaluate", json=asked)).json()["detail"]
+    second = (await client.post("/api/runs/evaluate", json={**asked, "force": True})).json()["id"]
     assert (await client.get("/api/runs/mine")).json()["id"] == second
     assert labels(at_work.service.home).get(first, Label()).name == ""
     assert json.loads((await client.get("/api/runs?q=mine")).text)["total"] == 1

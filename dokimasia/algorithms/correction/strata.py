@@ -272,7 +272,7 @@ class _Pool(NamedTuple):
             expected = sizes * n_labels / max(1, int(open_.sum()))
             short = (expected < FEWEST_OF_STRATUM) | (counts < _FEWEST_DRAWN)
             short &= (counts < sizes) & (sizes > 0)
-            stratum = _joined(stratum, expected, counts, short)
+            stratum = _joined(stratum, expected, counts.astype(np.float64), short)
         else:
             short = counts < np.minimum(sizes, FEWEST_OF_STRATUM)
             if short.any():

@@ -11,6 +11,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.methods.evaluation.plan import REPLAYED, EvaluationPlan
 from dokimasia.prompts import PromptLibrary
 from dokimasia.runs.ledger_gateway import LedgerGateway
+from dokimasia.runs.responses import Responses
 from dokimasia.storage.criteria import load_collection
 from dokimasia.storage.home import Home
 from dokimasia.storage.memory import MemoryStore
@@ -36,14 +37,21 @@ STEP_OF_PROMPT = {
 """The step of a replay that asks by each prompt."""
 
 
-async def calls_left(plan: EvaluationPlan, home: Home, library: PromptLibrary, samples: Sequence[Sample]) -> Left:
+async def calls_left(
+    plan: EvaluationPlan,
+    home: Home,
+    library: PromptLibrary,
+    samples: Sequence[Sample],
+    *,
+    responses: Responses | None = None,
+) -> Left:
     """Return the calls that an evaluation of these samples would send, by step and model.
 
     The steps are walked as in the run, with the replies that the ledger has, and the rules decide what they decide there. Where
     a reply is missing, all steps that depend on it count in full: they may come to less. With tools the judge's steps count
     in full, too.
     """
-    walk = LedgerWalk(plan, home, library)
+    walk = LedgerWalk(plan, home, library, responses)
     for sample in samples:
         await walk.sample(sample)
     return walk.left
@@ -69,13 +77,16 @@ class LedgerWalk:
         left: the calls that are missing, and those that depend on them.
     """
 
-    def __init__(self, plan: EvaluationPlan, home: Home, library: PromptLibrary) -> None:
-        """Read the imported criteria, if the plan has any."""
+    def __init__(
+        self, plan: EvaluationPlan, home: Home, library: PromptLibrary, responses: Responses | None = None
+    ) -> None:
+        """Read the imported criteria, if the plan has any; `responses` are answers that exist."""
         from dokimasia.graphs.context import Context
         from dokimasia.graphs.evaluation import cognitive_replay
 
         self.left = Left()
         self._plan = plan
+        self._responses = responses
         self._gateway = LedgerGateway(home, dict(plan.models))
         self._store = _ReadStore(home)
         self._context = Context(self._gateway, self._store, plan.options, plan.seed, library, home.blobs)
@@ -127,16 +138,14 @@ class LedgerWalk:
         from dokimasia.graphs.answering import answer_items
 
         asked = {spec.ref.name for spec in self._plan.asked}
-        listed: list[AnswerState] = [{**item.place} for item in self._plan.items(sample.id)]
-        items = [item for item in listed if item["model"] not in asked]
-        if not asked:
-            return items
-        items += await answer_items(
-            id,
-            [item for item in listed if item["model"] in asked],
-            self._context,
-            plain=self._plan.options.plain,
-        )
+        listed = list(self._plan.items(sample.id))
+        items: list[AnswerState] = []
+        for item in listed:
+            if item.model not in asked and self._responses is not None:
+                response = await self._responses.kept(sample, item, self._store)
+                items += [{**item.place, "response": response}] if response is not None else []
+        live: list[AnswerState] = [{**item.place} for item in listed if item.model in asked]
+        items += await answer_items(id, live, self._context, plain=self._plan.options.plain)
         for (_, model), count in self._gateway.missing.items():
             self.left["answer", model] += count
         self._gateway.missing.clear()

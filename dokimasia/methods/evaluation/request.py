@@ -193,7 +193,7 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     if session.home is not None and session.forked is None and has_calls(session.home):
         left = Left()
         if not _is_finished(session.home, plan, request):
-            left = await calls_left(plan, session.home, session.library, stored.spread)
+            left = await calls_left(plan, session.home, session.library, stored.spread, responses=responses)
         expected = expected.following(left, samples=len(stored.spread))
     accepted = stored.accepted(plan, expected)
     return await with_passports(replace(accepted, request=request), request, session, stored, chosen=chosen.why)
