@@ -143,7 +143,8 @@ class LedgerWalk:
         for item in listed:
             if item.model not in asked and self._responses is not None:
                 response = await self._responses.kept(sample, item, self._store)
-                items += [{**item.place, "response": response}] if response is not None else []
+                if response is not None:
+                    items.append({**item.place, "response": response})
         live: list[AnswerState] = [{**item.place} for item in listed if item.model in asked]
         items += await answer_items(id, live, self._context, plain=self._plan.options.plain)
         for (_, model), count in self._gateway.missing.items():
