@@ -476,7 +476,7 @@ def board(
 
     Runs that have samples in common are of one data set. Of a model that several of them have, the run with the most
     samples counts, and of equals the newest; figures of the others follow. Without RUN, the board has all finished runs of
-    the newest run's method.
+    the method that most of them are of.
     """
     from dokimasia import operations
     from dokimasia.report.board import as_csv, as_latex, board_blocks

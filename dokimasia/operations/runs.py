@@ -1,5 +1,6 @@
 """Operations on the runs of a home: list, show, rename, stop, delete and compare."""
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Annotated
 
@@ -295,7 +296,7 @@ def board(
 ) -> Board:
     """Rank models over the data sets of several runs; `dokimasia board RUN... --json` prints the same.
 
-    Without runs, it has all finished runs of the method that the newest run with scores is of.
+    Without runs, it has all finished runs of the method that most of those with scores are of, and of equals the newest.
     """
     from dokimasia.runs.reading.board import board_of, has_board
 
@@ -306,7 +307,8 @@ def board(
         finished = labelled_runs(
             context.home, tags=tuple(tag or ()), wanted=lambda run: run.status == "done" and has_board(run)
         )
-        chosen = [run for run, _ in finished if run.method == finished[0][0].method]
+        methods = dict(Counter(run.method for run, _ in finished).most_common(1))
+        chosen = [run for run, _ in finished if run.method in methods]
         if not chosen:
             raise InputError(
                 "there is no finished run with scores by sample, as of evaluate or audit, to make a board of"

@@ -223,7 +223,7 @@ async def board(
     """Return the ranks of models over the data sets of several runs, which hold for all models at once.
 
     Args:
-        runs: names, or beginnings of ids; by default all finished runs of the newest run's method.
+        runs: names, or beginnings of ids; by default all finished runs of the method that most of them are of.
         tags: without `runs`, only runs with each of these tags.
         measure: `accuracy` (0 to 1) or `score`; by default accuracy, if all runs have reference answers.
         seed: seed of tests.

@@ -185,9 +185,8 @@ def _figure(board: Board, figure: Interval | None, place: str) -> Cell:
 
 
 def _writer(board: Board) -> Callable[[float], str]:
-    if board.measure == "accuracy":
-        return lambda value: f"{100 * value:.1f}"
-    return lambda value: f"{value:.{1 if board.scale[1] > 10 else 2}f}"
+    unit, digits = (100, 1) if board.measure == "accuracy" else (1, 1 if board.scale[1] > 10 else 2)
+    return lambda value: f"{unit * value:.{digits}f}".replace("-", figures.MINUS)
 
 
 def _table(board: Board) -> Table:

@@ -125,6 +125,7 @@ async def test_python_and_http_give_the_same(home: Path, capfd: pytest.CaptureFi
             assert (await client.get("/api/board")).json() == figures
             page = (await client.get("/board")).text
             assert "sim/strong" in page
+            assert '<option value="accuracy" selected>' in page
             assert "Other runs of the same data" in page
             assert (await client.get("/board?format=csv")).text == printed(capfd, home, "--format", "csv")
             assert (await client.get("/api/board?runs=nothing")).status_code == 404

@@ -41,7 +41,7 @@ def board(
     chosen = [service.run(name) for name in names]
     keep(request, *chosen)
     context = OperationContext(settings=service.settings, home=home)
-    fault, body = "", None
+    fault, body, ranked_by = "", None, measure
     charts = Charts()
     try:
         figures = board_operation(context, ",".join(names), [tag] if tag else None, measure)
@@ -52,6 +52,7 @@ def board(
             text, suffix = (as_csv(figures), "csv") if format == "csv" else (as_latex(figures), "tex")
             headers = {"content-disposition": f'attachment; filename="board.{suffix}"'}
             return Response(service.redact(text), media_type="text/plain; charset=utf-8", headers=headers)
+        ranked_by = figures.measure
         chosen = [service.run(run.run) for data in figures.data for run in data.runs]
         body = drawn(list(board_blocks(figures)), charts)
     offered = [(run, run_label(home, run)) for run in list_runs(home) if has_board(run)][:OFFERED]
@@ -64,7 +65,7 @@ def board(
         fault=fault,
         offered=offered,
         chosen={run.id for run in chosen},
-        measure=measure or "",
+        measure=ranked_by or "",
         tag=tag,
         tags=sorted({name for label in labels(home).values() for name in label.tags}),
         query=urlencode({name: value for name, value in query.items() if value}),

@@ -89,6 +89,15 @@ def test_an_uploaded_file_is_named_by_its_field(workshop: Site, tmp_path: Path) 
         assert_calm(seen)
 
 
+def test_a_data_set_is_uploaded_on_its_page(workshop: Site, tmp_path: Path) -> None:
+    """A file that is chosen on the page of data sets is listed there."""
+    file = tmp_path / "chosen-here.csv"
+    file.write_text("id,prompt,reference_answer\na,What is 1 + 1?,2\n", encoding="utf-8")
+    with workshop.opened("/data") as seen:
+        seen.page.set_input_files("#upload-form input[type=file]", file)
+        expect(seen.page.get_by_role("rowheader", name="chosen-here.csv")).to_be_visible()
+
+
 def test_runs_are_ticked_and_compared_on_a_small_screen(workshop: Site, small: Finished) -> None:
     """The box of a run has a size where there is little room, and leads to the comparison of its models."""
     with workshop.opened("/", size=NARROW) as seen:
