@@ -105,8 +105,8 @@ def parse_pairwise_verdict(text: str) -> int:
         first, second = sorted((match.start(), short(_written(match))) for match in stated.values())[:2]
         raise UnparsableReply(f"there are different verdicts: {first[1]} and {second[1]}")
     value = next(iter(stated))
-    said = _without_repetition(reply, value)
-    plainly(matches(_VERDICT, said), said)
+    rest = _without_repetition(reply, value)
+    plainly(matches(_VERDICT, rest), rest)
     return value
 
 
@@ -169,17 +169,21 @@ def _value(match: re.Match[str]) -> int:
 
 
 def _without_repetition(reply: str, value: int) -> str:
-    """Return a reply without words before and behind its verdict that say in words what it says."""
-    said = _ANNOUNCED.sub(lambda match: "" if _agrees(match, value) else match[0], reply)
-    end = said.rfind("]]") + 2
-    behind = _EXPLAINED.fullmatch(said, end)
-    if behind is not None and _agrees(behind, value) and not _TURNS.search(behind["why"].rstrip(" \t.*_`")):
-        said = said[:end]
-    return said
+    """Return a reply without the words around its verdict that only repeat it."""
+    rest = _ANNOUNCED.sub(lambda match: "" if _agrees(match, value) else match[0], reply)
+    end = rest.rfind("]]") + 2
+    explanation = _EXPLAINED.fullmatch(rest, end)
+    if (
+        explanation is not None
+        and _agrees(explanation, value)
+        and not _TURNS.search(explanation["why"].rstrip(" \t.*_`"))
+    ):
+        rest = rest[:end]
+    return rest
 
 
 def _agrees(match: re.Match[str], value: int) -> bool:
-    """Return whether words on which response is better say what a verdict does."""
+    """Return whether words on which response is better agree with the value of a verdict."""
     if match["who"] is None:
         return value == 0 or bool(match.groupdict().get("choice"))
     side = 1 if match["who"].upper() == "A" else -1

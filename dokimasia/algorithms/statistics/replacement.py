@@ -1,4 +1,4 @@
-"""Whether a judge can take a person's place: people among themselves and a judge against the same panels of people."""
+"""Test whether a judge can take a person's place: compare both with the same panels of people."""
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -16,7 +16,7 @@ FEWEST_ITEMS = 30
 """The fewest items with which a person's place is tested."""
 
 EPSILON = 0.15
-"""The advantage that the test grants a judge, for what people cost: that of people with skill, but no experts."""
+"""The default advantage of a judge, because people cost more: the value for skilled people who are not experts."""
 
 _TIED = 1e-9
 
@@ -77,14 +77,14 @@ class AlternativeTest(NamedTuple):
 
 
 def compare_with_panels(people: Mapping[str, Values], judge: Values, *, alignment: Alignment) -> list[PanelComparison]:
-    """Return each person and the judge beside the same panel: all other people.
+    """Return how closely each person and the judge agree with the same panel: all other people.
 
     Parameters
     ----------
     people : mapping of str to mapping
-        What each person said, by item; two people at least are needed for a panel.
+        Each person's judgements, by item; a panel needs at least two people.
     judge : mapping
-        What the judge said, by item. Leave out what failed.
+        The judge's judgements, by item, without failures.
     alignment : {"same", "distance"}
         Alignment with a panel: the share of its members who said the same; or, of numbers, minus the root mean square of
         the distances from its members.
@@ -107,7 +107,7 @@ def compare_with_panels(people: Mapping[str, Values], judge: Values, *, alignmen
         by_person: list[float] = []
         by_judge: list[float] = []
         for item, value in people[name].items():
-            others = [said[item] for other, said in sorted(people.items()) if other != name and item in said]
+            others = [by_item[item] for other, by_item in sorted(people.items()) if other != name and item in by_item]
             if others and item in judge:
                 items.append(item)
                 by_person.append(align(value, others))
@@ -167,35 +167,37 @@ def alternative_test(
 
     if not (0 <= epsilon < 1 and 0 < level < 1):
         raise ValueError(f"epsilon lies within 0 to 1, and a level strictly between: {epsilon}, {level}")
-    tested = [one for one in comparisons if len(one.items) >= FEWEST_ITEMS]
+    tested = [comparison for comparison in comparisons if len(comparison.items) >= FEWEST_ITEMS]
     harmonic = sum(1 / rank for rank in range(1, len(tested) + 1))
     half = math.ceil(len(tested) / 2)
-    leads = {one.name: _Lead.of(one, clusters) for one in comparisons if one.items}
-    p_values = [leads[one.name].p_value(epsilon) for one in tested]
-    q_values = dict(zip((one.name for one in tested), false_discovery_rate(p_values, dependence="any"), strict=True))
+    leads = {comparison.name: _Lead.of(comparison, clusters) for comparison in comparisons if comparison.items}
+    p_values = [leads[comparison.name].p_value(epsilon) for comparison in tested]
+    q_values = dict(
+        zip((comparison.name for comparison in tested), false_discovery_rate(p_values, dependence="any"), strict=True)
+    )
     tests: list[PlaceTest] = []
-    for one in comparisons:
-        lead, n = leads.get(one.name), len(one.items)
+    for comparison in comparisons:
+        lead, n = leads.get(comparison.name), len(comparison.items)
         person_as_good = judge_as_good = 0.0
         p_value = q_value = needed = None
         if lead is not None:
             person_as_good, judge_as_good = 1 - lead.judge / n, 1 - lead.person / n
-        if lead is not None and one.name in q_values:
-            p_value, q_value = lead.p_value(epsilon), q_values[one.name]
+        if lead is not None and comparison.name in q_values:
+            p_value, q_value = lead.p_value(epsilon), q_values[comparison.name]
             needed = lead.items_needed(epsilon, level * half / (len(tested) * harmonic))
         passed = q_value is not None and q_value <= level
-        tests.append(PlaceTest(one.name, n, person_as_good, judge_as_good, p_value, q_value, passed, needed))
-    made = [test for test in tests if test.p_value is not None]
-    if not made:
+        tests.append(PlaceTest(comparison.name, n, person_as_good, judge_as_good, p_value, q_value, passed, needed))
+    tests_with_p = [test for test in tests if test.p_value is not None]
+    if not tests_with_p:
         return AlternativeTest(epsilon, level, tuple(tests), None, None, passed=False, items_needed=None)
-    needs = sorted(test.items_needed for test in made if test.items_needed is not None)
-    winning_rate = sum(test.passed for test in made) / len(made)
+    needs = sorted(test.items_needed for test in tests_with_p if test.items_needed is not None)
+    winning_rate = sum(test.passed for test in tests_with_p) / len(tests_with_p)
     return AlternativeTest(
         epsilon,
         level,
         tuple(tests),
         winning_rate,
-        sum(test.judge_as_good for test in made) / len(made),
+        sum(test.judge_as_good for test in tests_with_p) / len(tests_with_p),
         passed=winning_rate >= 0.5,
         items_needed=needs[half - 1] if len(needs) >= half else None,
     )
@@ -211,12 +213,12 @@ class _Lead(NamedTuple):
     effect: float
 
     @classmethod
-    def of(cls, one: PanelComparison, clusters: Mapping[str, Hashable] | None) -> "_Lead":
-        lead = np.array(one.lead, dtype=np.float64)
+    def of(cls, comparison: PanelComparison, clusters: Mapping[str, Hashable] | None) -> "_Lead":
+        lead = np.array(comparison.lead, dtype=np.float64)
         person, judge = int((lead > 0).sum()), int((lead < 0).sum())
         if clusters is None:
             return cls(len(lead), person, judge, len(lead), 1.0)
-        grouped = by_cluster(lead, [clusters.get(item, item) for item in one.items])
+        grouped = by_cluster(lead, [clusters.get(item, item) for item in comparison.items])
         return cls(len(lead), person, judge, grouped.number, _design_effect(lead, grouped))
 
     @property
@@ -237,7 +239,7 @@ class _Lead(NamedTuple):
         return max(score, t_test)
 
     def _tail(self, variance: float, epsilon: float, tail: Callable[[float], float]) -> float:
-        """Return the probability of a mean so far below epsilon."""
+        """Return the probability of a mean at least this far below epsilon."""
         below = epsilon - self.mean
         error = math.sqrt(self.effect * variance / self.n)
         if error == 0:
@@ -263,7 +265,7 @@ class _Lead(NamedTuple):
 
 
 def _design_effect(values: Floats, grouped: Clusters) -> float:
-    """Return how many items are worth one independent item, at least 1."""
+    """Return the number of items that carry as much information as one independent item, at least 1."""
     variance = float(values.var())
     if grouped.number in (1, len(values)) or variance == 0:
         return 1.0

@@ -1,4 +1,4 @@
-"""Judgements of files, compared with what is correct and with people, as tables for the terminal."""
+"""Tables for the terminal of judgements compared with correct values and with people."""
 
 from collections.abc import Iterator, Mapping
 
@@ -13,7 +13,7 @@ from dokimasia.report.figures import MINUS, bracketed, several
 
 
 def tables(figures: JudgementFigures) -> Iterator[Table | str]:
-    """Yield the lines and tables of judgements."""
+    """Yield the tables of judgements and the lines between them."""
     judges = several(len(figures.judges), "judge")
     people = several(len(figures.people), "person", "people")
     kinds = {"pairs": "Verdicts on pairs", "scores": "Scores", "rankings": "Rankings, pair by pair"}
@@ -56,10 +56,10 @@ def _points(value: Interval) -> str:
 
 
 def _against_gold(figures: JudgementFigures) -> Iterator[Table]:
-    held = {name: judge.gold for name, judge in figures.judges.items()}
-    held |= {name: person.gold for name, person in figures.people.items()}
+    comparisons = {name: judge.gold for name, judge in figures.judges.items()}
+    comparisons |= {name: person.gold for name, person in figures.people.items()}
     table = grid("against correct values", "n", "left out", "accuracy", "of all", "kappa", "alpha")
-    for name, against in held.items():
+    for name, against in comparisons.items():
         if against is not None:
             lowest = NOTHING if against.same is None or against.same.bounds is None else against.same.bounds.low
             every = lowest if isinstance(lowest, str) else f"{lowest:.2%}"
@@ -78,9 +78,9 @@ def _against_gold(figures: JudgementFigures) -> Iterator[Table]:
 
 def _against_people(figures: JudgementFigures) -> Iterator[Table]:
     table = grid("against people", "n", "left out", "the same", "kappa", "kappa, quadratic", "alpha")
-    held = {name: judge.people for name, judge in figures.judges.items()}
-    held |= {name: person.others for name, person in figures.people.items()}
-    for name, against in held.items():
+    comparisons = {name: judge.people for name, judge in figures.judges.items()}
+    comparisons |= {name: person.others for name, person in figures.people.items()}
+    for name, against in comparisons.items():
         if against is not None:
             table.add_row(escape(name), *_agreement(against, coefficient(against.kappa_weighted), last=True))
     table.caption = "A judge against what most people said, or their mean; a person against the others."
@@ -100,7 +100,7 @@ def _against_people(figures: JudgementFigures) -> Iterator[Table]:
 
 
 def _agreement(against: ValuesCompared, extra: str, *, last: bool = False) -> list[str]:
-    """Return the cells of n, what is left out, sameness, kappa, and alpha, with one more cell."""
+    """Return the cells for n, left out items, same values, kappa and alpha, with an extra cell beside kappa."""
     left_out = ", ".join(f"{count} {reason}" for reason, count in against.left_out.items()) or NOTHING
     same = NOTHING if against.same is None else rate_text(against.same)
     middle = [coefficient(against.kappa), extra] if last else [extra, coefficient(against.kappa)]
@@ -117,8 +117,8 @@ def _correlations(figures: JudgementFigures) -> Iterator[Table]:
         yield table
 
 
-def _add_correlations(table: Table, name: str, held: Mapping[str, ValuesCompared | None]) -> None:
-    for what, against in held.items():
+def _add_correlations(table: Table, name: str, comparisons: Mapping[str, ValuesCompared | None]) -> None:
+    for what, against in comparisons.items():
         if against is not None and against.n:
             values = (against.pearson, against.spearman, against.kendall)
             table.add_row(escape(name), what, str(against.n), *map(coefficient, values))

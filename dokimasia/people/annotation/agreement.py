@@ -209,8 +209,8 @@ def _measure(
         absent=absent,
         pairs=() if absent else tuple(_two(several, one, other, scale) for one, other in combinations(names, 2)),
         chance_corrected=None if absent else _chance_corrected(several, names),
-        judges={name: _judge(rated, said, scale, epsilon) for name, said in sorted(judged.items())},
-        rules={name: _judge(rated, said, scale) for name, said in sorted(ruled.items())},
+        judges={name: _judge(rated, values, scale, epsilon) for name, values in sorted(judged.items())},
+        rules={name: _judge(rated, values, scale) for name, values in sorted(ruled.items())},
     )
 
 
@@ -226,11 +226,11 @@ def _person(rated: Sequence[RatedUnit], several: Sequence[RatedUnit], name: str,
 
 
 def _judge(
-    rated: Sequence[RatedUnit], said: Mapping[AnnotationUnit, float], scale: Ends, epsilon: float | None = None
+    rated: Sequence[RatedUnit], values: Mapping[AnnotationUnit, float], scale: Ends, epsilon: float | None = None
 ) -> JudgeCompared:
-    """Return a judge beside people's reference values and, given epsilon, beside each person."""
+    """Return a judge compared with people's reference values and, with epsilon, with each person."""
     pairs = [
-        _Pair(said[row.unit], row.reference, row.unit.model, row.place.cluster) for row in rated if row.unit in said
+        _Pair(values[row.unit], row.reference, row.unit.model, row.place.cluster) for row in rated if row.unit in values
     ]
     coverage = rounded(len(pairs) / len(rated)) if rated else None
     verdicts = None
@@ -243,7 +243,7 @@ def _judge(
     names = sorted({name for row in rated for name in row.said})
     beside = beside_people(
         {name: {at: row.said[name] for at, row in rows.items() if name in row.said} for name in names},
-        {at: said[row.unit] for at, row in rows.items() if row.unit in said},
+        {at: values[row.unit] for at, row in rows.items() if row.unit in values},
         {at: row.place.cluster for at, row in rows.items()},
         alignment="same" if scale == RIGHT_OR_WRONG else "distance",
         epsilon=epsilon,

@@ -1,4 +1,4 @@
-"""Judgements that exist: files of judges' and people's verdicts, scores and rankings, and the figures of their agreement."""
+"""Read files of existing judgements (verdicts, scores and rankings) and measure how judges and people agree."""
 
 from dokimasia.people.judgements.ceiling import BesidePeople, beside_people
 from dokimasia.people.judgements.figures import compare_judgements, judgement_figures

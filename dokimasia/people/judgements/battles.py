@@ -1,4 +1,4 @@
-"""Ratings of models from battles that exist, sparse or not, adjusted for place and length."""
+"""Rate models from recorded battles, with and without an adjustment for place and length."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ from dokimasia.runs.measures import interval_of
 PEOPLE = "people"
 
 TWICE_AS_LONG = 1 / 3
-"""The length of a response twice as long as the other, as difference over sum."""
+"""The length covariate of a response twice as long as the other: the difference of lengths over their sum."""
 
 _ONE_ORDER = "no two models were shown in both orders"
 _RANKED = "a ranking shows no response first"
@@ -30,29 +30,29 @@ class _Battle(NamedTuple):
     place: float
 
 
-def battle_ratings(read: JudgementFile) -> dict[str, BattleRatings]:
-    """Return the ratings of models by each judge that decided battles, and by all people together."""
-    if not read.battles:
+def battle_ratings(judgements: JudgementFile) -> dict[str, BattleRatings]:
+    """Return the ratings of models by each judge, and by all people together; empty without battles."""
+    if not judgements.battles:
         return {}
-    sides: dict[str, list[Mapping[str, JudgedItem]]] = {name: [said] for name, said in read.judges.items()}
-    if read.people:
-        sides[PEOPLE if PEOPLE not in sides else f"all {PEOPLE}"] = [*read.people.values()]
-    return {name: _ratings(read, said) for name, said in sides.items()}
+    sides: dict[str, list[Mapping[str, JudgedItem]]] = {name: [by_item] for name, by_item in judgements.judges.items()}
+    if judgements.people:
+        sides[PEOPLE if PEOPLE not in sides else f"all {PEOPLE}"] = [*judgements.people.values()]
+    return {name: _ratings(judgements, verdicts) for name, verdicts in sides.items()}
 
 
-def _ratings(read: JudgementFile, said: Iterable[Mapping[str, JudgedItem]]) -> BattleRatings:
+def _ratings(judgements: JudgementFile, verdicts: Iterable[Mapping[str, JudgedItem]]) -> BattleRatings:
     battles: list[_Battle] = []
     failed = 0
-    for by_item in said:
+    for by_item in verdicts:
         for item, judged in by_item.items():
             for reading, place in ((judged.straight, 1.0), (judged.swapped, -1.0)):
-                if reading is not None and (reading.value is None or item not in read.battles):
+                if reading is not None and (reading.value is None or item not in judgements.battles):
                     failed += 1
                 elif reading is not None:
-                    battles.append(_Battle(item, _outcome(read.battles[item], reading), place))
+                    battles.append(_Battle(item, _outcome(judgements.battles[item], reading), place))
     outcomes = [battle.outcome for battle in battles]
-    clusters = [read.clusters[battle.item] for battle in battles]
-    covariates, not_adjusted = _covariates(read, battles)
+    clusters = [judgements.clusters[battle.item] for battle in battles]
+    covariates, not_adjusted = _covariates(judgements, battles)
     adjusted: dict[str, AdjustedValue] = {}
     effects: dict[str, Interval] = {}
     if covariates:
@@ -84,18 +84,18 @@ def _outcome(names: tuple[str, str], reading: Reading) -> PairOutcome:
     return PairOutcome(*names, int(value > 0) - int(value < 0))
 
 
-def _covariates(read: JudgementFile, battles: list[_Battle]) -> tuple[dict[str, list[float]], dict[str, str]]:
-    """Return what ratings are adjusted for, one value for each battle, and why they are not adjusted for the rest."""
+def _covariates(judgements: JudgementFile, battles: list[_Battle]) -> tuple[dict[str, list[float]], dict[str, str]]:
+    """Return the covariates, with one value for each battle, and the reason for each one that is missing."""
     covariates: dict[str, list[float]] = {}
     not_adjusted: dict[str, str] = {}
-    shown = {(battle.outcome.first, battle.outcome.second, battle.place) for battle in battles}
-    if read.kind == "rankings":
+    orders = {(battle.outcome.first, battle.outcome.second, battle.place) for battle in battles}
+    if judgements.kind == "rankings":
         not_adjusted["place"] = _RANKED
-    elif any((first, second, -place) in shown for first, second, place in shown):
+    elif any((first, second, -place) in orders for first, second, place in orders):
         covariates["place"] = [battle.place for battle in battles]
     else:
         not_adjusted["place"] = _ONE_ORDER
-    lengths = [read.lengths.get(battle.item) for battle in battles]
+    lengths = [judgements.lengths.get(battle.item) for battle in battles]
     known = [pair for pair in lengths if pair is not None]
     if known and len(known) == len(battles):
         covariates["length"] = [(first - second) / (first + second) for first, second in known]
@@ -105,7 +105,7 @@ def _covariates(read: JudgementFile, battles: list[_Battle]) -> tuple[dict[str, 
 
 
 def _effects(group: AdjustedRatings | None) -> dict[str, Interval]:
-    """Return the effects in the largest group of models."""
+    """Return the effects of the covariates in a group of models."""
     if group is None:
         return {}
     units = {"length": TWICE_AS_LONG}

@@ -1,4 +1,4 @@
-"""The human ceiling of a judge, and the test whether it can take a person's place."""
+"""Compute the human ceiling of a judge and test whether it can take a person's place."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
@@ -18,7 +18,7 @@ FEW_PEOPLE = "there are two people: it says which of them the judge is closer to
 
 
 class BesidePeople(NamedTuple):
-    """A judge beside people, against the same panels; None where no two people judged the same items."""
+    """The human ceiling and the test of replacement of a judge; both None where no two people judged the same items."""
 
     ceiling: HumanCeiling | None
     replacement: ReplacementTest | None
@@ -33,13 +33,13 @@ def beside_people(
     epsilon: float = EPSILON,
     failed: int = 0,
 ) -> BesidePeople:
-    """Return the human ceiling of a judge and the test of replacement.
+    """Return the human ceiling of a judge and the test whether it can take a person's place.
 
     Args:
-        people: what each person said, by item.
-        judge: what the judge said, by item, without what failed.
+        people: each person's judgements, by item.
+        judge: the judge's judgements, by item, without failures.
         clusters: the cluster of each item.
-        alignment: whether values are the same or not, or numbers with a distance.
+        alignment: `same` for values that match or do not, `distance` for numbers.
         epsilon: how much more often than the judge a person may be closer to the others.
         failed: how many items the judge failed on, for the warning.
     """
@@ -58,17 +58,17 @@ def beside_people(
 def _ceiling(
     comparisons: Sequence[PanelComparison], clusters: Mapping[str, str], alignment: Alignment
 ) -> HumanCeiling | None:
-    """Return people among themselves beside the judge against the same panels; None without a comparison."""
+    """Return how closely people and the judge agree with the same panels; None without a comparison."""
     sign = 1.0 if alignment == "same" else -1.0
-    by_person = [sign * value for one in comparisons for value in one.person]
-    by_judge = [sign * value for one in comparisons for value in one.judge]
-    places = [clusters[item] for one in comparisons for item in one.items]
+    by_person = [sign * value for comparison in comparisons for value in comparison.person]
+    by_judge = [sign * value for comparison in comparisons for value in comparison.judge]
+    places = [clusters[item] for comparison in comparisons for item in comparison.items]
     widest = 1.0
     if alignment == "distance":
         widest = max([*by_person, *by_judge], default=1.0) or 1.0
     people = mean_with_interval(by_person, places, seed=0, bounds=(0.0, widest))
     judge = mean_with_interval(by_judge, places, seed=0, bounds=(0.0, widest))
-    steps = [judged - said for judged, said in zip(by_judge, by_person, strict=True)]
+    steps = [judge_value - person_value for judge_value, person_value in zip(by_judge, by_person, strict=True)]
     difference = mean_with_interval(steps, places, seed=0, bounds=(-widest, widest))
     if people is None or judge is None or difference is None:
         return None
@@ -87,16 +87,16 @@ def _replacement(
         passed=test.passed,
         items_needed=test.items_needed,
         people={
-            one.name: PersonReplaced(
-                n=one.n,
-                judge_as_good=rounded(one.judge_as_good),
-                person_as_good=rounded(one.person_as_good),
-                p_value=_rounded(one.p_value),
-                q_value=_rounded(one.q_value),
-                passed=one.passed,
-                items_needed=one.items_needed,
+            place.name: PersonReplaced(
+                n=place.n,
+                judge_as_good=rounded(place.judge_as_good),
+                person_as_good=rounded(place.person_as_good),
+                p_value=_rounded(place.p_value),
+                q_value=_rounded(place.q_value),
+                passed=place.passed,
+                items_needed=place.items_needed,
             )
-            for one in test.people
+            for place in test.people
         },
         warning=warning,
     )

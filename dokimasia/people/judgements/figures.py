@@ -1,4 +1,4 @@
-"""Judgements of files held against correct values and people, with the human ceiling and the test of replacement."""
+"""Compare the judgements of files with correct values and with people."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -32,13 +32,13 @@ MOST_CATEGORIES = 11
 """The most whole numbers that count as the categories of a scale."""
 
 MOST_FAILURES = 10
-"""Failures that are listed for a judge, at most."""
+"""The most reasons for failure that are listed for a judge."""
 
 UNEQUAL = "the ratings have no categories: whole numbers, at most 11 of them"
 
 
 class ComparedValue(NamedTuple):
-    """A value that judgements are held against: its category (None without categories), and the value as a number."""
+    """A value to compare: its category (None without categories), and the value as a number."""
 
     category: str | None
     value: float
@@ -55,61 +55,63 @@ def compare_judgements(
     by_place: bool = False,
     epsilon: float = EPSILON,
 ) -> JudgementFigures:
-    """Return the figures of judgements in files: of judges and people, against what is correct and each other.
+    """Return the agreement of the judgements in files with correct values and with each other.
 
     Args:
         files: see `read_judgements`, as for the other arguments.
-        columns: by field the column that holds it.
+        columns: the column of each field.
         people: columns or names of people.
         judges: columns or names of judges.
         kind: what the judgements are.
-        numbers: what a number says of a pair.
-        by_place: whether a verdict of the swapped order names a place.
+        numbers: what a number means for a pair.
+        by_place: whether a verdict on a swapped pair names a place, and not a response.
         epsilon: how much more often than the judge a person may be closer to the others: 0.2 for experts, 0.15 for people
             with skill, 0.1 for crowds.
 
     Raises:
         NotFound: there is no such file.
         ConfigError: a column is in no file, or epsilon is not from 0 to below 1.
-        DataError: a line cannot be used; with file and line.
+        DataError: a line cannot be used; the message names file and line.
     """
     if not 0 <= epsilon < 1:
         raise ConfigError(f"epsilon is from 0 to below 1: {epsilon:g}")
-    read = read_judgements(
+    judgements = read_judgements(
         files, columns=columns, people=people, judges=judges, kind=kind, numbers=numbers, by_place=by_place
     )
-    return judgement_figures(read, epsilon=epsilon)
+    return judgement_figures(judgements, epsilon=epsilon)
 
 
-def judgement_figures(read: JudgementFile, *, epsilon: float = EPSILON) -> JudgementFigures:
-    """Return the figures of judgements that are read."""
-    scale = _JudgementScale.of(read)
+def judgement_figures(judgements: JudgementFile, *, epsilon: float = EPSILON) -> JudgementFigures:
+    """Return the agreement of judgements with correct values and with each other."""
+    scale = _JudgementScale.of(judgements)
     gold = {
         item: ComparedValue(scale.category(reading.value, reading.label), reading.value)
-        for item, reading in read.gold.items()
+        for item, reading in judgements.gold.items()
         if reading.value is not None
     }
-    said = {name: {item: one.both for item, one in by_item.items()} for name, by_item in read.people.items()}
-    values = {
-        name: {item: scale.known(one.value or 0.0, one.label) for item, one in by_item.items()}
-        for name, by_item in said.items()
+    readings = {
+        name: {item: judged.both for item, judged in by_item.items()} for name, by_item in judgements.people.items()
     }
-    several = [item for item in read.clusters if sum(item in by_item for by_item in values.values()) > 1]
+    values = {
+        name: {item: scale.known(reading.value or 0.0, reading.label) for item, reading in by_item.items()}
+        for name, by_item in readings.items()
+    }
+    several = [item for item in judgements.clusters if sum(item in by_item for by_item in values.values()) > 1]
     panel = scale.reference(values)
     return JudgementFigures(
-        files=read.files,
-        kind=read.kind,
-        items=len(read.clusters),
-        clusters=len(set(read.clusters.values())),
+        files=judgements.files,
+        kind=judgements.kind,
+        items=len(judgements.clusters),
+        clusters=len(set(judgements.clusters.values())),
         with_gold=len(gold),
-        unreadable=read.unreadable,
+        unreadable=judgements.unreadable,
         people={name: _person(name, values, gold, scale) for name in sorted(values)},
         together=_together(values, several, scale) if several else None,
         judges={
-            name: _judge(read.judges[name], values, gold, panel, scale, epsilon=epsilon if several else None)
-            for name in read.judges
+            name: _judge(judgements.judges[name], values, gold, panel, scale, epsilon=epsilon if several else None)
+            for name in judgements.judges
         },
-        ratings=battle_ratings(read),
+        ratings=battle_ratings(judgements),
     )
 
 
@@ -121,14 +123,14 @@ class _JudgementScale(NamedTuple):
     clusters: Mapping[str, str]
 
     @classmethod
-    def of(cls, read: JudgementFile) -> "_JudgementScale":
-        if read.kind != "scores":
-            return cls(pairs=True, categories=None, clusters=read.clusters)
-        values = {one.value for one in read.gold.values() if one.value is not None}
-        for said in (*read.people.values(), *read.judges.values()):
-            values |= {one.both.value for one in said.values() if one.both.value is not None}
+    def of(cls, judgements: JudgementFile) -> "_JudgementScale":
+        if judgements.kind != "scores":
+            return cls(pairs=True, categories=None, clusters=judgements.clusters)
+        values = {reading.value for reading in judgements.gold.values() if reading.value is not None}
+        for by_item in (*judgements.people.values(), *judgements.judges.values()):
+            values |= {judged.both.value for judged in by_item.values() if judged.both.value is not None}
         whole = all(value == int(value) for value in values) and len(values) <= MOST_CATEGORIES
-        return cls(pairs=False, categories=tuple(sorted(values)) if whole else None, clusters=read.clusters)
+        return cls(pairs=False, categories=tuple(sorted(values)) if whole else None, clusters=judgements.clusters)
 
     @property
     def alignment(self) -> Alignment:
@@ -139,7 +141,7 @@ class _JudgementScale(NamedTuple):
             return label
         if not self.categories:
             return None
-        return f"{min(self.categories, key=lambda one: abs(one - value)):g}"
+        return f"{min(self.categories, key=lambda category: abs(category - value)):g}"
 
     def known(self, value: float, label: str) -> ComparedValue:
         return ComparedValue(self.category(value, label), value)
@@ -147,21 +149,21 @@ class _JudgementScale(NamedTuple):
     def order(self, values: Sequence[ComparedValue]) -> list[float]:
         """Return values as steps of a scale: of pairs 1, 0 and -1."""
         if self.pairs:
-            return [float(one.value > 0) - float(one.value < 0) for one in values]
-        return [float(one.category or 0.0) for one in values]
+            return [float(value.value > 0) - float(value.value < 0) for value in values]
+        return [float(value.category or 0.0) for value in values]
 
     def reference(self, people: Mapping[str, Mapping[str, ComparedValue]]) -> dict[str, ComparedValue | None]:
-        """Return what most people said of each item, or their mean; None where no verdict has most of them."""
+        """Return the verdict of most people on each item, or their mean score; None where verdicts are split."""
         panel: dict[str, ComparedValue | None] = {}
         for item in self.clusters:
-            given = [said[item] for said in people.values() if item in said]
-            if not given:
+            values = [by_item[item] for by_item in people.values() if item in by_item]
+            if not values:
                 continue
-            mean = sum(one.value for one in given) / len(given)
+            mean = sum(value.value for value in values) / len(values)
             if not self.pairs:
                 panel[item] = self.known(mean, "")
                 continue
-            (label, most), *others = Counter(one.category for one in given).most_common(2)
+            (label, most), *others = Counter(value.category for value in values).most_common(2)
             panel[item] = None if others and others[0][1] == most else ComparedValue(label, mean)
         return panel
 
@@ -172,13 +174,13 @@ def _person(
     gold: Mapping[str, ComparedValue],
     scale: _JudgementScale,
 ) -> JudgementsOfPerson:
-    said = people[name]
-    others = scale.reference({other: values for other, values in people.items() if other != name})
-    others = {item: known for item, known in others.items() if item in said}
+    values = people[name]
+    others = scale.reference({other: by_item for other, by_item in people.items() if other != name})
+    others = {item: known for item, known in others.items() if item in values}
     return JudgementsOfPerson(
-        judged=len(said),
-        gold=_compared(said, (), gold, scale) if gold else None,
-        others=_compared(said, (), others, scale) if others else None,
+        judged=len(values),
+        gold=_compared(values, (), gold, scale) if gold else None,
+        others=_compared(values, (), others, scale) if others else None,
     )
 
 
@@ -191,58 +193,64 @@ def _judge(
     *,
     epsilon: float | None,
 ) -> JudgementsOfJudge:
-    readings = {item: one.both for item, one in judged.items()}
-    said = {item: scale.known(one.value, one.label) for item, one in readings.items() if one.value is not None}
-    failures = Counter(one.failure for one in readings.values() if one.value is None)
-    failed = [item for item in judged if item not in said]
+    readings = {item: judgement.both for item, judgement in judged.items()}
+    values = {
+        item: scale.known(reading.value, reading.label)
+        for item, reading in readings.items()
+        if reading.value is not None
+    }
+    failures = Counter(reading.failure for reading in readings.values() if reading.value is None)
+    failed = [item for item in judged if item not in values]
     beside = BesidePeople(None, None)
     if epsilon is not None:
         beside = beside_people(
-            {name: _plain(values, scale) for name, values in people.items()},
-            _plain(said, scale),
+            {name: _plain(by_item, scale) for name, by_item in people.items()},
+            _plain(values, scale),
             scale.clusters,
             alignment=scale.alignment,
             epsilon=epsilon,
             failed=len(failed),
         )
-    twice = scale.pairs and any(one.straight is not None and one.swapped is not None for one in judged.values())
+    twice = scale.pairs and any(
+        judgement.straight is not None and judgement.swapped is not None for judgement in judged.values()
+    )
     return JudgementsOfJudge(
         judged=len(judged),
         failed=len(failed),
         failures=dict(failures.most_common(MOST_FAILURES)),
-        gold=_compared(said, failed, gold, scale) if gold else None,
+        gold=_compared(values, failed, gold, scale) if gold else None,
         orders=_orders(judged, gold, scale) if gold and twice else None,
-        people=_compared(said, failed, panel, scale) if panel else None,
+        people=_compared(values, failed, panel, scale) if panel else None,
         ceiling=beside.ceiling,
         replacement=beside.replacement,
     )
 
 
 def _plain(values: Mapping[str, ComparedValue], scale: _JudgementScale) -> dict[str, Hashable]:
-    """Return values as panels are compared: the categories of pairs, and scores as numbers."""
-    return {item: one.category if scale.pairs else one.value for item, one in values.items()}
+    """Return values in the form in which panels are compared: categories for pairs, numbers for scores."""
+    return {item: value.category if scale.pairs else value.value for item, value in values.items()}
 
 
 def _compared(
-    said: Mapping[str, ComparedValue],
+    values: Mapping[str, ComparedValue],
     failed: Sequence[str],
     against: Mapping[str, ComparedValue | None],
     scale: _JudgementScale,
 ) -> ValuesCompared:
-    """Return judgements held against known values; an item without one takes no part."""
-    items = [item for item, known in against.items() if known is not None and item in said]
-    pairs = [(said[item], known) for item in items if (known := against[item]) is not None]
+    """Return values compared with known values; items without a known value are left out."""
+    items = [item for item, known in against.items() if known is not None and item in values]
+    pairs = [(values[item], known) for item in items if (known := against[item]) is not None]
     clusters = [scale.clusters[item] for item in items]
     n_failed = sum(against.get(item) is not None for item in failed)
     split = sum(known is None for known in against.values())
     left_out = {"failed": n_failed, "missing": len(against) - split - len(items) - n_failed, "split": split}
-    first, second = [one for one, _ in pairs], [other for _, other in pairs]
+    first, second = [value for value, _ in pairs], [other for _, other in pairs]
     same: Share | None = None
     if scale.pairs or scale.categories:
-        hits = [one.category == other.category for one, other in pairs]
+        hits = [value.category == reference.category for value, reference in pairs]
         same = share_of_hits(hits, clusters, unknown=n_failed)
-    numbers = [one.value for one in first], [other.value for other in second]
-    categories = [one.category for one in first], [other.category for other in second]
+    numbers = [value.value for value in first], [value.value for value in second]
+    categories = [value.category for value in first], [value.category for value in second]
     steps = scale.order(first), scale.order(second)
     order = (-1.0, 0.0, 1.0) if scale.pairs else scale.categories or ()
 
@@ -278,7 +286,11 @@ def _compared(
 
 def _orders(judged: Mapping[str, JudgedItem], gold: Mapping[str, ComparedValue], scale: _JudgementScale) -> BothOrders:
     """Return the accuracy of each order, and of both together."""
-    items = [item for item in gold if (one := judged.get(item)) is not None and one.straight and one.swapped]
+    items = [
+        item
+        for item in gold
+        if (judgement := judged.get(item)) is not None and judgement.straight and judgement.swapped
+    ]
 
     def right(labels: Mapping[str, str]) -> Share:
         readable = [item for item in items if labels[item]]
@@ -286,8 +298,8 @@ def _orders(judged: Mapping[str, JudgedItem], gold: Mapping[str, ComparedValue],
         clusters = [scale.clusters[item] for item in readable]
         return share_of_hits(hits, clusters, unknown=len(items) - len(readable))
 
-    straight = {item: one.label for item in items if (one := judged[item].straight) is not None}
-    swapped = {item: one.label for item in items if (one := judged[item].swapped) is not None}
+    straight = {item: reading.label for item in items if (reading := judged[item].straight) is not None}
+    swapped = {item: reading.label for item in items if (reading := judged[item].swapped) is not None}
     readable = [item for item in items if straight[item] and swapped[item]]
     consistent = [straight[item] == swapped[item] for item in readable]
     both = dict.fromkeys(items, "")
@@ -306,10 +318,10 @@ def _together(
     people: Mapping[str, Mapping[str, ComparedValue]], items: Sequence[str], scale: _JudgementScale
 ) -> PeopleTogether:
     clusters = [scale.clusters[item] for item in items]
-    rows = [[said.get(item) for said in people.values()] for item in items]
-    numbers = [[None if one is None else one.value for one in row] for row in rows]
-    labels = [[None if one is None else one.category or str(one.value) for one in row] for row in rows]
-    given = [[label for label in row if label is not None] for row in labels]
+    rows = [[by_item.get(item) for by_item in people.values()] for item in items]
+    numbers = [[None if value is None else value.value for value in row] for row in rows]
+    labels = [[None if value is None else value.category or str(value.value) for value in row] for row in rows]
+    known_labels = [[label for label in row if label is not None] for row in labels]
 
     def alpha(level: Scale) -> AgreementCoefficient:
         table = labels if level == "nominal" else numbers
@@ -319,7 +331,7 @@ def _together(
 
     return PeopleTogether(
         n=len(items),
-        fleiss=agreement_coefficient(lambda use: fleiss_kappa([given[at] for at in use]), len(items), clusters),
+        fleiss=agreement_coefficient(lambda use: fleiss_kappa([known_labels[at] for at in use]), len(items), clusters),
         alpha_nominal=alpha("nominal"),
         alpha_ordinal=alpha("ordinal"),
         alpha_interval=alpha("interval"),

@@ -1,4 +1,4 @@
-"""Files of judgements that exist, of judges and of people: a line a judgement, or a column for each of them."""
+"""Read files of judgements by judges and people: one judgement a line, or a column for each judge and person."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -47,10 +47,10 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "first_length": ("first_length",),
     "second_length": ("second_length",),
 }
-"""What a line says, each with the names of columns that mean it; `--map` names others."""
+"""The fields of a line, each with the names of its column; `--map` sets another name."""
 
 ROW = "#"
-"""The column that is the number of the line."""
+"""The name that stands for the number of the line in place of a column."""
 
 _STRAIGHT = frozenset({"", "0", "1", "false", "no", "first", "straight", "ab", "original"})
 _SWAPPED = frozenset({"2", "true", "yes", "second", "swapped", "swap", "ba", "reversed"})
@@ -58,14 +58,14 @@ _NUMERIC = re.compile(r"\s*[+-]?[0-9]+(\.[0-9]+)?\s*", re.ASCII)
 
 
 class JudgedItem(NamedTuple):
-    """What was said of an item, in the order of the file and with the pair swapped; None if it was not judged so."""
+    """The judgements of an item: with the pair in the order of the file, and swapped; None for an order not judged."""
 
     straight: Reading | None = None
     swapped: Reading | None = None
 
     @property
     def both(self) -> Reading:
-        """What both orders say together: a tie where two verdicts differ, the mean of two scores, else a failure."""
+        """Both orders as one judgement: a tie where two verdicts differ, the mean of two scores, or a failure."""
         if self.straight is None or self.swapped is None:
             return self.straight or self.swapped or Reading(None, failure="no value")
         first, second = self.straight, self.swapped
@@ -78,18 +78,18 @@ class JudgedItem(NamedTuple):
 
 
 class JudgementFile(NamedTuple):
-    """The judgements of one or more files, put together by item.
+    """The judgements of one or more files, grouped by item.
 
     Attributes:
         files: the names of the files.
-        kind: what the judgements are; a ranking is its pairs.
+        kind: the kind of the judgements; a ranking is split into its pairs.
         clusters: the cluster of each item, in the order of the files.
         gold: the correct value of an item.
-        people: what each person said, by name and item; what could not be read is left out.
-        judges: what each judge said, unreadable judgements included.
-        unreadable: people's judgements and gold values that could not be read.
-        battles: for each item that names its two responses, their names, in the order that values refer to.
-        lengths: for each such item the lengths of the two, in the same order, where they are known.
+        people: each person's judgements, by name and item; unreadable ones are left out.
+        judges: each judge's judgements, by name and item; unreadable ones are kept.
+        unreadable: the number of people's judgements and gold values that could not be read.
+        battles: the names of the two responses of an item, in the order that its values refer to.
+        lengths: the lengths of the two responses, in the same order, where they are known.
     """
 
     files: tuple[str, ...]
@@ -104,7 +104,7 @@ class JudgementFile(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A line of a file: its place, for messages, its number, the file's name for a judge, and its fields."""
+    """A line of a file: its location for messages, its number, the judge that the file is named for, and its fields."""
 
     where: str
     number: int
@@ -112,7 +112,7 @@ class _Line(NamedTuple):
     fields: JsonObject
 
 
-class _Said(NamedTuple):
+class _RawJudgement(NamedTuple):
     """A judgement before its value is read."""
 
     line: _Line
@@ -131,54 +131,56 @@ def read_judgements(
     numbers: Numbers | None = None,
     by_place: bool = False,
 ) -> JudgementFile:
-    """Return the judgements of files, put together by item.
+    """Return the judgements of files, grouped by item.
 
     A file is JSON lines, a JSON array of objects, CSV, TSV or a workbook (.xlsx); text may be packed (.gz). Either a line
-    is a judgement (`item`, `judge`, `value`), or it has a column for each person and judge. A value that cannot be read is
-    a failure of its judge, and never ends the reading.
+    is a judgement (`item`, `judge`, `value`), or it has a column for each person and judge. A value that cannot be read
+    counts as a failure of its judge and raises no error.
 
     Args:
-        files: paths, or NAME=PATH; the name is that of the judge where no column is.
-        columns: by field (`item`, `judge`, `value`, `swapped`, `gold`, `order`, `first`, `second`, `cluster`,
-            `first_length`, `second_length`) the column that holds it: a name, several joined with +, a JSON pointer
-            (`/results/-1/winner`), or # for the line's number.
-        people: names of people: columns, or what the column of the judge says.
-        judges: names of judges, likewise. Who is named in neither is a person if any judge is named or all come from a
-            column, else a judge.
-        kind: what the judgements are; by default numbers are scores, and texts are verdicts on pairs.
-        numbers: what a number says of a pair; by default steps if any is negative, else places.
-        by_place: whether a verdict of the swapped order names a place, and not a response.
+        files: paths, or NAME=PATH; NAME is the judge of a file without a column for the judge.
+        columns: the column of each field (`item`, `judge`, `value`, `swapped`, `gold`, `order`, `first`, `second`, `cluster`,
+            `first_length`, `second_length`): a name, several joined with +, a JSON pointer (`/results/-1/winner`), or #
+            for the line's number.
+        people: the names of people: columns, or values of the column for the judge.
+        judges: the names of judges, likewise. Anybody else is a judge if `people` has names, a person if only `judges` has,
+            and without either a person if the names come from a column and a judge if they come from files.
+        kind: the kind of the judgements; by default numbers are scores, and texts are verdicts on pairs.
+        numbers: what a number means for a pair; by default steps if any is negative, else places.
+        by_place: whether a verdict on a swapped pair names a place, and not a response.
 
     Raises:
         NotFound: there is no such file.
         ConfigError: a column is in no file.
-        DataError: a line cannot be used; with file and line.
+        DataError: a line cannot be used; the message names file and line.
     """
     lines = [line for file in files for line in _lines(file)]
     if not lines:
         raise DataError(f"{', '.join(map(str, files))}: no judgement in it")
     chosen = _columns(lines, columns or {}, [*people, *judges])
     wide = [name for name in (*people, *judges) if any(name in line.fields for line in lines)]
-    said = [*_wide(lines, wide, chosen)] if wide else [*_long(lines, chosen)]
-    values = [one.value for one in said] + [cell(line, chosen["gold"]) for line in lines if "gold" in chosen]
+    judgements = [*_wide(lines, wide, chosen)] if wide else [*_long(lines, chosen)]
+    values = [judgement.value for judgement in judgements] + [
+        cell(line, chosen["gold"]) for line in lines if "gold" in chosen
+    ]
     if kind is None:
         kind = _kind(values, chosen)
-    _check_names([*people, *judges], {one.judge for one in said})
-    roles = _roles([one.judge for one in said], people, judges, named="judge" in chosen or bool(wide))
+    _check_names([*people, *judges], {judgement.judge for judgement in judgements})
+    roles = _roles([judgement.judge for judgement in judgements], people, judges, named="judge" in chosen or bool(wide))
     if kind == "pairs" and numbers is None:
         numbers = _numbers(values, lines[0].where)
     reader = _Reader(chosen, kind, numbers, roles, by_place=by_place)
     for line in lines:
         reader.take_line(line)
-    for one in said:
-        reader.take(one)
+    for judgement in judgements:
+        reader.take(judgement)
     refuse(reader.problems)
     names = tuple(dict.fromkeys(Path(name_and_file(named_file(file))[1]).name for file in files))
     return JudgementFile(names, kind, reader.clusters, reader.gold, *reader.sides(), reader.battles, reader.lengths)
 
 
 class _Reader:
-    """Takes lines and judgements, and puts them together by item."""
+    """Collects lines and judgements, grouped by item."""
 
     def __init__(
         self, columns: Mapping[str, str], kind: Kind, numbers: Numbers | None, people: frozenset[str], *, by_place: bool
@@ -190,12 +192,12 @@ class _Reader:
         self.battles: dict[str, tuple[str, str]] = {}
         self.lengths: dict[str, tuple[float, float]] = {}
         self.problems: list[str] = []
-        self._said: dict[str, dict[str, JudgedItem]] = {}
+        self._judgements: dict[str, dict[str, JudgedItem]] = {}
         self._where: dict[tuple[str, str, bool], str] = {}
         self._unreadable = 0
 
     def take_line(self, line: _Line) -> None:
-        """Take a line's item, cluster, pair and correct value."""
+        """Add a line's item, cluster, pair and correct value."""
         item = self._item(line)
         if not item:
             self.problems.append(f"{line.where}: the item is missing; name its column with --map item=COLUMN")
@@ -220,64 +222,64 @@ class _Reader:
             first = self.gold[item].label
             self.problems.append(f"{line.where}: the gold value of {item!r} is {reading.label}, and was {first} before")
 
-    def take(self, one: _Said) -> None:
-        """Take a judgement."""
+    def take(self, judgement: _RawJudgement) -> None:
+        """Add a judgement."""
         if self.kind == "rankings":
-            self._take_ranking(one)
+            self._take_ranking(judgement)
             return
-        reading = self._read(one.value, one.line)
-        if one.swapped and self.by_place:
+        reading = self._read(judgement.value, judgement.line)
+        if judgement.swapped and self.by_place:
             reading = reading.turned
-        swapped = one.swapped
-        names = self._names(one.line)
+        swapped = judgement.swapped
+        names = self._names(judgement.line)
         if names is not None and "order" not in self.columns:
             swapped = swapped != (names[0] > names[1])
-        self._add(one, self._item(one.line), reading, swapped=swapped)
+        self._add(judgement, self._item(judgement.line), reading, swapped=swapped)
 
     def sides(self) -> tuple[dict[str, dict[str, JudgedItem]], dict[str, dict[str, JudgedItem]], int]:
-        """Return what people said without what is unreadable, what judges said, and the number of unreadable values."""
+        """Return people's readable judgements, all of the judges', and the number of people's unreadable values."""
         people: dict[str, dict[str, JudgedItem]] = {}
         judges: dict[str, dict[str, JudgedItem]] = {}
-        for name, said in self._said.items():
+        for name, by_item in self._judgements.items():
             if name not in self.people:
-                judges[name] = said
+                judges[name] = by_item
                 continue
-            people[name] = {item: judged for item, judged in said.items() if judged.both.value is not None}
-            self._unreadable += len(said) - len(people[name])
+            people[name] = {item: judged for item, judged in by_item.items() if judged.both.value is not None}
+            self._unreadable += len(by_item) - len(people[name])
         return people, judges, self._unreadable
 
-    def _add(self, one: _Said, item: str, reading: Reading, *, swapped: bool) -> None:
-        if one.judge in self.people and reading.failure == "no value":
+    def _add(self, judgement: _RawJudgement, item: str, reading: Reading, *, swapped: bool) -> None:
+        if judgement.judge in self.people and reading.failure == "no value":
             return
-        first = self._where.setdefault((one.judge, item, swapped), one.line.where)
-        if first != one.line.where:
+        first = self._where.setdefault((judgement.judge, item, swapped), judgement.line.where)
+        if first != judgement.line.where:
             self.problems.append(
-                f"{one.line.where}: {one.judge} judges {item!r} at {first} already; is the item made of several columns? "
-                "Name them all, as in --map item=COLUMN+COLUMN"
+                f"{judgement.line.where}: {judgement.judge} judges {item!r} at {first} already; "
+                "is the item made of several columns? Name them all, as in --map item=COLUMN+COLUMN"
             )
             return
-        by_item = self._said.setdefault(one.judge, {})
+        by_item = self._judgements.setdefault(judgement.judge, {})
         judged = by_item.get(item, JudgedItem())
         by_item[item] = judged._replace(swapped=reading) if swapped else judged._replace(straight=reading)
 
-    def _take_ranking(self, one: _Said) -> None:
-        """Take a ranking as its pairs; an unreadable one fails as a whole."""
-        ranked = read_ranking(one.value)
-        base = self._base(one.line)
+    def _take_ranking(self, judgement: _RawJudgement) -> None:
+        """Add a ranking as its pairs; an unreadable one is one failure."""
+        ranked = read_ranking(judgement.value)
+        base = self._base(judgement.line)
         if ranked is None:
             self.clusters.setdefault(base, base)
-            failure = "no value" if one.value is None else f"{shown(one.value)} is no ranking"
-            self._add(one, base, Reading(None, failure=failure), swapped=False)
+            failure = "no value" if judgement.value is None else f"{shown(judgement.value)} is no ranking"
+            self._add(judgement, base, Reading(None, failure=failure), swapped=False)
             return
         for first, second in combinations(sorted(ranked), 2):
             item = f"{base}: {first} | {second}"
-            self.clusters.setdefault(item, _text(cell(one.line, self.columns.get("cluster", ""))) or base)
+            self.clusters.setdefault(item, _text(cell(judgement.line, self.columns.get("cluster", ""))) or base)
             self.battles.setdefault(item, (first, second))
             lead = ranked[first] - ranked[second]
-            self._add(one, item, verdict_of(float(lead > 0) - float(lead < 0)), swapped=False)
+            self._add(judgement, item, verdict_of(float(lead > 0) - float(lead < 0)), swapped=False)
 
     def _read(self, value: object, line: _Line) -> Reading:
-        """Return a value as it stands, of a pair with the names in order."""
+        """Return the reading of a value; that of a pair refers to the names in alphabetical order."""
         if self.kind == "scores":
             return read_score(value)
         names = self._names(line)
@@ -299,7 +301,7 @@ class _Reader:
 
 
 def cell(line: _Line, column: str) -> object:
-    """Return what a column of a line holds, or several joined with +; None if there is nothing."""
+    """Return the value of a column of a line, or the joined text of several; None if there is none."""
     if not column:
         return None
     if column == ROW:
@@ -315,7 +317,7 @@ def cell(line: _Line, column: str) -> object:
 
 
 def _at(fields: JsonObject, pointer: str) -> object:
-    """Return the value at a JSON pointer, in which -1 is the last of a list; None if there is none."""
+    """Return the value at a JSON pointer, where -1 is the last entry of a list; None if there is none."""
     value: object = fields
     for part in pointer.split("/")[1:]:
         name = part.replace("~1", "/").replace("~0", "~")
@@ -338,19 +340,19 @@ def _length(value: object) -> float:
     return float(text) if _NUMERIC.fullmatch(text) else float(len(text.split()))
 
 
-def _columns(lines: Sequence[_Line], given: Mapping[str, str], people: Sequence[str]) -> dict[str, str]:
+def _columns(lines: Sequence[_Line], mapping: Mapping[str, str], people: Sequence[str]) -> dict[str, str]:
     """Return the column of each field that the files have.
 
     Raises:
         ConfigError: a named column is in no file.
     """
-    unknown = [field for field in given if field not in FIELDS]
+    unknown = [field for field in mapping if field not in FIELDS]
     if unknown:
         raise ConfigError(f"--map knows no {unknown[0]!r}: it maps {', '.join(FIELDS)}")
     known = {name for line in lines for name in line.fields}
     listed = f"the columns are {', '.join(sorted(known)[:20])}"
     columns = {field: next((name for name in names if name in known), "") for field, names in FIELDS.items()}
-    for field, column in given.items():
+    for field, column in mapping.items():
         if column and not any(cell(line, column) is not None for line in lines):
             raise ConfigError(f"no line has anything in {column!r}, which --map names for {field}; {listed}")
         columns[field] = column
@@ -363,18 +365,20 @@ def _columns(lines: Sequence[_Line], given: Mapping[str, str], people: Sequence[
     return {field: column for field, column in columns.items() if column}
 
 
-def _wide(lines: Sequence[_Line], names: Sequence[str], columns: Mapping[str, str]) -> Iterator[_Said]:
-    """Yield the judgements of lines with a column for each judge; a file that has no such column says nothing of it."""
+def _wide(lines: Sequence[_Line], names: Sequence[str], columns: Mapping[str, str]) -> Iterator[_RawJudgement]:
+    """Yield the judgements of lines with a column for each judge; a file without a judge's column has none by that judge."""
     present = {(line.name, name) for line in lines for name in names if name in line.fields}
     swapped = columns.get("order")
     for line in lines:
         for name in names:
             if (line.name, name) in present:
-                yield _Said(line, name, line.fields.get(name), swapped is not None and _is_swapped(line, swapped))
+                yield _RawJudgement(
+                    line, name, line.fields.get(name), swapped is not None and _is_swapped(line, swapped)
+                )
 
 
-def _long(lines: Sequence[_Line], columns: Mapping[str, str]) -> Iterator[_Said]:
-    """Yield the judgements of lines with one value each, or two where a column holds that of the swapped order.
+def _long(lines: Sequence[_Line], columns: Mapping[str, str]) -> Iterator[_RawJudgement]:
+    """Yield the judgements of lines with one value each, or two if there is a column for the swapped order.
 
     Raises:
         ConfigError: there is no column of values.
@@ -390,9 +394,9 @@ def _long(lines: Sequence[_Line], columns: Mapping[str, str]) -> Iterator[_Said]
         if not judge:
             raise DataError(f"{line.where}: the judge is missing")
         swapped = "order" in columns and _is_swapped(line, columns["order"])
-        yield _Said(line, judge, cell(line, columns["value"]), swapped)
+        yield _RawJudgement(line, judge, cell(line, columns["value"]), swapped)
         if "swapped" in columns:
-            yield _Said(line, judge, cell(line, columns["swapped"]), not swapped)
+            yield _RawJudgement(line, judge, cell(line, columns["swapped"]), not swapped)
 
 
 def _is_swapped(line: _Line, column: str) -> bool:
@@ -403,10 +407,10 @@ def _is_swapped(line: _Line, column: str) -> bool:
 
 
 def _check_names(names: Sequence[str], known: Collection[str]) -> None:
-    """Check that everybody who is named has judged something.
+    """Check that every name has judgements.
 
     Raises:
-        ConfigError: somebody has not; the message names who has.
+        ConfigError: a name has none; the message lists the names that have.
     """
     for name in names:
         if name not in known:
@@ -416,7 +420,7 @@ def _check_names(names: Sequence[str], known: Collection[str]) -> None:
 
 
 def _roles(names: Sequence[str], people: Sequence[str], judges: Sequence[str], *, named: bool) -> frozenset[str]:
-    """Return who is a person."""
+    """Return the names of people; all other names are judges."""
     everybody = frozenset(names)
     if people:
         return everybody.intersection(people)
@@ -424,7 +428,10 @@ def _roles(names: Sequence[str], people: Sequence[str], judges: Sequence[str], *
 
 
 def _kind(values: Sequence[object], columns: Mapping[str, str]) -> Kind:
-    """Return what values are: rankings if they are lists or objects, verdicts on pairs if texts or of two names, else scores."""
+    """Return pairs if lines name two responses, else the kind of most values.
+
+    Lists and objects are rankings, numbers are scores, and other texts are verdicts on pairs.
+    """
     if "first" in columns and "second" in columns:
         return "pairs"
     counts = {"rankings": 0, "scores": 0, "pairs": 0}
@@ -441,18 +448,18 @@ def _kind(values: Sequence[object], columns: Mapping[str, str]) -> Kind:
 
 
 def _numbers(values: Sequence[object], where: str) -> Numbers:
-    """Return what numbers say of pairs.
+    """Return whether numbers on pairs are places or steps.
 
     Raises:
-        ConfigError: they are all 0 and 1, which can be either.
+        ConfigError: the only numbers are 0 and 1, which can be either.
     """
-    found = {float(str(value)) for value in values if not isinstance(value, bool) and _NUMERIC.fullmatch(str(value))}
-    if found and found <= {0.0, 1.0} and len(found) == 2:
+    numbers = {float(str(value)) for value in values if not isinstance(value, bool) and _NUMERIC.fullmatch(str(value))}
+    if numbers and numbers <= {0.0, 1.0} and len(numbers) == 2:
         raise ConfigError(
             f"{where}: verdicts are 0 and 1 alone: say with --numbers whether they are places (1 the first is better, 2 the "
             "second, 0 a tie) or steps (1 the first is better, -1 the second)"
         )
-    return "steps" if any(number < 0 for number in found) else "places"
+    return "steps" if any(number < 0 for number in numbers) else "places"
 
 
 def _lines(file: str | Path) -> Iterator[_Line]:
@@ -488,7 +495,7 @@ def _rows(path: Path) -> Iterator[Row | Problem]:
 def _table(
     path: Path, records: Iterator[tuple[int, Sequence[object]]] | Iterator[tuple[int, list[str]] | Problem], unit: str
 ) -> Iterator[Row | Problem]:
-    """Yield the rows of a table by the names of its first row; empty cells are None, and empty rows are left out."""
+    """Yield the rows of a table, with names from its first row; empty cells are None, and empty rows are left out."""
     header: list[str] = []
     for record in records:
         if isinstance(record, Problem):
@@ -514,7 +521,7 @@ def _array(path: Path) -> Iterator[Row]:
     """Yield the objects of a JSON array.
 
     Raises:
-        DataError: the file is no such array.
+        DataError: the file is not a JSON array of objects.
     """
     try:
         entries = orjson.loads(b"".join(_bytes(path)))

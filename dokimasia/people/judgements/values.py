@@ -1,4 +1,4 @@
-"""Values of judgements as people and tools write them: verdicts on pairs in several notations, scores and rankings."""
+"""Parse values of judgements in the notations of people and tools: verdicts on pairs, scores and rankings."""
 
 import html
 import math
@@ -10,7 +10,7 @@ from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.pairwise import parse_pairwise_verdict
 
 Numbers = Literal["places", "steps"]
-"""What a number says of a pair: the place of the better response (0 a tie, 1 to 2 graded), or steps from 2 to -2."""
+"""What a number means for a pair: the place of the better response (0 a tie, 1 to 2 graded), or steps from 2 to -2."""
 
 FIRST, SECOND, TIE, BOTH_BAD = "first", "second", "tie", "both bad"
 _TURNED = {FIRST: SECOND, SECOND: FIRST}
@@ -40,11 +40,11 @@ _TWO_SCORES = re.compile(
 
 
 class Reading(NamedTuple):
-    """What a judgement says, or why it says nothing.
+    """The value of a judgement, or the reason why it is unreadable.
 
     Attributes:
-        value: of a pair how much better the first response is, from 2 to -2; else the score. None if it is unreadable.
-        label: of a pair `first`, `second`, `tie` or `both bad`; else the score as text.
+        value: for a pair how much better the first response is, from 2 to -2; else the score. None if it is unreadable.
+        label: for a pair `first`, `second`, `tie` or `both bad`; else the score as text.
         failure: why it is unreadable; empty if it is not.
     """
 
@@ -61,7 +61,7 @@ class Reading(NamedTuple):
 
 
 def verdict_of(step: float, label: str = "") -> Reading:
-    """Return the verdict of so many steps; by default a step of 0 is a tie."""
+    """Return the verdict for a number of steps; `label` replaces `tie` for 0 steps."""
     named = label or TIE
     if step:
         named = FIRST if step > 0 else SECOND
@@ -69,15 +69,15 @@ def verdict_of(step: float, label: str = "") -> Reading:
 
 
 def read_verdict(value: object, *, numbers: Numbers, names: tuple[str, str] | None = None) -> Reading:
-    """Return a verdict on a pair in any of the common notations, or why it is none.
+    """Return a verdict on a pair, or the reason why it is unreadable.
 
-    Read are words (`A`, `left`, `model_b`, `output_1`, `tie`, `both bad`, `left much better`), the name of the better
+    The notations are words (`A`, `left`, `model_b`, `output_1`, `tie`, `both bad`, `left much better`), the name of the better
     response, relations (`A>>B`, `[[B>A]]`, `[[A=B=Bad]]`), numbers, two scores in one reply (`8 6`), and a judge's whole
     reply as in `parse_pairwise_verdict`.
 
     Args:
-        value: as it stands in the file.
-        numbers: what a number says.
+        value: the value in the file.
+        numbers: what a number means.
         names: the names of the two responses.
     """
     if value is None or isinstance(value, bool):
@@ -114,7 +114,7 @@ def _numbered(number: float, numbers: Numbers) -> Reading:
 
 
 def _in_words(text: str) -> Reading | None:
-    """Return the verdict of a few words or of a relation of letters; None if they are none."""
+    """Return the verdict in a few words or in a relation such as `A>B`; None if there is none."""
     plain = html.unescape(text).casefold().strip("[]*_`. \t\n")
     plain = re.sub(r"\b(?:verdict|final verdict|preference)\s?(?:is)?:\s?\[{0,2}", "", plain)
     if relation := _RELATION.fullmatch(plain):
@@ -134,7 +134,7 @@ def _in_words(text: str) -> Reading | None:
 
 
 def read_score(value: object) -> Reading:
-    """Return a score, a number or its text, with or without double brackets; or why it is none."""
+    """Return a score from a number or its text, with or without double brackets, or the reason why it is unreadable."""
     if isinstance(value, str):
         text = value.strip().removeprefix("[[").removesuffix("]]").strip()
         value = float(text) if _NUMBER.fullmatch(text) else value
@@ -150,7 +150,7 @@ def read_score(value: object) -> Reading:
 def read_ranking(value: object) -> dict[str, float] | None:
     """Return a ranking as a score for each response, higher is better; None if it is unreadable.
 
-    Read are lists of names or of groups of names, the best first; an object of names and numbers; and text such as
+    A ranking is a list of names or of groups of names, the best first; an object of names and numbers; or text such as
     `A>B=C`.
     """
     if isinstance(value, str) and ">" in value:
