@@ -236,7 +236,7 @@ def _rates(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table"
 
 
 def _needed(labels: int | None, width: float | None) -> str:
-    """Return how many labels an interval of the width asked for needs, behind a comma; empty if none was asked for."""
+    """Return a note of how many labels an interval of `width` needs, starting with a comma; empty without a width."""
     if width is None:
         return ""
     return f", {width:.3g} wide: {'not by labels' if labels is None else f'{labels:,}'}"
@@ -249,17 +249,17 @@ def _scores(figures: "CorrectionFigures") -> "Iterator[Table | str]":
         return
     yield f"{several(scores.labels, 'answer')} scored by {several(scores.people, 'person', 'people')}"
     table = grid("mean score", "answers", "as judged", "by labels", "labels alone", "weight of the judge", "labels")
-    for name, one in scores.models.items():
-        missing = f", {one.missing} missing" if one.missing else ""
-        needed = _needed(one.needed, figures.width) if one.score is not None else ""
+    for name, estimate in scores.models.items():
+        missing = f", {estimate.missing} missing" if estimate.missing else ""
+        needed = _needed(estimate.needed, figures.width) if estimate.score is not None else ""
         table.add_row(
             escape(name),
-            str(one.answers),
-            NOTHING if one.judged is None else f"{one.judged:.2f}",
-            _points(one.score, one),
-            _points(one.alone.score, one.alone),
-            NOTHING if one.weight is None else f"{one.weight:.2f}",
-            f"{one.labels}{missing}{needed}",
+            str(estimate.answers),
+            NOTHING if estimate.judged is None else f"{estimate.judged:.2f}",
+            _points(estimate.score, estimate),
+            _points(estimate.alone.score, estimate.alone),
+            NOTHING if estimate.weight is None else f"{estimate.weight:.2f}",
+            f"{estimate.labels}{missing}{needed}",
         )
     yield table
     if scores.pairs:
@@ -269,8 +269,8 @@ def _scores(figures: "CorrectionFigures") -> "Iterator[Table | str]":
             name = f"{escape(pair.second)} − {escape(pair.first)}"
             table.add_row(name, str(pair.n), judged, _points(pair.difference, pair, signed=True))
         yield table
-    for reason in dict.fromkeys(one.refused for one in scores.models.values() if one.refused):
-        names = ", ".join(name for name, one in scores.models.items() if one.refused == reason)
+    for reason in dict.fromkeys(estimate.refused for estimate in scores.models.values() if estimate.refused):
+        names = ", ".join(name for name, estimate in scores.models.items() if estimate.refused == reason)
         yield f"[dim]by labels: none for {escape(names)}: {escape(reason)}[/dim]"
 
 
@@ -296,11 +296,11 @@ def _pairs(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table"
 
 
 def _robustness(measure: "CorrectedMeasure") -> Iterator[str]:
-    """Yield how far each conclusion by passport holds where the judge differs on this run from its passport."""
+    """Yield a line for each conclusion by passport: how far the judge's rates may differ before it changes."""
     for name, rates in measure.models.items():
-        yield from (f"{name}: {one.text}" for one in rates.robustness)
+        yield from (f"{name}: {robustness.text}" for robustness in rates.robustness)
     for pair in measure.pairs:
-        yield from (one.text for one in pair.robustness)
+        yield from (robustness.text for robustness in pair.robustness)
 
 
 def _refusals(measure: "CorrectedMeasure", refusals_shown: Collection[str]) -> Iterator[str]:

@@ -42,7 +42,7 @@ class SuiteData(Value):
     subsample: int | None = None
 
     def asked(self, folder: Path) -> dict[str, object]:
-        """Return the options of its run; a path is relative to the folder of the suite's file."""
+        """Return the options of the data set's run; its path is relative to the folder of the suite's file."""
         path = as_data_path(self.data)
         options = self.model_dump(exclude_none=True, exclude={"data", "map"})
         if self.map:
@@ -50,8 +50,8 @@ class SuiteData(Value):
         return {**options, "data": path if isinstance(path, HubPath) else folder / path}
 
 
-def _as_data(said: object) -> object:
-    return {"data": said} if isinstance(said, str) else said
+def _as_data(value: object) -> object:
+    return {"data": value} if isinstance(value, str) else value
 
 
 class SuiteFile(Value):
@@ -78,7 +78,7 @@ def members_of(method: AnyMethod, asked: Mapping[str, object], data: Sequence[Pa
 
     Raises:
         DataError: a file of a suite cannot be used; the message names the file and the place in it.
-        click.UsageError: the arguments cannot go together.
+        click.UsageError: the arguments cannot be combined.
     """
     if asked.get("responses"):
         raise click.UsageError("--responses has the answers to one data set: evaluate each data set by itself")
@@ -94,34 +94,34 @@ def members_of(method: AnyMethod, asked: Mapping[str, object], data: Sequence[Pa
     else:
         suite = read_suite(files[0])
         name = name or suite.name
-        options = {title: given.asked(files[0].absolute().parent) for title, given in suite.data.items()}
-        for title, given in options.items():
-            path = given["data"]
+        options = {title: entry.asked(files[0].absolute().parent) for title, entry in suite.data.items()}
+        for title, run_options in options.items():
+            path = run_options["data"]
             if not isinstance(path, HubPath) and isinstance(path, Path) and not path.exists():
                 raise DataError(f"{files[0]}, data set {title!r}: there is no {path}")
     members: list[Member] = []
-    for title, given in options.items():
+    for title, run_options in options.items():
         labels: dict[str, object] = {}
         if name is not None:
             tags = asked.get("tags")
             tags = tags if isinstance(tags, tuple) else ()
             labels = {"name": f"{name}.{title[:LONGEST_PART]}", "tags": (*tags, name)}
-        members.append(Member(title, made(method.request, {**asked, **given, **labels})))
+        members.append(Member(title, made(method.request, {**asked, **run_options, **labels})))
     return members
 
 
 def read_suite(path: Path) -> SuiteFile:
-    """Return what a file of a suite says, in YAML or TOML.
+    """Return the suite of a YAML or TOML file.
 
     Raises:
-        DataError: it cannot be read, or says something else.
+        DataError: the file cannot be read, or is no suite.
     """
     from dokimasia.domain.user_yaml import read_user_yaml
 
     try:
         text = path.read_text(encoding="utf-8")
-        said = tomllib.loads(text) if path.suffix.lower() == ".toml" else read_user_yaml(text, f"suite {path}")
-        return SuiteFile.model_validate(said)
+        content = tomllib.loads(text) if path.suffix.lower() == ".toml" else read_user_yaml(text, f"suite {path}")
+        return SuiteFile.model_validate(content)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise DataError(f"{path} cannot be read as a suite: {error}") from error
     except ValidationError as error:
@@ -157,11 +157,11 @@ def run_suite(
     if backend.detached:
         raise click.UsageError("--detach leaves one run to a service: begin each data set of a suite by itself")
     previews = [backend.preview(method, member.request) for member in members]
-    shown = [PreviewShown.model_validate(preview) for preview in previews]
+    estimates = [PreviewShown.model_validate(preview) for preview in previews]
     if dry_run or show_prompts:
-        _print_estimate(members, previews, shown, prompts=show_prompts, as_json=as_json)
+        _print_estimate(members, previews, estimates, prompts=show_prompts, as_json=as_json)
     else:
-        say(f"suite of {several(len(members), 'data set')}: {_in_words(shown)}")
+        say(f"suite of {several(len(members), 'data set')}: {_in_words(estimates)}")
     for preview in previews:
         backend.check_keys(preview)
     if dry_run or show_prompts:
@@ -219,7 +219,7 @@ def _print_results(
 def _print_estimate(
     members: Sequence[Member],
     previews: "Sequence[JsonObject]",
-    shown: "Sequence[PreviewShown]",
+    estimates: "Sequence[PreviewShown]",
     *,
     prompts: bool,
     as_json: bool,
@@ -229,39 +229,39 @@ def _print_estimate(
 
     if as_json:
         each = [{"data": member.title, **preview} for member, preview in zip(members, previews, strict=True)]
-        print_json({"data": each, "total": _total(shown)})
+        print_json({"data": each, "total": _total(estimates)})
         return
     table = grid("data set", "run")
     for name in ("samples", "calls", "cost"):
         table.add_column(name, justify="right")
-    for member, preview in zip(members, shown, strict=True):
+    for member, preview in zip(members, estimates, strict=True):
         cost = cost_text(preview.cost, _known_cost(preview))
         table.add_row(member.title, preview.run, f"{preview.samples:,}", f"{preview.calls:,}", cost)
     console().print(table)
-    console().print(_in_words(shown), style="bold")
-    notes = dict.fromkeys(note for preview in shown for note in preview.notes)
+    console().print(_in_words(estimates), style="bold")
+    notes = dict.fromkeys(note for preview in estimates for note in preview.notes)
     for note in notes:
         console().print(f"note: {note}", style="yellow", markup=False)
     if prompts:
-        for member, preview in zip(members, shown, strict=True):
+        for member, preview in zip(members, estimates, strict=True):
             console().rule(member.title)
             print_prompts(preview)
 
 
-def _in_words(shown: "Sequence[PreviewShown]") -> str:
-    total = _total(shown)
-    known = sum(map(_known_cost, shown))
+def _in_words(estimates: "Sequence[PreviewShown]") -> str:
+    total = _total(estimates)
+    known = sum(map(_known_cost, estimates))
     samples, calls = several(total["samples"], "sample"), several(total["calls"], "call")
     return f"estimated cost {cost_text(total['cost'], known)}: {samples}, about {calls}"
 
 
-def _total(shown: "Sequence[PreviewShown]") -> "JsonObject":
+def _total(estimates: "Sequence[PreviewShown]") -> "JsonObject":
     """Return the samples, calls and US dollars of all runs; the cost is None if that of any is unknown."""
-    costs = [preview.cost for preview in shown if preview.cost is not None]
+    costs = [preview.cost for preview in estimates if preview.cost is not None]
     return {
-        "samples": sum(preview.samples for preview in shown),
-        "calls": sum(preview.calls for preview in shown),
-        "cost": sum(costs) if len(costs) == len(shown) else None,
+        "samples": sum(preview.samples for preview in estimates),
+        "calls": sum(preview.calls for preview in estimates),
+        "cost": sum(costs) if len(costs) == len(estimates) else None,
     }
 
 
@@ -270,6 +270,6 @@ def _known_cost(preview: "PreviewShown") -> float:
 
 
 def _title(path: Path) -> str:
-    """Return what a data set is called, in letters that the name of a run can have."""
+    """Return the title of a data set, with only characters that are allowed in the name of a run."""
     name = path.name if isinstance(path, HubPath) else path.stem
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "data"

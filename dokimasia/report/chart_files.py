@@ -26,7 +26,7 @@ WIDTH, PIXELS, DOTS = 8.0, 90.0, 200
 CAPTION = 96
 """Characters of a line of a caption."""
 DRAWN = frozenset({"scatter", "bar", "heatmap", "scatterpolar"})
-"""Kinds of traces that are drawn; a chart with another is left out."""
+"""Kinds of traces that can be drawn; a chart with any other is left out."""
 
 _TAG = re.compile(r"<[^>]*>")
 _UNSAFE = re.compile(r"[^A-Za-z0-9]+")
@@ -124,12 +124,12 @@ def _views(chart: Chart) -> Iterator[tuple[str, Chart]]:
 
 
 def _text(label: object) -> str:
-    """Return a label of Plotly as plain text."""
+    """Return a Plotly label as plain text."""
     return html.unescape(_TAG.sub("", str(label).replace("<br>", "\n")))
 
 
 class _Places:
-    """Where values stand on an axis: numbers at themselves, categories at their numbers in order."""
+    """The positions of values on an axis: numbers as they are, categories numbered in order."""
 
     def __init__(self, values: Iterable[object], layout: JsonObject) -> None:
         self.layout = layout
@@ -142,15 +142,15 @@ class _Places:
         self._numbers = {name: float(number) for number, name in enumerate(self.names)}
 
     def of(self, value: object) -> float:
-        """Return a value's place; NaN for a missing one."""
+        """Return the position of a value; NaN for a missing one."""
         return self._numbers[value] if isinstance(value, str) else float("nan") if value is None else float(value)  # type: ignore[arg-type]
 
     def all(self, values: Iterable[object]) -> list[float]:
-        """Return the places of values."""
+        """Return the positions of values."""
         return [self.of(value) for value in values]
 
     def dress(self, axis: "Axis", limit: Any, *, grid: bool) -> None:
-        """Give an axis its title, ticks and range; `limit` sets the range."""
+        """Set the title, ticks and range of an axis; `limit` is called to set the range."""
         layout = self.layout
         axis.set_label_text(_text(layout.get("title", {}).get("text", "")))
         if self.names:
@@ -212,11 +212,11 @@ class _Drawing:
         mode, marker = trace.get("mode", "lines+markers"), trace.get("marker", {})
         xs, ys = self.x.all(trace["x"]), self.y.all(trace["y"])
         colour = marker.get("color") or trace.get("line", {}).get("color") or PALETTE[0]
-        shown: Any = _text(trace["name"]) if trace.get("showlegend", True) and trace.get("name") else None
+        label: Any = _text(trace["name"]) if trace.get("showlegend", True) and trace.get("name") else None
         if trace.get("fill") == "toself":
             filling = trace.get("fillcolor", colour)
-            self.axes.fill(xs, ys, color=_colour(filling), alpha=0.35, label=shown, linewidth=0)
-            shown = None
+            self.axes.fill(xs, ys, color=_colour(filling), alpha=0.35, label=label, linewidth=0)
+            label = None
         reach = {}
         for side in ("x", "y"):
             if bars := trace.get(f"error_{side}"):
@@ -227,10 +227,10 @@ class _Drawing:
         if "lines" in mode:
             line = trace.get("line", {})
             style, width = _DASHES.get(line.get("dash", ""), "-"), 0.8 * line.get("width", 2)
-            self.axes.plot(xs, ys, style, color=_colour(line.get("color", colour)), linewidth=width, label=shown)
-            shown = None
+            self.axes.plot(xs, ys, style, color=_colour(line.get("color", colour)), linewidth=width, label=label)
+            label = None
         if "markers" in mode:
-            self._draw_markers(xs, ys, marker, colour, shown)
+            self._draw_markers(xs, ys, marker, colour, label)
         if "text" in mode:
             places = _each(trace.get("textposition", "top center"), len(xs))
             for x, y, text, place in zip(xs, ys, _each(trace.get("text", ""), len(xs)), places, strict=True):
@@ -242,11 +242,11 @@ class _Drawing:
                 )
 
     def _draw_markers(
-        self, xs: Sequence[float], ys: Sequence[float], marker: JsonObject, colour: Any, shown: Any
+        self, xs: Sequence[float], ys: Sequence[float], marker: JsonObject, colour: Any, label: Any
     ) -> None:
-        colours = [_colour(one) for one in _each(colour, len(xs))]
+        colours = [_colour(edge) for edge in _each(colour, len(xs))]
         hollow = [str(symbol).endswith("-open") for symbol in _each(marker.get("symbol", "circle"), len(xs))]
-        faces = ["white" if open_ else one for one, open_ in zip(colours, hollow, strict=True)]
+        faces = ["white" if open_ else edge for edge, open_ in zip(colours, hollow, strict=True)]
         sizes = [(0.75 * float(size)) ** 2 for size in _each(marker.get("size", 8), len(xs))]
         self.axes.scatter(
             xs,
@@ -255,7 +255,7 @@ class _Drawing:
             c=faces,
             edgecolors=colours,
             alpha=marker.get("opacity"),
-            label=shown,
+            label=label,
             zorder=3,
             clip_on=False,
         )
@@ -280,7 +280,7 @@ class _Drawing:
                 self._ends[place, size < 0] = starts[number] + size
         marker = trace.get("marker", {})
         look: dict[str, Any] = {
-            "color": [_colour(one) for one in _each(marker.get("color", PALETTE[0]), len(sizes))]
+            "color": [_colour(spec) for spec in _each(marker.get("color", PALETTE[0]), len(sizes))]
             or _colour(marker["color"]),
             "alpha": marker.get("opacity"),
             "label": _text(trace["name"]) if trace.get("showlegend", True) and trace.get("name") else None,
@@ -377,12 +377,12 @@ def _reach(bars: Mapping[str, Any], count: int) -> list[list[float]]:
 
 
 def _each(value: Any, count: int) -> list[Any]:
-    """Return a value for each of several points."""
+    """Return one value for each of `count` points."""
     return list(value)[:count] if isinstance(value, list | tuple) else [value] * count
 
 
 def _colour(colour: str) -> Any:
-    """Return a colour of CSS as Matplotlib knows it."""
+    """Return a CSS colour in Matplotlib's form."""
     if not colour.startswith("rgb"):
         return colour
     red, green, blue, *alpha = (float(part) for part in colour[colour.index("(") + 1 : -1].split(","))

@@ -18,7 +18,7 @@ from dokimasia.algorithms.statistics.distributions import student_t_quantile
 from dokimasia.algorithms.statistics.shares import ConfidenceInterval, clopper_pearson, effective_share
 
 FEWEST_OF_STRATUM = 5
-"""The fewest labels of a stratum that is not labelled completely; strata with fewer are taken together."""
+"""The fewest labels of a stratum that is not completely labelled; strata with fewer are pooled."""
 
 _FEWEST_DRAWN = 2
 
@@ -58,8 +58,8 @@ def stratified_mean(
     scale : (float, float)
         The least and the most that a label can be: (0, 1) for right and wrong, (1, 5) for scores.
     together : bool
-        Whether strata of which a random draw of so many labels would bring fewer than five are taken together as one stratum.
-        The labels then have to be a random draw of all open answers. Otherwise strata with fewer than five labels are refused.
+        Whether to pool the strata in which a random draw of as many labels would have fewer than five. The labels then have to
+        be a random draw of all open answers. Otherwise strata with fewer than five labels are refused.
     seed : int
         Seed of the folds.
 
@@ -74,7 +74,7 @@ def stratified_mean(
     In each stratum the mean is that of the labels plus b times the mean value of all its open answers minus that of the
     labelled ones (PPI++); strata are weighted by their open answers, and known answers added as they are. On the labels of
     each of five folds of clusters b is the slope of labels on values in the other folds (cross-fitting), within the stratum if
-    20 labels of it are there and else within all strata, clipped to 0 and 1. So no label tunes its own weight. The interval is
+    it has 20 labels there and else within all strata, clipped to 0 and 1. So no label tunes its own weight. The interval is
     Korn and Graubard's of a share with the effective number of trials that the linearised error over clusters leaves, on the
     scale brought to 0 and 1; the residual variance is at least that of two labels that are a step (1) off.
 
@@ -87,15 +87,15 @@ def stratified_mean(
     --------
     >>> values = [1.0, 5.0] * 100
     >>> labels = [1.0, 4.0] * 20 + [None] * 160
-    >>> found = stratified_mean(RatedAnswers(values, labels, ["a", "b"] * 100), scale=(1.0, 5.0))
-    >>> found.rate, found.labels
+    >>> estimate = stratified_mean(RatedAnswers(values, labels, ["a", "b"] * 100), scale=(1.0, 5.0))
+    >>> estimate.rate, estimate.labels
     (2.5, 40)
     """
     pool = _Pool.of(answers, clusters, scale, together=together, seed=seed)
     if pool.refusal is not None:
         return pool.refusal
-    without = pool.alone()
-    alone = ShareEstimate(without.mean, without.interval(scale))
+    labels_pool = pool.alone()
+    alone = ShareEstimate(labels_pool.mean, labels_pool.interval(scale))
     return Powered(pool.mean, pool.interval(scale), pool.weight, alone, pool.n_labels, pool.n_clusters)
 
 
@@ -115,13 +115,13 @@ def stratified_difference(
     first, second : RatedAnswers
         Both models' answers to each sample, in the same order.
     clusters, scale, together, seed
-        As of `stratified_mean`.
+        As for `stratified_mean`.
 
     Returns
     -------
     Powered
         In the unit of the scale, above 0 if the second is better; refused if either mean is. The interval is Student's t with
-        the error over clusters, which holds how both models' labels go together.
+        the error over clusters, which accounts for how both models' labels are correlated.
 
     Raises
     ------
@@ -137,12 +137,12 @@ def stratified_difference(
     """
     if len(first.values) != len(second.values):
         raise ValueError(f"{len(first.values)} first and {len(second.values)} second answers are no pairs")
-    pools = [_Pool.of(one, clusters, scale, together=together, seed=seed) for one in (first, second)]
+    pools = [_Pool.of(answers, clusters, scale, together=together, seed=seed) for answers in (first, second)]
     for pool in pools:
         if pool.refusal is not None:
             return pool.refusal
     labels, n_clusters = (
-        min(counts) for counts in zip(*((one.n_labels, one.n_clusters) for one in pools), strict=True)
+        min(counts) for counts in zip(*((pool.n_labels, pool.n_clusters) for pool in pools), strict=True)
     )
     weight = sum(pool.weight for pool in pools) / 2
     alone = ShareEstimate(*_apart([pool.alone() for pool in pools], scale))
@@ -157,24 +157,24 @@ def labels_needed(
     scale: tuple[float, float] = (0.0, 1.0),
     seed: int = 0,
 ) -> int | None:
-    """Return about how many labels of open answers in all leave an interval no wider than so much.
+    """Return about how many labels of open answers are needed in all for an interval no wider than `width`.
 
     Parameters
     ----------
     answers, clusters, scale, seed
-        As of `stratified_mean`.
+        As for `stratified_mean`.
     width : float
         From the lower to the upper end of the 95 % interval, above 0, in the unit of the scale.
 
     Returns
     -------
     int or None
-        As many as there are if these suffice. None if the labels are too few to tell, or if labels of all open answers would
-        leave it wider: more answers are needed then.
+        The present number if that is enough. None if the labels are too few to tell, or if even labels of all open answers
+        would not be enough: more answers are needed then.
 
     Notes
     -----
-    The error has a part of the labels, which falls with their number, and one of the answers, which does not.
+    The error has two parts: that of the labels falls with their number, that of the answers does not.
 
     Examples
     --------
@@ -194,18 +194,18 @@ def labels_needed(
     allowed = (width / (interval.high - interval.low)) ** 2
     n_open, n = int(pool.open.sum()), pool.n_labels
     whole, of_answers = pool.error**2, _error(pool.of_answers) ** 2
-    left = allowed * whole - of_answers
-    if left <= 0:
+    remainder = allowed * whole - of_answers
+    if remainder <= 0:
         return None
-    needed = ceil(n * max(0.0, whole - of_answers) / left)
+    needed = ceil(n * max(0.0, whole - of_answers) / remainder)
     return needed if needed <= n_open else None
 
 
 class _Pool(NamedTuple):
-    """One model's answers as arrays, and what labels and values say of them.
+    """One model's answers as arrays, and the mean label estimated from them.
 
-    `contributions` are those of the clusters to the error of the mean, and `of_answers` the part of these that no further label
-    lessens; `floor` is the least variance of the labels' part.
+    `contributions` are those of the clusters to the error of the mean, and `of_answers` the part of these that more labels
+    cannot reduce; `floor` is the least variance of the labels' part.
     """
 
     mean: float
@@ -238,16 +238,16 @@ class _Pool(NamedTuple):
             If lengths differ, or a value or label lies outside of the scale.
         """
         n = len(answers.values)
-        for several in (answers.labels, answers.strata, answers.known):
-            if several is not None and len(several) != n:
-                raise ValueError(f"{n} values and {len(several)} labels, strata or rules are no answers")
+        for column in (answers.labels, answers.strata, answers.known):
+            if column is not None and len(column) != n:
+                raise ValueError(f"{n} values and {len(column)} labels, strata or rules are no answers")
         values = np.array(answers.values, dtype=np.float64)
         place = np.arange(n) if clusters is None else number_clusters(clusters, n)
         open_ = np.ones(n, dtype=np.bool_) if answers.known is None else ~np.array(answers.known, dtype=np.bool_)
         labelled = open_ & np.array([label is not None for label in answers.labels], dtype=np.bool_)
         truth = np.array([label or 0.0 for label in answers.labels], dtype=np.float64)
-        for several in (values, truth[labelled]):
-            if several.size and not (several.min() >= scale[0] and several.max() <= scale[1]):
+        for column in (values, truth[labelled]):
+            if column.size and not (column.min() >= scale[0] and column.max() <= scale[1]):
                 raise ValueError(f"a value or label lies outside of {scale[0]:g} to {scale[1]:g}")
         n_labels, n_clusters = int(labelled.sum()), len(set(place[labelled].tolist()))
         empty = np.zeros(0)
@@ -288,7 +288,7 @@ class _Pool(NamedTuple):
 
     @classmethod
     def _from(cls, parts: "_RatedArrays", slopes: Floats, n_labels: int, n_clusters: int) -> "_Pool":
-        """Return the pool with these slopes, one for each answer, read of labelled ones."""
+        """Return the pool with these slopes, one for each answer; only those of labelled answers are used."""
         values, truth, open_, labelled, stratum, place = parts
         n = len(values)
         counted = np.where(open_, 0.0, values)
@@ -316,7 +316,7 @@ class _Pool(NamedTuple):
         return cls(mean, contributions, of_answers, floor, weight, open_, place, n_labels, n_clusters, None, parts)
 
     def alone(self) -> "_Pool":
-        """Return the pool in which the labels alone count."""
+        """Return the pool estimated from the labels alone."""
         if self.parts is None:
             return self
         return self._from(self.parts, np.zeros(len(self.place)), self.n_labels, self.n_clusters)
@@ -352,7 +352,7 @@ class _RatedArrays(NamedTuple):
 
 
 def _joined(stratum: NDArray[np.intp], expected: Floats, counts: Floats, short: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return strata of which the short ones are one, with another if too few labels are expected of them together."""
+    """Return the strata with the short ones merged, and with others too while too few labels are expected of them."""
     if not short.any():
         return stratum
     joined = short.copy()
@@ -389,19 +389,19 @@ def _slope(parts: _RatedArrays, chosen: NDArray[np.bool_]) -> float:
         return 0.0
     sizes = np.maximum(1.0, np.bincount(stratum))
     values, truth = (
-        one - (np.bincount(stratum, weights=one) / sizes)[stratum]
-        for one in (parts.values[chosen], parts.truth[chosen])
+        numbers - (np.bincount(stratum, weights=numbers) / sizes)[stratum]
+        for numbers in (parts.values[chosen], parts.truth[chosen])
     )
     squares = float(values @ values)
     return min(1.0, max(0.0, float(values @ truth) / squares)) if squares > 1e-12 else 0.0
 
 
 def _left_out(contributions: Floats, error: float = 0.0) -> Floats:
-    """Return the change of a mean without each cluster in turn, widened to a standard error of at least so much."""
+    """Return the change of a mean without each cluster in turn, widened to a standard error of at least `error`."""
     count = len(contributions)
     left_out = -contributions * count / (count - 1)
-    found = jackknife_error(left_out)
-    return left_out * (error / found) if 0 < found < error else left_out
+    estimate = jackknife_error(left_out)
+    return left_out * (error / estimate) if 0 < estimate < error else left_out
 
 
 def _error(contributions: Floats, least: float = 0.0) -> float:

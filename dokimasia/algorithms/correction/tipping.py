@@ -1,8 +1,7 @@
-"""Tipping points: how much a judge's rates may differ on a run from a passport's before what was concluded changes.
+"""Tipping points: how far a judge's rates on a run may differ from its passport before a conclusion changes.
 
-An interval of a rate that a passport corrects allows for the uncertainty of what the passport measured, and takes for granted
-that it applies to this run. The functions move one of the judge's two rates at a time, with its interval, until a conclusion
-no longer holds.
+The interval of a rate corrected by passport covers the uncertainty of the passport's measurements, but assumes that they apply
+to this run. The functions move one of the judge's two rates at a time, with its interval, until a conclusion no longer holds.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -17,7 +16,7 @@ JudgeRate = Literal["sensitivity", "specificity"]
 Side = Literal["first", "second", "both"]
 
 HALVINGS = 10
-"""Halvings of the way to 0 or 1 in search of a tipping point, which is then known to 0.001."""
+"""Bisection steps between a rate and 0 or 1, which find a tipping point to within 0.001."""
 
 
 class Tipping(NamedTuple):
@@ -34,21 +33,21 @@ def interval_tipping(
     sensitivity: ShareEstimate,
     specificity: ShareEstimate,
 ) -> dict[JudgeRate, Tipping]:
-    """Return by how much each of the judge's rates may differ before the corrected rate leaves its interval.
+    """Return how far each of the judge's rates may move before the corrected rate leaves its interval.
 
     Parameters
     ----------
     decisions : sequence of DecidedLabel
-        One per answer, as of `corrected_rate`.
+        One per answer, as for `corrected_rate`.
     interval : ConfidenceInterval
         The interval of the corrected rate.
     sensitivity, specificity : ShareEstimate
-        The judge's rates by the passport.
+        The judge's rates in the passport.
 
     Returns
     -------
     dict of JudgeRate to Tipping
-        Beyond these values the rate that the run's answers are corrected to lies outside of the interval.
+        Beyond these values the corrected rate of the run's answers lies outside the interval.
 
     Examples
     --------
@@ -59,15 +58,15 @@ def interval_tipping(
     (0.91, None)
     """
     n = len(decisions)
-    right_by_rule = sum(one.right and not one.by_judge for one in decisions) / n
-    judged = sum(one.by_judge for one in decisions) / n
-    judged_wrong = sum(one.by_judge and not one.right for one in decisions) / n
+    right_by_rule = sum(decision.right and not decision.by_judge for decision in decisions) / n
+    judged = sum(decision.by_judge for decision in decisions) / n
+    judged_wrong = sum(decision.by_judge and not decision.right for decision in decisions) / n
 
     def holds(sensitivity: float, specificity: float) -> bool:
-        apart = sensitivity - (1 - specificity)
-        if apart <= 0:
+        gap = sensitivity - (1 - specificity)
+        if gap <= 0:
             return False
-        rate = right_by_rule + min(judged, max(0.0, (sensitivity * judged - judged_wrong) / apart))
+        rate = right_by_rule + min(judged, max(0.0, (sensitivity * judged - judged_wrong) / gap))
         return interval.low <= rate <= interval.high
 
     return {
@@ -84,18 +83,18 @@ def rate_tipping(
     clusters: Sequence[Hashable] | None = None,
     seed: int,
 ) -> dict[JudgeRate, Tipping]:
-    """Return by how much each of the judge's rates may differ before a rate no longer differs from the one as judged.
+    """Return how far each of the judge's rates may move before the corrected rate no longer differs from the rate as judged.
 
     Parameters
     ----------
     decisions, sensitivity, specificity, clusters, seed
-        As of `corrected_rate`.
+        As for `corrected_rate`.
 
     Returns
     -------
     dict of JudgeRate to Tipping
-        Beyond these values the interval of the corrected rate holds the share judged right, or nothing can be corrected.
-        Empty if the interval holds it already, or the correction is refused.
+        Beyond these values the interval of the corrected rate contains the share judged right, or no correction is possible.
+        Empty if the interval already contains it, or the correction is refused.
 
     Examples
     --------
@@ -106,16 +105,20 @@ def rate_tipping(
     """
 
     def sign(sensitivity: ShareEstimate, specificity: ShareEstimate) -> int:
-        found = corrected_rate(
+        estimate = corrected_rate(
             decisions, sensitivity=sensitivity, specificity=specificity, clusters=clusters, seed=seed
         )
-        return _sign(found, sum(one.right for one in decisions) / len(decisions))
+        return _sign(estimate, sum(decision.right for decision in decisions) / len(decisions))
 
-    if not decisions or not (known := sign(sensitivity, specificity)):
+    if not decisions or not (direction := sign(sensitivity, specificity)):
         return {}
     return {
-        "sensitivity": _edges(lambda value: sign(_moved(sensitivity, value), specificity) == known, sensitivity.share),
-        "specificity": _edges(lambda value: sign(sensitivity, _moved(specificity, value)) == known, specificity.share),
+        "sensitivity": _edges(
+            lambda value: sign(_moved(sensitivity, value), specificity) == direction, sensitivity.share
+        ),
+        "specificity": _edges(
+            lambda value: sign(sensitivity, _moved(specificity, value)) == direction, specificity.share
+        ),
     }
 
 
@@ -128,19 +131,19 @@ def order_tipping(
     clusters: Sequence[Hashable] | None = None,
     seed: int,
 ) -> dict[tuple[Side, JudgeRate], Tipping]:
-    """Return by how much each of the judge's rates may differ before it is open which of two models is better.
+    """Return how far each of the judge's rates may move before it is unclear which of two models is better.
 
     Parameters
     ----------
     first, second, sensitivity, specificity, clusters, seed
-        As of `corrected_difference`.
+        As for `corrected_difference`.
 
     Returns
     -------
     dict of (Side, JudgeRate) to Tipping
-        For a rate that differs on the answers of both models alike, and on those of one model alone. Beyond these values the
-        interval of the difference holds 0 or lies on its other side, or nothing can be corrected. Empty if the interval holds
-        0 already, or the correction is refused.
+        For a rate that moves on the answers of both models alike, and on those of one model alone. Beyond these values the
+        interval of the difference contains 0 or lies on its other side, or no correction is possible. Empty if the interval
+        already contains 0, or the correction is refused.
 
     Notes
     -----
@@ -160,18 +163,18 @@ def order_tipping(
     """
     rates: dict[JudgeRate, ShareEstimate] = {"sensitivity": sensitivity, "specificity": specificity}
 
-    known = _sign(
+    direction = _sign(
         corrected_difference(
             first, second, sensitivity=sensitivity, specificity=specificity, clusters=clusters, seed=seed
         ),
         0.0,
     )
-    if not known:
+    if not direction:
         return {}
 
-    def holds(side: Side, moved: dict[JudgeRate, ShareEstimate]) -> bool:
-        judges = [rates | moved if side in (name, "both") else rates for name in ("first", "second")]
-        return _difference_sign((first, second), judges, clusters, seed) == known
+    def holds(side: Side, changes: dict[JudgeRate, ShareEstimate]) -> bool:
+        judges = [rates | changes if side in (name, "both") else rates for name in ("first", "second")]
+        return _difference_sign((first, second), judges, clusters, seed) == direction
 
     names: tuple[JudgeRate, JudgeRate] = ("sensitivity", "specificity")
     sides: tuple[Side, Side, Side] = ("both", "first", "second")
@@ -191,18 +194,20 @@ def _difference_sign(
     clusters: Sequence[Hashable] | None,
     seed: int,
 ) -> int:
-    """Return 1 or -1 if the second rate is above or below the first beyond chance, each with its own judge's rates; else 0."""
+    """Return 1 or -1 if the second rate is clearly above or below the first, each corrected by its own rates; else 0."""
     n = len(sides[0])
-    apart = [one["sensitivity"].share - one["specificity"].less.share for one in judges]
-    if any(refusal(one["sensitivity"], one["specificity"]) for one in judges):
+    gaps = [judge["sensitivity"].share - judge["specificity"].less.share for judge in judges]
+    if any(refusal(judge["sensitivity"], judge["specificity"]) for judge in judges):
         return 0
     values = [
-        [value / scale for value in judged_values(side, one["sensitivity"], one["specificity"])]
-        for side, one, scale in zip(sides, judges, apart, strict=True)
+        [value / scale for value in judged_values(side, judge["sensitivity"], judge["specificity"])]
+        for side, judge, scale in zip(sides, judges, gaps, strict=True)
     ]
-    right_by_rule = [sum(one.right and not one.by_judge for one in side) / n for side in sides]
-    open_to = [rule + sum(one.by_judge for one in side) / n for rule, side in zip(right_by_rule, sides, strict=True)]
-    means = [sum(one) / n for one in values]
+    right_by_rule = [sum(decision.right and not decision.by_judge for decision in side) / n for side in sides]
+    open_to = [
+        rule + sum(decision.by_judge for decision in side) / n for rule, side in zip(right_by_rule, sides, strict=True)
+    ]
+    means = [sum(numbers) / n for numbers in values]
     rates = [min(high, max(low, mean)) for mean, low, high in zip(means, right_by_rule, open_to, strict=True)]
     for answers, judge, mean, rate in zip(sides, judges, means, rates, strict=True):
         # a rate is cut where fewer answers were judged wrong than false alarms make, or more than can be: by chance, or not
@@ -217,14 +222,14 @@ def _difference_sign(
             ).reason
         ):
             return 0
-    bound = sum(1 / scale for scale in apart)
+    bound = sum(1 / scale for scale in gaps)
     steps = [b - a for a, b in zip(*values, strict=True)]
     sampled = bootstrap_interval(steps, clusters=clusters, seed=seed, bounds=(-bound, bound))
     difference, middle = rates[1] - rates[0], (rates[0] + rates[1]) / 2
     side = 1 if difference < 0 else -1
     errors = [(sampled.high if side > 0 else sampled.low) - (means[1] - means[0])]
-    by_sensitivity = [(high - middle) / scale for high, scale in zip(open_to, apart, strict=True)]
-    by_alarms = [(middle - low) / scale for low, scale in zip(right_by_rule, apart, strict=True)]
+    by_sensitivity = [(high - middle) / scale for high, scale in zip(open_to, gaps, strict=True)]
+    by_alarms = [(middle - low) / scale for low, scale in zip(right_by_rule, gaps, strict=True)]
     for parts, estimate in (
         (by_sensitivity, judges[0]["sensitivity"]),
         (by_alarms, judges[0]["specificity"].less),
@@ -235,15 +240,15 @@ def _difference_sign(
     return 0 if abs(difference) <= reach else -side
 
 
-def _sign(found: Corrected, value: float) -> int:
-    """Return 1 or -1 if an interval lies above or below a value; 0 if it holds it, or there is none."""
-    if found.interval is None or found.interval.reason:
+def _sign(estimate: Corrected, value: float) -> int:
+    """Return 1 or -1 if an interval lies above or below a value; 0 if it contains the value, or there is no interval."""
+    if estimate.interval is None or estimate.interval.reason:
         return 0
-    return (found.interval.low > value) - (found.interval.high < value)
+    return (estimate.interval.low > value) - (estimate.interval.high < value)
 
 
 def _moved(estimate: ShareEstimate, share: float) -> ShareEstimate:
-    """Return a rate moved to another value with its interval, which is cut at 0 and 1."""
+    """Return a rate moved to another value together with its interval, which is clipped to 0 and 1."""
     ends = [min(1.0, max(0.0, end + share - estimate.share)) for end in estimate.interval]
     return ShareEstimate(share, ConfidenceInterval(ends[0], ends[1], method=estimate.interval.method))
 
@@ -253,7 +258,7 @@ def _edges(holds: Callable[[float], bool], share: float) -> Tipping:
 
 
 def _edge(holds: Callable[[float], bool], share: float, end: float) -> float | None:
-    """Return the value between a share, at which it holds, and an end, from which on it does not; None if it holds there."""
+    """Return the value between a share and an end at which a conclusion stops holding; None if it still holds at the end."""
     if holds(end):
         return None
     inside, outside = share, end

@@ -11,14 +11,14 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 
 Way = tuple[Task, Evaluator]
-Said = Mapping[tuple[Way, str], Detection]
-"""What came of a judge's items, by task and evaluator and by item."""
+Detections = Mapping[tuple[Way, str], Detection]
+"""A judge's results by task and evaluator, and by item."""
 
 
 def check_of(
     home: Home, judge: str, runs: Sequence[str], *, reference: str = "", seed: int = 0
 ) -> tuple[JudgeCheck, Passport]:
-    """Return whether a judge is good enough by finished probes, and its passport.
+    """Return the check of a judge by finished probes, and its passport.
 
     Args:
         home: the home, open for reading.
@@ -34,18 +34,20 @@ def check_of(
     material = material_of(home, judge, runs, seed=seed)
     passport = passport_of(material)
     ids = list(dict.fromkeys(run for data in passport.data for run in data.runs))
-    said = _said(material.detections)
+    detections = _by_item(material.detections)
     compared: dict[Way, Disagreement] = {}
     if reference:
-        other = _said(material_of(home, reference, runs or ids, seed=seed).detections)
-        compared = _disagreements(said, other)
+        other = _by_item(material_of(home, reference, runs or ids, seed=seed).detections)
+        compared = _disagreements(detections, other)
     checked: set[str] = set()
     for _, plan, _ in probes_that_asked(home, judge, ids):
         checked |= {probe.id for probe in stored_probes(home, plan) if probe.checked}
     return (
         judge_check(
             passport,
-            labelled=_from_labels({key: one for key, one in said.items() if one.item in checked}),
+            labelled=_from_labels(
+                {key: detection for key, detection in detections.items() if detection.item in checked}
+            ),
             reference=reference,
             compared=compared,
             seconds=_seconds(home, judge, ids),
@@ -54,51 +56,59 @@ def check_of(
     )
 
 
-def _said(found: Sequence[Detection]) -> Said:
-    return {((one.task, one.evaluator), one.item): one for one in found if one.case in ("error", "neutral")}
-
-
-def _wrong(one: Detection) -> float | None:
-    """Return how far a judge's verdict is from what an item is: an error that it misses, or harm where there is none."""
-    if one.case == "error":
-        return one.undetected
-    return alarmed(one)
-
-
-def _marked(one: Detection) -> float | None:
-    """Return how far a judge says that an item is worse than the gold answer, 0 to 1; None without a judgement."""
-    if one.case == "error":
-        return detected(one)
-    return alarmed(one)
-
-
-def _from_labels(said: Said) -> dict[Way, Disagreement]:
-    by_way: dict[Way, list[Detection]] = {}
-    for (way, _), one in said.items():
-        by_way.setdefault(way, []).append(one)
+def _by_item(detections: Sequence[Detection]) -> Detections:
     return {
-        way: Disagreement(measured(found, _wrong), len(found), sum(_wrong(one) is not None for one in found))
-        for way, found in by_way.items()
+        ((detection.task, detection.evaluator), detection.item): detection
+        for detection in detections
+        if detection.case in ("error", "neutral")
     }
 
 
-def _disagreements(said: Said, other: Said) -> dict[Way, Disagreement]:
-    """Return how far two judges differ, over the items that both were asked about."""
+def _wrong(detection: Detection) -> float | None:
+    """Return how wrong a judge is about an item: a missed error, or a false alarm; None without a judgement."""
+    if detection.case == "error":
+        return detection.undetected
+    return alarmed(detection)
+
+
+def _marked(detection: Detection) -> float | None:
+    """Return how much worse than the gold answer a judge finds an item, 0 to 1; None without a judgement."""
+    if detection.case == "error":
+        return detected(detection)
+    return alarmed(detection)
+
+
+def _from_labels(detections: Detections) -> dict[Way, Disagreement]:
+    by_way: dict[Way, list[Detection]] = {}
+    for (way, _), detection in detections.items():
+        by_way.setdefault(way, []).append(detection)
+    return {
+        way: Disagreement(
+            measured(group, _wrong), len(group), sum(_wrong(detection) is not None for detection in group)
+        )
+        for way, group in by_way.items()
+    }
+
+
+def _disagreements(detections: Detections, other: Detections) -> dict[Way, Disagreement]:
+    """Return how much two judges disagree on the items that both were asked about."""
     by_way: dict[Way, list[Detection]] = {}
     differences: dict[tuple[Way, str], float | None] = {}
-    for key, one in said.items():
+    for key, detection in detections.items():
         if key not in other:
             continue
-        ours, theirs = _marked(one), _marked(other[key])
+        ours, theirs = _marked(detection), _marked(other[key])
         differences[key] = None if ours is None or theirs is None else abs(ours - theirs)
-        by_way.setdefault(key[0], []).append(one)
+        by_way.setdefault(key[0], []).append(detection)
 
-    def difference(one: Detection) -> float | None:
-        return differences[(one.task, one.evaluator), one.item]
+    def difference(detection: Detection) -> float | None:
+        return differences[(detection.task, detection.evaluator), detection.item]
 
     return {
-        way: Disagreement(measured(found, difference), len(found), sum(difference(one) is not None for one in found))
-        for way, found in by_way.items()
+        way: Disagreement(
+            measured(group, difference), len(group), sum(difference(detection) is not None for detection in group)
+        )
+        for way, group in by_way.items()
     }
 
 
@@ -108,10 +118,10 @@ def _seconds(home: Home, judge: str, runs: Sequence[str]) -> dict[Way, list[floa
     for run, plan, arm in probes_that_asked(home, judge, runs):
         judgements = costs_and_calls(home, run, arm, {probe.id: probe for probe in stored_probes(home, plan)})
         used = SqliteLedger(home).calls_for(
-            call for found in judgements.values() for _, calls in found for call in calls
+            call for pairs in judgements.values() for _, calls in pairs for call in calls
         )
-        for way, found in judgements.items():
-            for _, calls in found:
+        for way, pairs in judgements.items():
+            for _, calls in pairs:
                 times = [used[call].latency for call in calls if call in used]
                 known = [time for time in times if time is not None]
                 if len(known) == len(calls):

@@ -72,7 +72,7 @@ def is_correctable(run: Run) -> bool:
 
 
 def decided_run(home: Home, run: Run, *, scored: bool = False) -> DecidedRun:
-    """Return the yes-or-no decisions of a run; if `scored`, a run that only has scores will do.
+    """Return the yes-or-no decisions of a run; if `scored`, a run that only has scores is accepted too.
 
     Raises:
         InputError: the run's method makes no such decisions, or the run has none.
@@ -111,8 +111,8 @@ def correct(
         passport: a file with the judge's passport.
         human: a file of labels, as annotations.
         mix: a file with the mix of kinds of error.
-        by_category: whether the labels are random draws of each category, rather than of all answers.
-        width: the width of an interval that labels are counted for, as a share of the scale, above 0 and below 1.
+        by_category: whether the labels were drawn at random within each category, rather than from all answers.
+        width: count the labels that an interval of this width needs, as a share of the scale, above 0 and below 1.
 
     Raises:
         InputError: the run has no decisions, neither passport nor labels are given, or a file cannot be used.
@@ -175,7 +175,10 @@ def correct(
             )
         lines = (labels.drawn, contradicted, check_responses(human.name, labels, home, run))
         warnings += [line for line in lines if line]
-    measures = {one.name: _measure(one, rates.get(one.name), labels, width, seed=run.seed) for one in judged.measures}
+    measures = {
+        measure.name: _measure(measure, rates.get(measure.name), labels, width, seed=run.seed)
+        for measure in judged.measures
+    }
     return CorrectionFigures(
         run=run.id,
         status=run.status,
@@ -206,7 +209,7 @@ def _scored(
     by_category: bool,
     width: float | None,
 ) -> CorrectionFigures:
-    """Return the figures of a run of which people gave scores."""
+    """Return the figures of a run whose answers people have scored."""
     if passport is not None:
         raise ConfigError(
             f"{human}: these are scores, and a passport corrects what is right or wrong: correct by each in a call of its own"
@@ -262,19 +265,19 @@ def _model(
     over: OverMixes | None = None
     robustness: tuple[Robustness, ...] = ()
     if rates is not None:
-        found = Corrected(None, None, rates.refused)
+        estimate = Corrected(None, None, rates.refused)
         if rates.sensitivity is not None and rates.specificity is not None and not rates.refused:
             both = {"sensitivity": rates.sensitivity, "specificity": rates.specificity}
-            found = corrected_rate(decisions, **both, clusters=clusters, seed=seed)
-        by_passport = _corrected(found)
-        robustness = rate_robustness(found, decisions, rates, clusters=clusters, seed=seed)
+            estimate = corrected_rate(decisions, **both, clusters=clusters, seed=seed)
+        by_passport = _corrected(estimate)
+        robustness = rate_robustness(estimate, decisions, rates, clusters=clusters, seed=seed)
         if rates.by_kind and rates.specificity is not None and decisions:
             n = len(decisions)
             ruled = [one.right for one in decisions if not one.by_judge]
             right = sum(one.right and one.by_judge for one in decisions) / n
             by_rule = (sum(ruled) / n, (len(ruled) - sum(ruled)) / n)
             mixes = rates_over_mixes(right, rates.by_kind, rates.specificity, by_rule=by_rule)
-            if rates.refused or not _cut(found.rate, (mixes.low, mixes.high), by_rule):
+            if rates.refused or not _cut(estimate.rate, (mixes.low, mixes.high), by_rule):
                 over = OverMixes(
                     low=rounded(mixes.low), high=rounded(mixes.high), lowest=mixes.lowest, highest=mixes.highest
                 )
@@ -308,12 +311,12 @@ def labelled_answers(answers: Sequence[DecidedAnswer], labels: Labels) -> Labell
 
 
 def _by_strata(answers: Sequence[DecidedAnswer], labels: Labels) -> RatedAnswers:
-    """Return answers as `labelled_answers`, each with its category."""
-    decided, told, known = labelled_answers(answers, labels)
+    """Return what `labelled_answers` does, and the category of each answer if labels were drawn by category."""
+    decided, truth, known = labelled_answers(answers, labels)
     strata: list[str] | None = None
     if labels.strata is not None:
-        strata = [labels.strata[one.unit.id] for one in answers if one.decision is not None]
-    return RatedAnswers(decided, told, strata, known)
+        strata = [labels.strata[answer.unit.id] for answer in answers if answer.decision is not None]
+    return RatedAnswers(decided, truth, strata, known)
 
 
 def _by_labels(answers: Sequence[DecidedAnswer], labels: Labels, width: float | None, *, seed: int) -> ByLabels:
@@ -395,11 +398,11 @@ def _pair(
             before, after = zip(*both, strict=True)
             if labels.strata is None:
                 earlier, later = labelled_answers(before, labels), labelled_answers(after, labels)
-                found = powered_difference(earlier, later, clusters=clusters)
+                estimate = powered_difference(earlier, later, clusters=clusters)
             else:
                 rated = _by_strata(before, labels), _by_strata(after, labels)
-                found = stratified_difference(*rated, clusters=clusters, together=labels.together, seed=seed)
-            by_labels = Corrected(found.rate, found.interval, found.reason)
+                estimate = stratified_difference(*rated, clusters=clusters, together=labels.together, seed=seed)
+            by_labels = Corrected(estimate.rate, estimate.interval, estimate.reason)
     return Compared(
         first=first,
         second=second,

@@ -60,8 +60,8 @@ class Labels(NamedTuple):
         ruled: the number of labelled answers that rules decided.
         contradicting: of these, those labelled otherwise than the rule decided.
         rated: the SHA-256 of the rated response, for units with it.
-        strata: the category of each sample, if the labels are a random draw of each category.
-        together: whether they are one of all answers too, so that small categories may be taken together.
+        strata: the category of each sample, if the labels were drawn at random within each category.
+        together: whether they are a random draw of all answers too, so that small categories may be pooled.
     """
 
     right: Mapping[AnnotationUnit, bool]
@@ -78,15 +78,15 @@ class Labels(NamedTuple):
     together: bool = True
 
     def by_category(self, categories: Mapping[str, str]) -> "Labels":
-        """Return the labels as random draws of the answers of each category.
+        """Return the labels as random draws within each category.
 
-        If they are no random draw of all answers, each category needs labels of its own.
+        Unless they are a random draw of all answers too, each category needs enough labels of its own.
         """
         return self._replace(strata=categories, together=not self.drawn, drawn="")
 
 
 class ScoreLabels(NamedTuple):
-    """People's scores of a run's answers: each answer's mean or adjudicated one, 1 to 5, how many people, and rated responses."""
+    """People's scores of answers (mean or adjudicated, 1 to 5), the number of people, and the hashes of the rated responses."""
 
     scores: Mapping[AnnotationUnit, float]
     people: int
@@ -265,30 +265,37 @@ def read_labels(path: Path, judged: DecidedRun, *, seed: int) -> Labels:
 
 
 def read_scores(path: Path, judged: DecidedRun) -> ScoreLabels | None:
-    """Return people's scores of a file of annotations; None if none is above 1: these are labels of right and wrong.
+    """Return people's scores from a file of annotations; None if no value is above 1, as in a file of right-or-wrong labels.
 
     Raises:
         NotFound: there is no such file.
         DataError: naming each line with a sample or model that the run has not scored, or a value outside of 1 to 5.
     """
     _no_passport(path)
-    units = {one.unit for several in judged.scores.values() for one in several}
-    given = read_annotations(path)
-    if not (judged.scores and any(LOWEST < one.value <= HIGHEST for one in given)):
+    units = {answer.unit for answers in judged.scores.values() for answer in answers}
+    annotations = read_annotations(path)
+    if not (judged.scores and any(LOWEST < annotation.value <= HIGHEST for annotation in annotations)):
         return None
     refuse(
         [
-            f"{path}, line {one.line}: the value {one.value:g} is no score from 1 to 5 as others are: a file has scores or labels"
-            for one in given
-            if not LOWEST <= one.value <= HIGHEST
+            f"{path}, line {annotation.line}: the value {annotation.value:g} is no score from 1 to 5 as others are: "
+            "a file has scores or labels"
+            for annotation in annotations
+            if not LOWEST <= annotation.value <= HIGHEST
         ]
     )
-    refuse([f"{path}, line {one.line}: the run has no score of {one.unit}" for one in given if one.unit not in units])
-    together = put_together(given)
+    refuse(
+        [
+            f"{path}, line {annotation.line}: the run has no score of {annotation.unit}"
+            for annotation in annotations
+            if annotation.unit not in units
+        ]
+    )
+    together = put_together(annotations)
     return ScoreLabels(
         {rated.unit: rated.reference for rated in together},
-        len({one.annotator for one in given}),
-        {one.unit: one.response_sha256 for one in given if one.response_sha256},
+        len({annotation.annotator for annotation in annotations}),
+        {annotation.unit: annotation.response_sha256 for annotation in annotations if annotation.response_sha256},
     )
 
 

@@ -1,4 +1,4 @@
-"""Robustness of what a passport corrects: how much the judge may differ on a run before a conclusion changes."""
+"""Robustness of corrections by passport: how far the judge's rates on a run may differ before a conclusion changes."""
 
 from collections.abc import Hashable, Iterable, Sequence
 
@@ -18,66 +18,66 @@ from dokimasia.runs.measures import rounded
 
 
 def rate_robustness(
-    found: Corrected,
+    estimate: Corrected,
     decisions: Sequence[DecidedLabel],
     rates: JudgeRates,
     *,
     clusters: Sequence[Hashable],
     seed: int,
 ) -> tuple[Robustness, ...]:
-    """Return of a corrected rate how far its interval holds, and how far that it differs from the rate as judged.
+    """Return how robust a corrected rate is: its interval, and its difference from the rate as judged.
 
     Args:
-        found: the corrected rate.
-        decisions: the decisions that it was corrected from.
+        estimate: the corrected rate.
+        decisions: the decisions that it was computed from.
         rates: the judge's rates.
         clusters: the cluster of each decision.
-        seed: the seed of the rate.
+        seed: the seed that it was computed with.
     """
     both = _measured(rates)
-    interval = found.interval
-    if both is None or interval is None or interval.reason or all(not one.by_judge for one in decisions):
+    interval = estimate.interval
+    if both is None or interval is None or interval.reason or all(not decision.by_judge for decision in decisions):
         return ()
     within = interval_tipping(decisions, interval, **both)
-    said = f"the corrected rate stays within its interval ({_percent(interval.low)} to {_percent(interval.high)})"
-    conclusions = [_robustness(said, [("", name, tipping) for name, tipping in within.items()], both)]
-    raw = sum(one.right for one in decisions) / len(decisions)
+    conclusion = f"the corrected rate stays within its interval ({_percent(interval.low)} to {_percent(interval.high)})"
+    conclusions = [_robustness(conclusion, [("", name, tipping) for name, tipping in within.items()], both)]
+    raw = sum(decision.right for decision in decisions) / len(decisions)
     if differs := rate_tipping(decisions, **both, clusters=clusters, seed=seed):
         word = "more" if interval.low > raw else "fewer"
-        said = f"{word} answers are right than the {_percent(raw)} as judged"
-        conclusions.append(_robustness(said, [("", name, tipping) for name, tipping in differs.items()], both))
+        conclusion = f"{word} answers are right than the {_percent(raw)} as judged"
+        conclusions.append(_robustness(conclusion, [("", name, tipping) for name, tipping in differs.items()], both))
     return tuple(conclusions)
 
 
 def order_robustness(
     names: tuple[str, str],
     sides: Sequence[Sequence[DecidedLabel]],
-    found: Corrected,
+    estimate: Corrected,
     rates: JudgeRates,
     *,
     clusters: Sequence[Hashable],
     seed: int,
 ) -> tuple[Robustness, ...]:
-    """Return how far it holds which of two models is better, by passport; empty if that is open.
+    """Return how robust the order of two models is by passport; empty if it is not clear which is better.
 
     Args:
-        names: of the first and the second model.
-        sides: the decisions on both.
-        found: the corrected difference.
+        names: the names of the first and the second model.
+        sides: the decisions on the answers of each.
+        estimate: the corrected difference.
         rates: the judge's rates.
         clusters: the cluster of each sample.
-        seed: the seed of the difference.
+        seed: the seed that it was computed with.
     """
     both = _measured(rates)
-    if both is None or found.interval is None or found.interval.low <= 0 <= found.interval.high:
+    if both is None or estimate.interval is None or estimate.interval.low <= 0 <= estimate.interval.high:
         return ()
-    moved = order_tipping(sides[0], sides[1], **both, clusters=clusters, seed=seed)
-    if not moved:
+    tipping_points = order_tipping(sides[0], sides[1], **both, clusters=clusters, seed=seed)
+    if not tipping_points:
         return ()
     model = {"both": "", "first": names[0], "second": names[1]}
-    better, worse = names[::-1] if found.interval.low > 0 else names
+    better, worse = names[::-1] if estimate.interval.low > 0 else names
     points: list[tuple[str, JudgeRate, Tipping]] = [
-        (model[side], name, tipping) for (side, name), tipping in moved.items()
+        (model[side], name, tipping) for (side, name), tipping in tipping_points.items()
     ]
     return (_robustness(f"{better} is better than {worse}", points, both),)
 
@@ -96,18 +96,18 @@ def _robustness(
             rate=name,
             model=model,
             passport=rounded(both[name].share),
-            below=None if found.below is None else rounded(found.below),
-            above=None if found.above is None else rounded(found.above),
+            below=None if values.below is None else rounded(values.below),
+            above=None if values.above is None else rounded(values.above),
         )
-        for model, name, found in sorted(points, key=lambda point: point[0])
+        for model, name, values in sorted(points, key=lambda point: point[0])
     )
     conditions: list[str] = []
     named: set[JudgeRate] = set()
     for model in dict.fromkeys(point.model for point in tipping):
-        moved = [text for point in tipping if point.model == model and (text := _beyond(point, named))]
-        if moved:
+        ranges = [text for point in tipping if point.model == model and (text := _beyond(point, named))]
+        if ranges:
             where = f"on the answers of {model} alone" if model else "on this run"
-            conditions.append(f"{' or '.join(moved)} {where}")
+            conditions.append(f"{' or '.join(ranges)} {where}")
     if conditions:
         text = f"{conclusion} unless {', or '.join(conditions)}"
     else:
@@ -116,7 +116,10 @@ def _robustness(
 
 
 def _beyond(point: TippingPoint, named: set[JudgeRate]) -> str:
-    """Return beyond which values of a rate a conclusion changes, with the passport's at first; empty if beyond none."""
+    """Return the values of a rate beyond which a conclusion changes, as text; empty if there are none.
+
+    The value in the passport is added where a rate is first named.
+    """
     ends = [
         f"{word} {_percent(end)}" for word, end in (("below", point.below), ("above", point.above)) if end is not None
     ]

@@ -1,4 +1,4 @@
-"""Mean scores of a run from people's scores of some answers and the judge's of all."""
+"""Mean scores of a run, corrected with people's scores of some of its answers."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -17,13 +17,13 @@ SCALE = (LOWEST, HIGHEST)
 def corrected_scores(
     judged: DecidedRun, labels: ScoreLabels, *, by_category: bool, width: float | None, seed: int
 ) -> CorrectedScores:
-    """Return each model's mean score, and every two models compared.
+    """Return each model's corrected mean score, and the difference between every two models.
 
     Args:
         judged: the run, with the judge's scores.
         labels: people's scores.
-        by_category: whether they are random draws of each category, rather than of all answers.
-        width: the width of an interval to count labels for, as a share of the scale; None without any.
+        by_category: whether the labels were drawn at random within each category, rather than from all answers.
+        width: count the labels that an interval of this width needs, as a share of the scale; None to count none.
         seed: the seed of the folds.
     """
     categories = judged.categories if by_category else None
@@ -38,7 +38,7 @@ def corrected_scores(
 
 
 def score_conclusion(scores: CorrectedScores) -> tuple[str, ...]:
-    """Return at most five sentences: how models compare, or the score of the only one, and which labels are missing."""
+    """Return at most five sentences: how the models compare, or the score of a single model, and how many labels are missing."""
     sentences: list[str] = []
     for pair in scores.pairs:
         if pair.difference is None or pair.low is None or pair.high is None:
@@ -54,11 +54,12 @@ def score_conclusion(scores: CorrectedScores) -> tuple[str, ...]:
             sentences.append(f"Corrected by labels, {better} scores higher than {worse}: {size}.")
     if not sentences:
         sentences += [
-            f"Corrected by labels, {name} has a mean score of {one.score:.2f}{bracketed(one, lambda end: f'{end:.2f}')}."
-            for name, one in scores.models.items()
-            if one.score is not None
+            f"Corrected by labels, {name} has a mean score of {estimate.score:.2f}"
+            f"{bracketed(estimate, lambda end: f'{end:.2f}')}."
+            for name, estimate in scores.models.items()
+            if estimate.score is not None
         ]
-    missing = {name: one.missing for name, one in scores.models.items() if one.missing}
+    missing = {name: estimate.missing for name, estimate in scores.models.items() if estimate.missing}
     if missing:
         counts = ", ".join(f"{name} {count:,}" for name, count in missing.items())
         sentences.insert(0, f"At least {sum(missing.values()):,} labels are missing ({counts}).")
@@ -67,9 +68,9 @@ def score_conclusion(scores: CorrectedScores) -> tuple[str, ...]:
 
 def _rated(answers: Sequence[AnswerScore], labels: ScoreLabels, categories: Mapping[str, str] | None) -> RatedAnswers:
     return RatedAnswers(
-        [one.score for one in answers],
-        [None if one.repeat else labels.scores.get(one.unit) for one in answers],
-        None if categories is None else [categories[one.unit.id] for one in answers],
+        [answer.score for answer in answers],
+        [None if answer.repeat else labels.scores.get(answer.unit) for answer in answers],
+        None if categories is None else [categories[answer.unit.id] for answer in answers],
     )
 
 
@@ -81,24 +82,26 @@ def _model(
     width: float | None,
     seed: int,
 ) -> ScoreByLabels:
-    rated, clusters = _rated(answers, labels, categories), [one.cluster for one in answers]
-    found = stratified_mean(rated, clusters=clusters, scale=SCALE, together=categories is None, seed=seed)
-    judged = mean([one.score for one in answers])
+    rated, clusters = _rated(answers, labels, categories), [answer.cluster for answer in answers]
+    estimate = stratified_mean(rated, clusters=clusters, scale=SCALE, together=categories is None, seed=seed)
+    judged = mean([answer.score for answer in answers])
     needed: int | None = None
     if width is not None:
         points = width * (HIGHEST - LOWEST)
         needed = labels_needed(rated, points, clusters=clusters, scale=SCALE, seed=seed)
     return ScoreByLabels(
-        **dict(_score(found)),
+        **dict(_score(estimate)),
         answers=len(answers),
         judged=None if judged is None else rounded(judged),
-        weight=None if found.rate is None else rounded(found.weight),
-        labels=found.labels,
-        clusters=found.clusters,
-        missing=found.missing,
+        weight=None if estimate.rate is None else rounded(estimate.weight),
+        labels=estimate.labels,
+        clusters=estimate.clusters,
+        missing=estimate.missing,
         needed=needed,
         alone=_score(
-            found if found.alone is None else found._replace(rate=found.alone.share, interval=found.alone.interval)
+            estimate
+            if estimate.alone is None
+            else estimate._replace(rate=estimate.alone.share, interval=estimate.alone.interval)
         ),
     )
 
@@ -112,13 +115,17 @@ def _pair(
     *,
     seed: int,
 ) -> ScoreDifference:
-    others = {(one.unit.id, one.repeat): one for one in scores[second]}
-    both = [(one, others[one.unit.id, one.repeat]) for one in scores[first] if (one.unit.id, one.repeat) in others]
-    found, judged = Powered(None, None, 0.0, None, 0, 0, 0, "nothing was scored of both"), None
+    others = {(answer.unit.id, answer.repeat): answer for answer in scores[second]}
+    both = [
+        (answer, others[answer.unit.id, answer.repeat])
+        for answer in scores[first]
+        if (answer.unit.id, answer.repeat) in others
+    ]
+    estimate, judged = Powered(None, None, 0.0, None, 0, 0, 0, "nothing was scored of both"), None
     if both:
         sides = [_rated(side, labels, categories) for side in zip(*both, strict=True)]
-        clusters = [one.cluster for one, _ in both]
-        found = stratified_difference(
+        clusters = [answer.cluster for answer, _ in both]
+        estimate = stratified_difference(
             sides[0], sides[1], clusters=clusters, scale=SCALE, together=categories is None, seed=seed
         )
         judged = rounded(sum(after.score - before.score for before, after in both) / len(both))
@@ -127,12 +134,12 @@ def _pair(
         second=second,
         n=len(both),
         judged=judged,
-        difference=None if found.rate is None else rounded(found.rate),
-        **limits(found.interval),
-        refused=found.reason,
+        difference=None if estimate.rate is None else rounded(estimate.rate),
+        **limits(estimate.interval),
+        refused=estimate.reason,
     )
 
 
-def _score(found: Powered) -> CorrectedScore:
-    score = None if found.rate is None else rounded(found.rate)
-    return CorrectedScore(score=score, **limits(found.interval), refused=found.reason)
+def _score(estimate: Powered) -> CorrectedScore:
+    score = None if estimate.rate is None else rounded(estimate.rate)
+    return CorrectedScore(score=score, **limits(estimate.interval), refused=estimate.reason)

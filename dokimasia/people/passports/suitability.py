@@ -1,4 +1,4 @@
-"""Whether a judge is good enough: what a check measured of it, held against limits; figures, verdict, and report blocks."""
+"""Checks of a judge: its measured qualities compared with limits, the verdict, and the blocks of the report."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
@@ -37,7 +37,7 @@ TONES: dict[Suitability, Literal["good", "bad", "strong"]] = {
     "cannot tell": "strong",
     "not suitable": "bad",
 }
-"""The verdicts from best to worst, and how they are shown."""
+"""The verdicts from best to worst, each with the tone that it is displayed in."""
 
 LIMITS: Mapping[Quality, float] = {
     "undetected errors": 0.25,
@@ -49,24 +49,24 @@ LIMITS: Mapping[Quality, float] = {
     "disagreement with labels": 0.25,
     "disagreement with reference": 0.25,
 }
-"""The most that a suitable judge may have, by quality: a share of 0 to 1, of blind spots their number."""
+"""The highest value of each quality that a suitable judge may have: a share from 0 to 1, or a number of blind spots."""
 
 CORRECTABLE = 0.5
-"""The most undetected errors, upper end of the interval, with which a decision of right or wrong can be corrected."""
+"""The highest share of undetected errors (upper end of the interval) at which right-or-wrong decisions can be corrected."""
 
 CORRECTION: Mapping[Quality, str] = {
     "undetected errors": "correct rates for it (dokimasia correct)",
     "false alarms": "correct rates for them (dokimasia correct)",
     "position bias": "ask in both orders, as duels do",
 }
-"""What takes the effect of a quality beyond its limit out of a result."""
+"""How to remove the effect of a quality beyond its limit from a result."""
 
 Way = tuple[Task, Evaluator]
-"""A task and how the judge was asked: what a verdict is about."""
+"""A task and an evaluator: each such pair gets a verdict of its own."""
 
 
 class Disagreement(NamedTuple):
-    """How often a judge says otherwise than labels or another judge: the share, items in common, and those with both values."""
+    """How often a judge disagrees with labels or another judge: the share, the items in common, and those with both values."""
 
     share: MeasuredShare
     n: int
@@ -130,26 +130,26 @@ def judge_check(
     compared: Mapping[Way, Disagreement] | None = None,
     seconds: Mapping[Way, Sequence[float]],
 ) -> JudgeCheck:
-    """Return whether a judge is good enough.
+    """Return the check of a judge: its qualities, a verdict for each evaluator, and the best verdict.
 
     Args:
-        passport: what probes measured of it.
-        labelled: by task and evaluator, how it disagrees with people's labels.
-        reference: the judge that it is compared with; empty without one.
-        compared: how it disagrees with that judge.
-        seconds: the seconds of each judgement whose time is known.
+        passport: the judge's passport.
+        labelled: its disagreement with people's labels, by task and evaluator.
+        reference: the judge to compare it with; empty for none.
+        compared: its disagreement with that judge, by task and evaluator.
+        seconds: the seconds of each judgement whose time is known, by task and evaluator.
     """
     uses: list[JudgeInUse] = []
     for way in passport.evaluators:
-        replies = next(one for one in passport.replies if (one.task, one.evaluator) == way)
+        replies = next(rates for rates in passport.replies if (rates.task, rates.evaluator) == way)
         qualities = [*_measured(passport, way, replies)]
         others: dict[Quality, Mapping[Way, Disagreement]] = {
             "disagreement with labels": labelled,
             "disagreement with reference": compared or {},
         }
-        for name, found in others.items():
-            if (one := found.get(way)) is not None:
-                qualities.append(_share(name, one.share, one.n, one.n_scored))
+        for name, by_way in others.items():
+            if (disagreement := by_way.get(way)) is not None:
+                qualities.append(_share(name, disagreement.share, disagreement.n, disagreement.n_scored))
         verdict, reasons, missing = _verdict(way, qualities)
         times = seconds.get(way, ())
         uses.append(
@@ -184,62 +184,64 @@ def judge_check(
 
 
 def _measured(passport: Passport, way: Way, replies: ReplyRates) -> Iterator[JudgeQuality]:
-    """Yield the qualities that a passport tells of one evaluator."""
+    """Yield the qualities that a passport has of one evaluator."""
     errors = passport.rates(*way)
     if errors is None:
         yield _share("undetected errors", MeasuredShare(), 0, 0)
     else:
         yield _share("undetected errors", _less(errors.detection), errors.n, errors.n_scored)
-    kinds = [one for one in passport.errors if (one.task, one.evaluator) == way and one.level == "dimension"]
-    tested = [one for one in kinds if one.blind_spot is not None]
+    kinds = [rates for rates in passport.errors if (rates.task, rates.evaluator) == way and rates.level == "dimension"]
+    tested = [rates for rates in kinds if rates.blind_spot is not None]
     if tested:
-        blind = tuple(one.name for one in tested if one.blind_spot)
+        blind = tuple(rates.name for rates in tested if rates.blind_spot)
         within: WithinLimit = "no" if blind else "yes"
         quality = _quality("blind spots", float(len(blind)), len(kinds), len(tested), within)
         yield quality.model_copy(update={"kinds": blind})
-    for one in passport.neutral:
-        if (one.task, one.evaluator) == way:
-            yield _share("false alarms", one.false_alarms, one.n, one.n_scored)
-    for one in passport.retests:
-        if (one.task, one.evaluator) == way:
-            yield _share("judged otherwise again", one.changed, one.n, one.n_scored)
-    for one in passport.places:
-        if (one.task, one.evaluator) == way:
-            yield _bias(one.bias, one.n, one.n_scored)
+    for rates in passport.neutral:
+        if (rates.task, rates.evaluator) == way:
+            yield _share("false alarms", rates.false_alarms, rates.n, rates.n_scored)
+    for retest in passport.retests:
+        if (retest.task, retest.evaluator) == way:
+            yield _share("judged otherwise again", retest.changed, retest.n, retest.n_scored)
+    for place in passport.places:
+        if (place.task, place.evaluator) == way:
+            yield _bias(place.bias, place.n, place.n_scored)
     yield _share("failures of form", replies.unparsable, replies.n, replies.n)
 
 
-def _less(one: MeasuredShare) -> MeasuredShare:
-    """Return one minus a share."""
-    if one.share is None:
-        return one
-    low, high = (None if end is None else rounded(1 - end) for end in (one.high, one.low))
-    return MeasuredShare(share=rounded(1 - one.share), low=low, high=high, no_interval=one.no_interval)
+def _less(rate: MeasuredShare) -> MeasuredShare:
+    """Return 1 minus a share, with its interval."""
+    if rate.share is None:
+        return rate
+    low, high = (None if end is None else rounded(1 - end) for end in (rate.high, rate.low))
+    return MeasuredShare(share=rounded(1 - rate.share), low=low, high=high, no_interval=rate.no_interval)
 
 
-def _share(name: Quality, one: MeasuredShare, n: int, n_scored: int) -> JudgeQuality:
+def _share(name: Quality, rate: MeasuredShare, n: int, n_scored: int) -> JudgeQuality:
     limit = LIMITS[name]
     within: WithinLimit = "open"
-    if one.share is None:
+    if rate.share is None:
         within = "not measured"
-    elif one.high is not None and one.high <= limit:
+    elif rate.high is not None and rate.high <= limit:
         within = "yes"
-    elif one.low is not None and one.low > limit:
+    elif rate.low is not None and rate.low > limit:
         within = "no"
-    return _quality(name, one.share, n, n_scored, within, one.low, one.high, one.no_interval)
+    return _quality(name, rate.share, n, n_scored, within, rate.low, rate.high, rate.no_interval)
 
 
-def _bias(one: MeasuredDifference, n: int, n_scored: int) -> JudgeQuality:
+def _bias(difference: MeasuredDifference, n: int, n_scored: int) -> JudgeQuality:
     limit = LIMITS["position bias"]
     within: WithinLimit = "open"
-    if one.mean is None:
+    if difference.mean is None:
         within = "not measured"
-    elif one.low is not None and one.high is not None:
-        if max(abs(one.low), abs(one.high)) <= limit:
+    elif difference.low is not None and difference.high is not None:
+        if max(abs(difference.low), abs(difference.high)) <= limit:
             within = "yes"
-        elif one.low > limit or one.high < -limit:
+        elif difference.low > limit or difference.high < -limit:
             within = "no"
-    return _quality("position bias", one.mean, n, n_scored, within, one.low, one.high, one.no_interval)
+    return _quality(
+        "position bias", difference.mean, n, n_scored, within, difference.low, difference.high, difference.no_interval
+    )
 
 
 def _quality(
@@ -267,58 +269,59 @@ def _quality(
 
 
 def _verdict(way: Way, qualities: Sequence[JudgeQuality]) -> tuple[Suitability, list[str], list[str]]:
-    """Return the verdict on one evaluator, its reasons, and what would settle what is open.
+    """Return the verdict on one evaluator, the reasons for it, and the data that are missing for a clear one.
 
-    Undetected errors have to be within their limit by the whole interval; the others hold as long as their value is.
+    The whole interval of undetected errors has to be within its limit; of the other qualities, only the value.
     """
-    beyond = [one for one in qualities if one.within == "no"]
-    unsettled = [one for one in qualities if _is_unsettled(one)]
-    missing = [_missing(one) for one in unsettled]
-    corrections = [_correction(way, one) for one in beyond]
-    reasons = [_reason(one) for one in beyond]
+    beyond = [quality for quality in qualities if quality.within == "no"]
+    unsettled = [quality for quality in qualities if _is_unsettled(quality)]
+    missing = [_missing(quality) for quality in unsettled]
+    corrections = [_correction(way, quality) for quality in beyond]
+    reasons = [_reason(quality) for quality in beyond]
     if not all(corrections):
         return "not suitable", reasons, []
     if unsettled:
-        return "cannot tell", [*reasons, *(_reason(one) for one in unsettled)], missing
+        return "cannot tell", [*reasons, *(_reason(quality) for quality in unsettled)], missing
     if beyond:
         pairs = zip(reasons, corrections, strict=True)
         return "suitable with correction", [f"{reason}: {correction}" for reason, correction in pairs], []
     return "suitable", [], []
 
 
-def _is_unsettled(one: JudgeQuality) -> bool:
-    if one.name == "undetected errors":
-        return one.within in ("open", "not measured")
-    return one.within == "open" and abs(one.value or 0.0) > one.limit
+def _is_unsettled(quality: JudgeQuality) -> bool:
+    if quality.name == "undetected errors":
+        return quality.within in ("open", "not measured")
+    return quality.within == "open" and abs(quality.value or 0.0) > quality.limit
 
 
-def _correction(way: Way, one: JudgeQuality) -> str:
-    """Return what takes a quality's effect out of a result; empty where nothing does."""
-    if one.name == "position bias":
-        return CORRECTION[one.name]
-    decides = way[1] in BINARY and one.high is not None and one.high <= CORRECTABLE
-    return CORRECTION.get(one.name, "") if decides else ""
+def _correction(way: Way, quality: JudgeQuality) -> str:
+    """Return how to remove a quality's effect from a result; empty if nothing does."""
+    if quality.name == "position bias":
+        return CORRECTION[quality.name]
+    decides = way[1] in BINARY and quality.high is not None and quality.high <= CORRECTABLE
+    return CORRECTION.get(quality.name, "") if decides else ""
 
 
-def _reason(one: JudgeQuality) -> str:
-    if one.within == "not measured":
-        return f"{one.name} not measured"
-    if one.kinds:
-        return f"blind to {in_words(one.kinds)}"
-    comparison = "beyond" if one.within == "no" else "not surely within"
-    return f"{one.name} {_value_text(one)}, {comparison} {_limit_text(one)}"
+def _reason(quality: JudgeQuality) -> str:
+    if quality.within == "not measured":
+        return f"{quality.name} not measured"
+    if quality.kinds:
+        return f"blind to {in_words(quality.kinds)}"
+    comparison = "beyond" if quality.within == "no" else "not surely within"
+    return f"{quality.name} {_value_text(quality)}, {comparison} {_limit_text(quality)}"
 
 
-def _missing(one: JudgeQuality) -> str:
-    """Return what would settle an open quality: about so many items, where the value alone lies on one side of the limit."""
-    if one.value is None or not one.n_scored:
-        return f"{one.name}: items that the judge judges"
-    distance = abs(one.limit - abs(one.value))
-    end = one.high if abs(one.value) <= one.limit else one.low
+def _missing(quality: JudgeQuality) -> str:
+    """Return which data would settle an open quality, with about how many items if that can be estimated."""
+    if quality.value is None or not quality.n_scored:
+        return f"{quality.name}: items that the judge judges"
+    distance = abs(quality.limit - abs(quality.value))
+    end = quality.high if abs(quality.value) <= quality.limit else quality.low
     if end is None or not distance:
-        return f"{one.name}: more items on more images"
-    needed = ceil(one.n_scored * (abs(end - one.value) / distance) ** 2)
-    return f"{one.name}: about {max(needed, one.n_scored + 1):,} items in place of {one.n_scored:,}, on as many more images"
+        return f"{quality.name}: more items on more images"
+    needed = ceil(quality.n_scored * (abs(end - quality.value) / distance) ** 2)
+    count = max(needed, quality.n_scored + 1)
+    return f"{quality.name}: about {count:,} items in place of {quality.n_scored:,}, on as many more images"
 
 
 def _best(uses: Sequence[JudgeInUse]) -> Suitability:
@@ -330,18 +333,18 @@ def _best(uses: Sequence[JudgeInUse]) -> Suitability:
 
 
 def _sentence(verdict: Suitability, uses: Sequence[JudgeInUse]) -> str:
-    """Return the verdict on one line: by which evaluators it holds, and why others fall short."""
+    """Return the verdict as one line, with the evaluators that it holds for and why others fall short."""
     if not uses:
         return f"{verdict}: nothing was judged"
     parts: list[str] = []
-    for one in TONES:
+    for suitability in TONES:
         names = [
             f"{use.evaluator} ({'; '.join(use.reasons)})" if use.reasons else use.evaluator
             for use in uses
-            if use.verdict == one
+            if use.verdict == suitability
         ]
         if names:
-            parts.append(f"{one} by {in_words(names)}")
+            parts.append(f"{suitability} by {in_words(names)}")
     return "; ".join(parts)
 
 
@@ -353,22 +356,22 @@ def _number(name: Quality, value: float) -> str:
     return f"{100 * value:.1f} %"
 
 
-def _value_text(one: JudgeQuality) -> str:
-    if one.value is None:
+def _value_text(quality: JudgeQuality) -> str:
+    if quality.value is None:
         return "–"
-    text = _number(one.name, one.value)
-    if one.low is None and not one.no_interval:
+    text = _number(quality.name, quality.value)
+    if quality.low is None and not quality.no_interval:
         return text
-    scale, digits = (1, 2) if one.name == "position bias" else (100, 0)
-    return text + bracketed(one, lambda end: f"{scale * end:.{digits}f}")
+    scale, digits = (1, 2) if quality.name == "position bias" else (100, 0)
+    return text + bracketed(quality, lambda end: f"{scale * end:.{digits}f}")
 
 
-def _limit_text(one: JudgeQuality) -> str:
-    return _number(one.name, one.limit).replace("+", "±").replace(".0 %", " %")
+def _limit_text(quality: JudgeQuality) -> str:
+    return _number(quality.name, quality.limit).replace("+", "±").replace(".0 %", " %")
 
 
 def check_blocks(check: JudgeCheck) -> Iterator[Block]:
-    """Yield the blocks of a check: its verdict, the qualities by evaluator, reasons, and what is missing."""
+    """Yield the blocks of a check: the verdict, the qualities and costs by evaluator, and the missing data."""
     if check.simulated:
         yield Paragraph(SIMULATED_NOTE, "warning")
     rest = check.sentence.removeprefix(check.verdict)
@@ -385,7 +388,7 @@ def check_blocks(check: JudgeCheck) -> Iterator[Block]:
     columns = [Column("evaluator", numeric=False), Column("verdict", numeric=False)]
     columns += [Column("cost each"), Column("seconds each")]
     yield Table(columns, [_use(use) for use in check.uses], "Verdicts, and what a judgement costs")
-    if missing := [f"{use.evaluator}: {one}" for use in check.uses for one in use.missing]:
+    if missing := [f"{use.evaluator}: {need}" for use in check.uses for need in use.missing]:
         yield Paragraph("Missing:")
         yield Bullets(missing)
     yield Paragraph(
@@ -398,11 +401,11 @@ def check_blocks(check: JudgeCheck) -> Iterator[Block]:
 
 def _rows(check: JudgeCheck) -> Iterator[list[Cell]]:
     for use in check.uses:
-        for number, one in enumerate(use.qualities):
-            name = one.name.replace("reference", check.reference or "reference")
-            scored = f"{one.n_scored}" if one.n_scored == one.n else f"{one.n_scored} of {one.n}"
+        for number, quality in enumerate(use.qualities):
+            name = quality.name.replace("reference", check.reference or "reference")
+            scored = f"{quality.n_scored}" if quality.n_scored == quality.n else f"{quality.n_scored} of {quality.n}"
             evaluator = "" if number else use.evaluator
-            yield [evaluator, name, _value_text(one), _limit_text(one), scored, one.within]
+            yield [evaluator, name, _value_text(quality), _limit_text(quality), scored, quality.within]
 
 
 def _use(use: JudgeInUse) -> list[Cell]:

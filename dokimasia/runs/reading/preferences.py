@@ -1,4 +1,4 @@
-"""Pairs of answers of which one is better, as data to train models by preferences, in TRL's format for vision models."""
+"""Preference data: pairs of a better and a worse answer, in TRL's format for vision models."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ SAME_TEXT = "same text"
 
 
 class AnswerOf(NamedTuple):
-    """A model's answer: its shown name and its text."""
+    """A model's answer: the model's displayed name, and the text."""
 
     model: str
     text: str
@@ -46,16 +46,16 @@ def preference_files(
     """
     lines: dict[tuple[str, str, str], bytes] = {}
     same = 0
-    shown: dict[str, Sample] = {}
+    samples: dict[str, Sample] = {}
     for sample, chosen, rejected in preferences:
         if chosen.text.strip() == rejected.text.strip():
             same += 1
             continue
-        shown[sample.id] = sample
+        samples[sample.id] = sample
         lines.setdefault((sample.id, chosen.text, rejected.text), _line(sample, chosen, rejected))
     reasons = {reason: count for reason, count in sorted(left_out.items()) if count}
     counts = {"pairs": len(lines), SAME_TEXT: same, "counted": counted, "left_out": reasons}
-    images = image_files(home, (image for sample in shown.values() for image in sample.images))
+    images = image_files(home, (image for sample in samples.values() for image in sample.images))
     return {
         LINES: b"".join(lines.values()),
         COUNTS: orjson.dumps(counts, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE),
@@ -64,12 +64,12 @@ def preference_files(
 
 
 def counts_said(data: bytes) -> str:
-    """Return what `counts.json` says, in one line."""
+    """Return a one-line summary of `counts.json`."""
     counts = orjson.loads(data)
     left_out = Counter[str](counts["left_out"])
-    said = [f"{count} {reason}" for reason, count in left_out.items()]
+    reasons = [f"{count} {reason}" for reason, count in left_out.items()]
     line = f"{counts['pairs']} pairs; {left_out.total()} {counts['counted']} left out"
-    return line + (f": {', '.join(said)}" if said else "")
+    return line + (f": {', '.join(reasons)}" if reasons else "")
 
 
 def _line(sample: Sample, chosen: AnswerOf, rejected: AnswerOf) -> bytes:
