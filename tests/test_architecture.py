@@ -77,7 +77,7 @@ DUPLICATE_CLASSES = 0
 CONDITIONAL_EXPRESSIONS = 23.8
 """Per 1,000 lines; this and the next may only fall."""
 COMPREHENSIONS = 40.8
-ANY_NAMES = 282
+ANY_NAMES = 296
 FRAMES = 25
 FILES_THAT_NAME_A_METHOD = 113
 """Summed over the methods; a method that is made from the template is named by its catalogue line alone."""

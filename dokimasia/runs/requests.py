@@ -315,8 +315,8 @@ class RunRequest(Invocation):
                 arguments.append(_as_word(value))
             elif field.is_required() or value != field.get_default(call_default_factory=True):
                 options += _option_words(how.flags[0] if how.flags else _dashed(name), value, repeated=how.repeated)
-        words = [self.VERB, *arguments, *options]
-        return " ".join(shlex.quote(word) if " " in word else word for word in words)
+        words = [shlex.quote(word) if " " in word else word for word in (*arguments, *options)]
+        return " ".join([self.VERB, *words])
 
 
 HubNames = WrapValidator(

@@ -12,6 +12,7 @@ import pytest
 from dokimasia import gate
 from dokimasia.algorithms.statistics.clusters import Floats
 from dokimasia.cli.main import run
+from dokimasia.errors import InputError
 from dokimasia.report.blocks import Paragraph, plain
 from dokimasia.report.gate import gate_blocks, junit
 from dokimasia.runs.reading.gate import decide
@@ -142,6 +143,8 @@ async def test_python_and_http_give_the_same_figures(home: Path, capfd: pytest.C
             assert (await client.get(f"/api/runs/candidate/gate?{query}")).json() == printed
             assert (await client.get("/api/runs/candidate/gate?baseline=main&max_drop=101")).status_code == 422
     assert printed["models"][0]["mean"] == figures["models"][0]["mean"]
+    with pytest.raises(InputError, match="no percentage from 0 to 100"):
+        await gate("candidate", baseline="main", max_drop=300, settings=settings)
 
 
 def test_failures_cannot_hide_a_drop() -> None:

@@ -103,7 +103,7 @@ def test_a_limit_of_the_service_holds_over_a_kill_in_the_middle_of_a_run(tmp_pat
     with Home.open(home, write=False) as opened:
         [(paid,)] = opened.all("SELECT sum(cost) FROM calls")
         assert (run,) in opened.all("SELECT id FROM runs")
-        assert spent < paid_by(opened, "").cost <= most
+        assert spent <= paid_by(opened, "").cost <= most
         assert 0 < paid <= most
 
 

@@ -38,6 +38,7 @@ TEXTS: dict[str, str] = {
     "categories": "names of a tree's categories",
     "choose_judge": "models' names",
     "coder": "a model's name",
+    "columns": "names of fields and columns in the data",
     "checker": "a model's name, or none",
     "criteria": "the name of a collection in the home",
     "criteria_count": "a number or a range",
