@@ -61,7 +61,8 @@ def gate_of(
         seed: the seed of intervals; by default that of the baseline.
 
     Raises:
-        InputError: `max_drop` is out of range, or the runs have no sample or model in common, are of different methods, or have no such measure.
+        InputError: `max_drop` is out of range, or the runs have no sample or model in common, are of different methods, or
+            have no such measure.
     """
     if not 0 <= max_drop <= 100:
         raise InputError(f"max_drop: {max_drop} is no percentage from 0 to 100, such as 2")
