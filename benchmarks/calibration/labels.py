@@ -45,13 +45,13 @@ def _world(seed: int, images: int) -> dict[str, Trial]:
     generator = np.random.default_rng([seed, images])
     items: list[LabelledPerturbation] = []
     for image in range(images):
-        true = generator.choice(len(LABELS), len(DIMENSIONS), p=list(SHARES.values()))
+        true = generator.choice(len(SHARES), len(DIMENSIONS), p=list(SHARES.values()))
         if generator.random() < ALIKE:
             true[:] = true[0]
         for dimension, label in zip(DIMENSIONS, true, strict=True):
             said: dict[str, Label] = {}
             for person in PERSONS:
-                chances = list(label_chances(person, LABELS[label]).values())
+                chances = list(label_chances(person, list(SHARES)[label]).values())
                 given = LABELS[generator.choice(len(LABELS), p=chances)]
                 if person is PERSONS[0] or generator.random() >= MISSING:
                     said[person.name] = given

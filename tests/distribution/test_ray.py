@@ -104,7 +104,7 @@ async def test_a_stopped_process_is_replaced_and_asks_nothing_when_it_goes_on(
 async def test_a_process_of_another_version_is_refused(ray: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that Ray starts and that runs other sources than the driver is refused, with its machine, and ended."""
     monkeypatch.setattr(ray, "_idle", [])
-    monkeypatch.setattr("dokimasia.distribution.cluster.version", lambda: "another")
+    monkeypatch.setattr("dokimasia.distribution.cluster.source_version", lambda: "another")
     before = dict(ray.living)
     with pytest.raises(ConfigError, match=f"{platform.node()} runs another version of dokimasia.*this is another"):
         await ray.start_worker()

@@ -40,6 +40,7 @@ HEADING: dict[str, Any] = {
     "status": "done",
     "simulated": [],
     "seed": 0,
+    "direction": "second minus first",
     "skipped": [],
     "open_items": 0,
     "calls": 1,

@@ -47,6 +47,7 @@ def summary():
     return {
         **found,
         "run": "r",
+        "direction": "second minus first",
         "status": "done",
         "simulated": [],
         "seed": 0,
