@@ -143,7 +143,9 @@ class _Places:
 
     def of(self, value: object) -> float:
         """Return the position of a value; NaN for a missing one."""
-        return self._numbers[value] if isinstance(value, str) else float("nan") if value is None else float(value)  # type: ignore[arg-type]
+        if isinstance(value, str):
+            return self._numbers[value]
+        return float(value) if isinstance(value, int | float) else float("nan")
 
     def all(self, values: Iterable[object]) -> list[float]:
         """Return the positions of values."""
