@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
@@ -217,7 +217,7 @@ def api_key(settings: Settings, spec: ModelSpec) -> str | None:
     return key
 
 
-def _read_toml(path: Path) -> dict[str, Any]:
+def _read_toml(path: Path) -> dict[str, object]:
     try:
         with path.open("rb") as file:
             return tomllib.load(file)
@@ -243,21 +243,22 @@ def _home(home: Path | None, from_env: str | None, from_file: object, cwd: Path,
     return config.parent / Path(from_file).expanduser()
 
 
-def _worker_keys(content: Mapping[str, Any], where: str) -> str:
+def _worker_keys(content: Mapping[str, object], where: str) -> str:
     policy = content.get("worker_keys", _WORKER_KEYS[0])
     if policy not in _WORKER_KEYS:
         raise ConfigError(f"{where}: worker_keys is not {' or '.join(map(repr, _WORKER_KEYS))}")
     return policy
 
 
-def _defaults(table: dict[str, Any], where: str) -> dict[str, int | float]:
+def _defaults(table: dict[str, object], where: str) -> dict[str, int | float]:
+    """Return the limits of models that are not configured, once they are checked."""
     place = f"{where}, [defaults]"
     _known_keys(table, _DEFAULT_KEYS, place)
     _spec({"ref": ModelRef(name="defaults", model="defaults"), **table}, place)
-    return table
+    return cast("dict[str, int | float]", table)
 
 
-def _model(name: str, table: dict[str, Any], defaults: Mapping[str, int | float], where: str) -> ModelSpec:
+def _model(name: str, table: dict[str, object], defaults: Mapping[str, int | float], where: str) -> ModelSpec:
     place = f"{where}, [models.{name}]"
     if not _NAME.fullmatch(name):
         raise ConfigError(f"{place}: a model's name has no spaces, commas, # or =")
@@ -287,13 +288,13 @@ def _ref(name: str, model: str, endpoint: str | None, api_base: str | None) -> M
     return ModelRef(name=name, model=model, endpoint=endpoint or fallback)
 
 
-def _sampling(table: dict[str, Any], place: str) -> Sampling:
+def _sampling(table: dict[str, object], place: str) -> Sampling:
     _known_keys(table, Sampling.model_fields, place, "; what only the provider knows goes into [....sampling.extra]")
     _refuse_literal_keys(_table(table, "extra", place), f"{place}, extra")
     return _validated(Sampling, table, place)
 
 
-def _spec(values: dict[str, Any], place: str) -> ModelSpec:
+def _spec(values: dict[str, object], place: str) -> ModelSpec:
     ref = cast("ModelRef", values["ref"])
     if ref.model.startswith(f"{PEOPLE}/"):
         values = {**values, **_of_person(ref, values, place)}
@@ -309,7 +310,7 @@ _OF_MODELS = frozenset(("api_base", "api_key_env", "transport", *_PRICES))
 """Settings that a person in the place of a model does not have."""
 
 
-def _of_person(ref: ModelRef, values: Mapping[str, Any], place: str) -> dict[str, Any]:
+def _of_person(ref: ModelRef, values: Mapping[str, object], place: str) -> dict[str, object]:
     """Return the fixed settings of a person in place of a model.
 
     Raises:
@@ -327,7 +328,7 @@ def _of_person(ref: ModelRef, values: Mapping[str, Any], place: str) -> dict[str
     return {"transport": PEOPLE, "input_price": 0.0, "output_price": 0.0, "capabilities": ("vision",)}
 
 
-def _validated(type_: type[V], values: Mapping[str, Any], place: str) -> V:
+def _validated(type_: type[V], values: Mapping[str, object], place: str) -> V:
     for key, value in values.items():
         if isinstance(value, float) and not math.isfinite(value):
             raise ConfigError(f"{place}: {key} is not a finite number")
@@ -347,14 +348,14 @@ def _check_address(address: str, place: str) -> None:
         raise ConfigError(f"{place}: api_base holds a user name, password or query; give the key by api_key_env")
 
 
-def _known_keys(table: Mapping[str, Any], allowed: Iterable[str], place: str, hint: str = "") -> None:
+def _known_keys(table: Mapping[str, object], allowed: Iterable[str], place: str, hint: str = "") -> None:
     _refuse_literal_keys(table, place)
     for key in table:
         if key not in allowed:
             raise ConfigError(f"{place}: there is no key {key}{nearest(key, allowed)}{hint}")
 
 
-def _refuse_literal_keys(table: Mapping[str, Any], place: str) -> None:
+def _refuse_literal_keys(table: Mapping[str, object], place: str) -> None:
     for key in table:
         if key.lower().replace("-", "_") in _LITERAL_KEYS:
             raise ConfigError(
@@ -363,14 +364,14 @@ def _refuse_literal_keys(table: Mapping[str, Any], place: str) -> None:
             )
 
 
-def _table(parent: Mapping[str, Any], key: str, place: str) -> dict[str, Any]:
+def _table(parent: Mapping[str, object], key: str, place: str) -> dict[str, object]:
     value: object = parent.get(key, {})
     if not isinstance(value, dict):
         raise ConfigError(f"{place}: {key} is not a table")
-    return cast("dict[str, Any]", value)
+    return cast("dict[str, object]", value)
 
 
-def _optional_text(table: Mapping[str, Any], key: str, place: str) -> str | None:
+def _optional_text(table: Mapping[str, object], key: str, place: str) -> str | None:
     value: object = table.get(key)
     if value is None:
         return None

@@ -4,9 +4,9 @@ import html
 import io
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar, cast, get_args
 
 from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import ConfigError
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.projections.polar import PolarAxes
+    from matplotlib.typing import ColorType, RcKeyType
+
+T = TypeVar("T")
 
 ChartFormat = Literal["svg", "pdf", "png"]
 CHART_FORMATS: tuple[ChartFormat, ...] = get_args(ChartFormat)
@@ -31,7 +34,16 @@ DRAWN = frozenset({"scatter", "bar", "heatmap", "scatterpolar"})
 _TAG = re.compile(r"<[^>]*>")
 _UNSAFE = re.compile(r"[^A-Za-z0-9]+")
 _DASHES = {"dot": ":", "dash": "--", "dashdot": "-."}
-_STYLE: dict[str, Any] = {
+_ALIGNMENT = {
+    "top": ("bottom", 6),
+    "middle": ("center", 0),
+    "bottom": ("top", -6),
+    "left": ("right", -7),
+    "center": ("center", 0),
+    "right": ("left", 7),
+}
+"""The edge of a text that lies at its point, and the points between them, by the side that the text is on."""
+_STYLE: dict["RcKeyType", object] = {
     "svg.hashsalt": "dokimasia",
     "pdf.fonttype": 42,
     "text.parse_math": False,
@@ -45,11 +57,21 @@ _STYLE: dict[str, Any] = {
     "legend.fontsize": 9,
     "legend.frameon": False,
 }
-_METADATA: dict[ChartFormat, dict[str, Any]] = {
+_METADATA: dict[ChartFormat, dict[str, str | None]] = {
     "svg": {"Date": None},
     "pdf": {"CreationDate": None},
     "png": {"Software": None},
 }
+
+
+class _BarLook(TypedDict, total=False):
+    """What bars look like, as Matplotlib's `bar` takes it."""
+
+    color: "ColorType | Sequence[ColorType]"
+    alpha: float | None
+    label: str | None
+    ecolor: "ColorType"
+    capsize: float
 
 
 def chart_files(sections: Iterable[Section], format: ChartFormat) -> tuple[dict[str, bytes], list[str]]:
@@ -68,8 +90,10 @@ def chart_files(sections: Iterable[Section], format: ChartFormat) -> tuple[dict[
             if not drawable(chart):
                 left_out.append(chart.about)
                 continue
-            parts = [f"{number:02}", section.id, *([str(place)] if len(views) > 1 else []), *([name] if name else [])]
-            stem = _UNSAFE.sub("-", "-".join(parts)).strip("-")[:120]
+            parts = [f"{number:02}", section.id]
+            if len(views) > 1:
+                parts.append(str(place))
+            stem = _UNSAFE.sub("-", "-".join([*parts, name])).strip("-")[:120]
             files[f"{stem}.{format}"] = draw_chart(chart, format)
     return files, left_out
 
@@ -92,14 +116,12 @@ def draw_chart(chart: Chart, format: ChartFormat) -> bytes:
         raise ConfigError("charts as files need Matplotlib: pip install 'dokimasia[charts]'") from missing
     traces: list[JsonObject] = chart.figure["data"]
     layout: JsonObject = chart.figure["layout"]
-    with matplotlib.rc_context(cast("Any", _STYLE)):
+    with matplotlib.rc_context(_STYLE):
         figure = Figure(figsize=(WIDTH, max(2.0, layout.get("height", 340) / PIXELS)), layout="constrained")
-        polar = any(trace.get("type") == "scatterpolar" for trace in traces)
-        axes: Any = figure.add_subplot(projection="polar" if polar else None)
-        if polar:
-            _draw_polar(axes, traces, layout)
+        if any(trace.get("type") == "scatterpolar" for trace in traces):
+            _draw_polar(cast("PolarAxes", figure.add_subplot(projection="polar")), traces, layout)
         else:
-            _Drawing(axes, traces, layout).draw()
+            _Drawing(figure.add_subplot(), traces, layout).draw()
         figure.suptitle(textwrap.fill(chart.about, CAPTION), fontsize=10, x=0.01, ha="left")
         out = io.BytesIO()
         figure.savefig(out, format=format, dpi=DOTS, metadata=_METADATA[format], bbox_inches="tight")
@@ -133,10 +155,9 @@ class _Places:
 
     def __init__(self, values: Iterable[object], layout: JsonObject) -> None:
         self.layout = layout
-        known = [
-            *layout.get("categoryarray", ()),
-            *(layout.get("tickvals", ()) if layout.get("type") == "category" else ()),
-        ]
+        known = list(layout.get("categoryarray", ()))
+        if layout.get("type") == "category":
+            known += layout.get("tickvals", ())
         names = [value for value in (*known, *values) if isinstance(value, str)]
         self.names = list(dict.fromkeys(names))
         self._numbers = {name: float(number) for number, name in enumerate(self.names)}
@@ -145,13 +166,15 @@ class _Places:
         """Return the position of a value; NaN for a missing one."""
         if isinstance(value, str):
             return self._numbers[value]
-        return float(value) if isinstance(value, int | float) else float("nan")
+        if isinstance(value, int | float):
+            return float(value)
+        return float("nan")
 
     def all(self, values: Iterable[object]) -> list[float]:
         """Return the positions of values."""
         return [self.of(value) for value in values]
 
-    def dress(self, axis: "Axis", limit: Any, *, grid: bool) -> None:
+    def dress(self, axis: "Axis", limit: Callable[..., object], *, grid: bool) -> None:
         """Set the title, ticks and range of an axis; `limit` is called to set the range."""
         layout = self.layout
         axis.set_label_text(_text(layout.get("title", {}).get("text", "")))
@@ -214,7 +237,7 @@ class _Drawing:
         mode, marker = trace.get("mode", "lines+markers"), trace.get("marker", {})
         xs, ys = self.x.all(trace["x"]), self.y.all(trace["y"])
         colour = marker.get("color") or trace.get("line", {}).get("color") or PALETTE[0]
-        label: Any = _text(trace["name"]) if trace.get("showlegend", True) and trace.get("name") else None
+        label = _legend_name(trace)
         if trace.get("fill") == "toself":
             filling = trace.get("fillcolor", colour)
             self.axes.fill(xs, ys, color=_colour(filling), alpha=0.35, label=label, linewidth=0)
@@ -236,15 +259,18 @@ class _Drawing:
         if "text" in mode:
             places = _each(trace.get("textposition", "top center"), len(xs))
             for x, y, text, place in zip(xs, ys, _each(trace.get("text", ""), len(xs)), places, strict=True):
-                across = "right" if "left" in place else "left" if "right" in place else "center"
-                down = "bottom" if "top" in place else "top" if "bottom" in place else "center"
-                shift = ({"left": 7, "right": -7, "center": 0}[across], {"bottom": 6, "top": -6, "center": 0}[down])
+                (down, up), (across, right) = (_ALIGNMENT[side] for side in place.split())
                 self.axes.annotate(
-                    _text(text), (x, y), shift, textcoords="offset points", ha=across, va=down, fontsize=9
+                    _text(text), (x, y), (right, up), textcoords="offset points", ha=across, va=down, fontsize=9
                 )
 
     def _draw_markers(
-        self, xs: Sequence[float], ys: Sequence[float], marker: JsonObject, colour: Any, label: Any
+        self,
+        xs: Sequence[float],
+        ys: Sequence[float],
+        marker: JsonObject,
+        colour: str | Sequence[str],
+        label: str | None,
     ) -> None:
         colours = [_colour(edge) for edge in _each(colour, len(xs))]
         hollow = [str(symbol).endswith("-open") for symbol in _each(marker.get("symbol", "circle"), len(xs))]
@@ -264,11 +290,13 @@ class _Drawing:
 
     def _draw_bars(self, trace: JsonObject) -> None:
         flat = trace.get("orientation") == "h"
-        names, values = (trace["y"], trace["x"]) if flat else (trace["x"], trace["y"])
+        axis, names, values, bars = self.x, trace["x"], trace["y"], trace.get("error_y")
+        if flat:
+            axis, names, values, bars = self.y, trace["y"], trace["x"], trace.get("error_x")
         drawn = [
             (name, value) for name, value in zip(names, values, strict=True) if name is not None and value is not None
         ]
-        places = (self.y if flat else self.x).all(name for name, _ in drawn)
+        places = axis.all(name for name, _ in drawn)
         sizes = [float(value) for _, value in drawn]
         mode, width = self.layout.get("barmode", "group"), 0.8
         starts = [0.0] * len(sizes)
@@ -281,25 +309,23 @@ class _Drawing:
                 starts[number] = self._ends.get((place, size < 0), 0.0)
                 self._ends[place, size < 0] = starts[number] + size
         marker = trace.get("marker", {})
-        look: dict[str, Any] = {
-            "color": [_colour(spec) for spec in _each(marker.get("color", PALETTE[0]), len(sizes))]
-            or _colour(marker["color"]),
-            "alpha": marker.get("opacity"),
-            "label": _text(trace["name"]) if trace.get("showlegend", True) and trace.get("name") else None,
-        }
-        bars = trace.get("error_x" if flat else "error_y")
+        colours = [_colour(spec) for spec in _each(marker.get("color", PALETTE[0]), len(sizes))]
+        look = _BarLook(
+            color=colours or _colour(marker["color"]), alpha=marker.get("opacity"), label=_legend_name(trace)
+        )
+        reach = None
         if bars and sizes:
             look |= {"ecolor": _colour(bars.get("color", "#444444")), "capsize": 2.5}
-            look["xerr" if flat else "yerr"] = _reach(bars, len(sizes))
+            reach = _reach(bars, len(sizes))
         if flat:
-            self.axes.barh(places, sizes, width, left=starts, **look)
+            self.axes.barh(places, sizes, width, left=starts, xerr=reach, **look)
         else:
-            self.axes.bar(places, sizes, width, bottom=starts, **look)
+            self.axes.bar(places, sizes, width, bottom=starts, yerr=reach, **look)
 
     def _draw_cells(self, trace: JsonObject) -> None:
         from matplotlib.colors import LinearSegmentedColormap
 
-        values = [[float("nan") if value is None else float(value) for value in row] for row in trace["z"]]
+        values = [[_number(value) for value in row] for row in trace["z"]]
         scale = [(place, _colour(colour)) for place, colour in trace["colorscale"]]
         colours = LinearSegmentedColormap.from_list("cells", scale)
         xs, ys = self.x.all(trace["x"]), self.y.all(trace["y"])
@@ -317,13 +343,18 @@ class _Drawing:
         for at, row in enumerate(trace["z"]):
             for across, value in enumerate(row):
                 if value is not None:
-                    text = _text(texts[at][across]) if texts else f"{value:.0f}"
+                    text = f"{value:.0f}"
+                    if texts:
+                        text = _text(texts[at][across])
                     self.axes.text(xs[across], ys[at], text, ha="center", va="center", fontsize=9)
 
     def _draw_shape(self, shape: JsonObject) -> None:
         line = shape.get("line", {})
-        transform = self.axes.get_yaxis_transform() if shape.get("xref") == "paper" else self.axes.transData
-        ends = [shape["x0"], shape["x1"]] if shape.get("xref") == "paper" else self.x.all([shape["x0"], shape["x1"]])
+        ends: Sequence[float] = [shape["x0"], shape["x1"]]
+        if shape.get("xref") == "paper":
+            transform = self.axes.get_yaxis_transform()
+        else:
+            ends, transform = self.x.all(ends), self.axes.transData
         self.axes.plot(
             ends,
             self.y.all([shape["y0"], shape["y1"]]),
@@ -344,7 +375,7 @@ def _draw_polar(axes: "PolarAxes", traces: Sequence[JsonObject], layout: JsonObj
     axes.set_theta_zero_location("N")
     axes.set_theta_direction(-1)
     for number, trace in enumerate(traces):
-        radii = [float("nan") if value is None else float(value) for value in trace["r"]]
+        radii = [_number(value) for value in trace["r"]]
         colour = _colour(trace.get("line", {}).get("color", PALETTE[number % len(PALETTE)]))
         axes.plot(
             [angles[name] for name in trace["theta"]],
@@ -371,21 +402,36 @@ def _add_legend(axes: "Axes") -> None:
         axes.legend(handles, names, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
-def _reach(bars: Mapping[str, Any], count: int) -> list[list[float]]:
+def _number(value: float | None) -> float:
+    """Return a value as Matplotlib takes it: NaN for a missing one."""
+    return float("nan") if value is None else float(value)
+
+
+def _legend_name(trace: JsonObject) -> str | None:
+    """Return a trace's name in the legend; None if it is not listed there."""
+    if trace.get("showlegend", True) and trace.get("name"):
+        return _text(trace["name"])
+    return None
+
+
+def _reach(bars: JsonObject, count: int) -> list[list[float]]:
     """Return how far error bars reach down and up."""
     up = [float(value or 0) for value in _each(bars.get("array", 0), count)]
     down = [float(value or 0) for value in _each(bars.get("arrayminus", up), count)]
     return [down, up]
 
 
-def _each(value: Any, count: int) -> list[Any]:
+def _each(value: T | Sequence[T], count: int) -> list[T]:
     """Return one value for each of `count` points."""
-    return list(value)[:count] if isinstance(value, list | tuple) else [value] * count
+    if isinstance(value, list | tuple):
+        return list(cast("Sequence[T]", value))[:count]
+    return [cast("T", value)] * count
 
 
-def _colour(colour: str) -> Any:
+def _colour(colour: str) -> "ColorType":
     """Return a CSS colour in Matplotlib's form."""
     if not colour.startswith("rgb"):
         return colour
-    red, green, blue, *alpha = (float(part) for part in colour[colour.index("(") + 1 : -1].split(","))
-    return (red / 255, green / 255, blue / 255, *alpha)
+    red, green, blue, *alpha = map(float, colour[colour.index("(") + 1 : -1].split(","))
+    opaque = (red / 255, green / 255, blue / 255)
+    return (*opaque, alpha[0]) if alpha else opaque

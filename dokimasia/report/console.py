@@ -1,9 +1,11 @@
 """The console for all output to people: control characters in text are escaped, so that none reaches the terminal."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.style import Style
 from rich.text import Span, Text
 
 from dokimasia.log import printable
@@ -20,11 +22,19 @@ class PrintableConsole(Console):
         """Return a string as text, like Rich."""
         return super().render_str(printable(text), **how)
 
-    def out(self, *objects: Any, **how: Any) -> None:
+    def out(
+        self,
+        *objects: object,
+        sep: str = " ",
+        end: str = "\n",
+        style: str | Style | None = None,
+        highlight: bool | None = None,
+    ) -> None:
         """Write texts without wrapping, like Rich."""
-        super().out(*(printable(str(value)) for value in objects), **how)
+        texts = (printable(str(value)) for value in objects)
+        super().out(*texts, sep=sep, end=end, style=style, highlight=highlight)
 
-    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Any:
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Yield the segments of a renderable, like Rich."""
         if isinstance(renderable, Text):
             renderable = _escaped(renderable)

@@ -1,14 +1,12 @@
 """Hiding of others' decisions in a run's results from a person who has not decided yet."""
 
-from collections.abc import Mapping
-from typing import Any
-
+from dokimasia.domain.identity import JsonObject
 from dokimasia.storage.decisions import standings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
 
-def without_others(home: Home, run: Run, view: Mapping[str, Any], who: str) -> dict[str, Any]:
+def without_others(home: Home, run: Run, view: JsonObject, who: str) -> JsonObject:
     """Return a view of a run's sample or item without others' decisions on items that `who` has not decided.
 
     The label of a perturbation becomes None, and the state of a golden caption `decided`.
@@ -17,7 +15,7 @@ def without_others(home: Home, run: Run, view: Mapping[str, Any], who: str) -> d
     captions = {item.subject for item in hidden if item.kind == "caption"}
     labelled = {(item.sample_id, item.detail) for item in hidden if item.kind == "perturbation"}
 
-    def covered(one: Mapping[str, Any]) -> dict[str, Any]:
+    def covered(one: JsonObject) -> JsonObject:
         hidden_view = dict(one)
         if (hidden_view.get("sample"), hidden_view.get("dimension")) in labelled:
             hidden_view["label"] = None
