@@ -76,6 +76,12 @@ async def _read(settings: Settings | None, home: Home | None, work: Callable[[Ho
     return await asyncio.to_thread(read)
 
 
+async def _operate(settings: Settings | None, home: Home | None, work: Callable[[OperationContext], T]) -> T:
+    """Return what an operation reads from a home, in a thread, as `_read`."""
+    loaded = settings or load_settings()
+    return await _read(loaded, home, lambda opened: work(OperationContext(settings=loaded, home=opened)))
+
+
 async def show(run: str = "last", *, settings: Settings | None = None, home: Home | None = None) -> RunDetail:
     """Return a run with its status, what it spent, its estimate and its figures.
 
@@ -87,8 +93,7 @@ async def show(run: str = "last", *, settings: Settings | None = None, home: Hom
     Raises:
         NotFound: there is no such run.
     """
-    settled = settings or load_settings()
-    return await _read(settled, home, lambda opened: one_run(OperationContext(settings=settled, home=opened), run))
+    return await _operate(settings, home, lambda context: one_run(context, run))
 
 
 async def list_runs(
@@ -111,13 +116,11 @@ async def list_runs(
     Raises:
         NotFound: there is no home.
     """
-    settled = settings or load_settings()
 
-    def read(opened: Home) -> list[RunShown]:
-        context = OperationContext(settings=settled, home=opened)
+    def read(context: OperationContext) -> list[RunShown]:
         return list_of_runs(context, tag=list(tags), status=status, method=method, limit=WHOLE).runs
 
-    return await _read(settled, home, read)
+    return await _operate(settings, home, read)
 
 
 @overload
@@ -187,15 +190,9 @@ async def diff(
         InputError: the runs cannot be compared, or a file cannot be used.
     """
     names = (first, *(others or (second,)))
-    pair = None if models is None else ",".join(models)
-    settled = settings or load_settings()
     if len(names) == 2 and not any(isinstance(name, Path) for name in names):
-
-        def read(opened: Home) -> RunComparison:
-            context = OperationContext(settings=settled, home=opened)
-            return compare(context, ",".join(map(str, names)), models=pair, top=top, seed=seed)
-
-        return await _read(settings, home, read)
+        runs, pair = ",".join(map(str, names)), _joined(models)
+        return await _operate(settings, home, lambda context: compare(context, runs, models=pair, top=top, seed=seed))
     from dokimasia.integrations import read_results
     from dokimasia.runs.reading.result_files import compare_results, results_of_run
 
@@ -234,13 +231,8 @@ async def board(
         NotFound: there is no such run.
         InputError: the runs have no board.
     """
-    settled = settings or load_settings()
-
-    def read(opened: Home) -> Board:
-        context = OperationContext(settings=settled, home=opened)
-        return rank(context, ",".join(runs), list(tags) or None, measure, seed)
-
-    return await _read(settled, home, read)
+    names, labels = ",".join(runs), list(tags) or None
+    return await _operate(settings, home, lambda context: rank(context, names, labels, measure, seed))
 
 
 async def gate(
@@ -270,14 +262,15 @@ async def gate(
         NotFound: there is no such run.
         InputError: the runs cannot be compared.
     """
-    pair = None if models is None else ",".join(models)
-    settled = settings or load_settings()
+    pair = _joined(models)
+    return await _operate(
+        settings, home, lambda context: decide_gate(context, run, baseline, max_drop, measure, pair, seed)
+    )
 
-    def read(opened: Home) -> Gate:
-        context = OperationContext(settings=settled, home=opened)
-        return decide_gate(context, run, baseline, max_drop, measure, pair, seed)
 
-    return await _read(settled, home, read)
+def _joined(models: tuple[str, str] | None) -> str | None:
+    """Return a pair of models as operations take it: two names with a comma between them."""
+    return None if models is None else ",".join(models)
 
 
 async def bundle(
@@ -449,19 +442,15 @@ async def compare_judgements(
         NotFound: there is no such file.
         InputError: a line, a column or epsilon cannot be used.
     """
-    from dokimasia.people.judgements import compare_judgements as compared
+    from dokimasia.people.judgements import judgement_figures, read_judgements
 
-    return await asyncio.to_thread(
-        compared,
-        files,
-        columns=columns,
-        people=people,
-        judges=judges,
-        kind=kind,
-        numbers=numbers,
-        by_place=by_place,
-        epsilon=epsilon,
-    )
+    def compare_files() -> JudgementFigures:
+        judgements = read_judgements(
+            files, columns=columns, people=people, judges=judges, kind=kind, numbers=numbers, by_place=by_place
+        )
+        return judgement_figures(judgements, epsilon=epsilon)
+
+    return await asyncio.to_thread(compare_files)
 
 
 async def correct(
@@ -571,13 +560,10 @@ async def make_passport(
     from dokimasia.operations.passports import one_passport
     from dokimasia.people.passports import write_passport
 
-    settled = settings or load_settings()
-
-    def read(opened: Home) -> Passport:
-        context = OperationContext(settings=settled, home=opened)
+    def read(context: OperationContext) -> Passport:
         return Passport.model_validate(one_passport(context, judge, run=list(runs) or None, seed=seed))
 
-    passport = await _read(settled, home, read)
+    passport = await _operate(settings, home, read)
     if output is not None:
         write_passport(passport, Path(output))
     return passport

@@ -10,7 +10,7 @@ import pytest
 import dokimasia
 from dokimasia.cli.main import run
 from dokimasia.errors import ConfigError, DataError
-from dokimasia.people.judgements import compare_judgements, read_judgements
+from dokimasia.people.judgements import judgement_figures, read_judgements
 from dokimasia.people.judgements.values import read_ranking, read_score, read_verdict
 from dokimasia.report.fields import as_json
 
@@ -113,8 +113,8 @@ def test_wide_and_long_form_say_the_same(tmp_path: Path, name: str) -> None:
 
 def test_figures_leave_out_and_count_what_is_missing(tmp_path: Path) -> None:
     """A failure is left out with its count, bounds say what it leaves open, and a split of people is no reference."""
-    figures = compare_judgements(
-        [_write(tmp_path / "wide.jsonl", WIDE)], people=["ann", "ben", "cho"], judges=["judge"]
+    figures = judgement_figures(
+        read_judgements([_write(tmp_path / "wide.jsonl", WIDE)], people=["ann", "ben", "cho"], judges=["judge"])
     )
     judge = figures.judges["judge"]
     assert (judge.judged, judge.failed) == (3, 1)
@@ -142,11 +142,11 @@ def test_both_orders_are_put_together(tmp_path: Path) -> None:
         {"item": 4, "value": "B", "swapped": "B", "gold": "A"},
     ]
     file = _write(tmp_path / "judge.jsonl", rows)
-    orders = compare_judgements([file]).judges["judge"].orders
+    orders = judgement_figures(read_judgements([file])).judges["judge"].orders
     assert orders is not None
     assert (orders.n, orders.straight.k, orders.straight.n, orders.swapped.k, orders.swapped.n) == (4, 2, 4, 1, 3)
     assert (orders.consistent.k, orders.consistent.n, orders.consistent_and_right.k) == (2, 3, 1)
-    turned = compare_judgements([file], by_place=True).judges["judge"].orders
+    turned = judgement_figures(read_judgements([file], by_place=True)).judges["judge"].orders
     assert turned is not None
     assert (turned.swapped.k, turned.consistent.k) == (2, 1)
 
@@ -193,7 +193,9 @@ def test_mistakes_in_a_file_are_named(tmp_path: Path) -> None:
 def test_scores_have_categories_only_where_they_are_whole(tmp_path: Path) -> None:
     """Whole scores give accuracy and kappa; others correlations and alpha alone, and the reason."""
     rows: list[dict[str, object]] = [{"item": n, "ann": n % 5, "ben": (n + n // 7) % 5, "j": n % 5} for n in range(40)]
-    figures = compare_judgements([_write(tmp_path / "s.jsonl", rows)], people=["ann", "ben"], judges=["j"])
+    figures = judgement_figures(
+        read_judgements([_write(tmp_path / "s.jsonl", rows)], people=["ann", "ben"], judges=["j"])
+    )
     judge = figures.judges["j"]
     assert figures.kind == "scores"
     assert judge.people is not None
@@ -206,7 +208,9 @@ def test_scores_have_categories_only_where_they_are_whole(tmp_path: Path) -> Non
     assert judge.ceiling.judge.mean <= judge.ceiling.people.mean
     assert judge.replacement.warning.startswith("there are two people")
     halves = [{**row, "j": n % 5 + 0.25} for n, row in enumerate(rows)]
-    figures = compare_judgements([_write(tmp_path / "h.jsonl", halves)], people=["ann", "ben"], judges=["j"])
+    figures = judgement_figures(
+        read_judgements([_write(tmp_path / "h.jsonl", halves)], people=["ann", "ben"], judges=["j"])
+    )
     people = figures.judges["j"].people
     assert people is not None
     assert people.same is None
@@ -232,7 +236,7 @@ def test_sparse_battles_rate_models_adjusted_for_place_and_length(tmp_path: Path
             "first_length": int(lengths[0]), "second_length": int(lengths[1]),
         })  # fmt: skip
     rows.append({**rows[0], "item": 600, "verdict": "no idea"})
-    figures = compare_judgements([_write(tmp_path / "battles.jsonl", rows)], judges=["J"])
+    figures = judgement_figures(read_judgements([_write(tmp_path / "battles.jsonl", rows)], judges=["J"]))
     rated = figures.ratings["J"]
     assert (rated.n, rated.failed, list(rated.models)) == (600, 1, list(strengths))
     points = 400 / np.log(10)
@@ -254,7 +258,7 @@ def test_battles_that_say_nothing_of_place_are_not_adjusted_for_it(tmp_path: Pat
     rows: list[dict[str, object]] = [
         {"item": n, "first": "a", "second": "b", "judge": "J", "verdict": "A" if n % 3 else "B"} for n in range(9)
     ]
-    rated = compare_judgements([_write(tmp_path / "battles.jsonl", rows)], judges=["J"]).ratings["J"]
+    rated = judgement_figures(read_judgements([_write(tmp_path / "battles.jsonl", rows)], judges=["J"])).ratings["J"]
     assert set(rated.not_adjusted) == {"place", "length"}
     assert rated.models["a"].adjusted is None
     assert rated.models["a"].rating is not None

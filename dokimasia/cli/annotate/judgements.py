@@ -79,18 +79,12 @@ def judgements(
     A file is JSON lines, JSON, CSV, TSV or a workbook, packed (.gz) or not: a judgement a line (item, judge, value), or a
     column for each person and judge. What cannot be read is a failure of the judge, and never a value.
     """
-    from dokimasia.people.judgements import compare_judgements
+    from dokimasia.people.judgements import judgement_figures, read_judgements
 
-    figures = compare_judgements(
-        files,
-        columns=columns,
-        people=people,
-        judges=judges,
-        kind=kind,
-        numbers=numbers,
-        by_place=by_place,
-        epsilon=epsilon,
+    read = read_judgements(
+        files, columns=columns, people=people, judges=judges, kind=kind, numbers=numbers, by_place=by_place
     )
+    figures = judgement_figures(read, epsilon=epsilon)
     if as_json:
         print_json(figures)
         return

@@ -1,7 +1,7 @@
 """Read files of existing judgements (verdicts, scores and rankings) and measure how judges and people agree."""
 
 from dokimasia.people.judgements.ceiling import BesidePeople, beside_people
-from dokimasia.people.judgements.figures import compare_judgements, judgement_figures
+from dokimasia.people.judgements.figures import judgement_figures
 from dokimasia.people.judgements.reading import FIELDS, JudgementFile, read_judgements
 from dokimasia.people.judgements.shape import HumanCeiling, JudgementFigures, ReplacementTest
 
@@ -13,7 +13,6 @@ __all__ = [
     "JudgementFile",
     "ReplacementTest",
     "beside_people",
-    "compare_judgements",
     "judgement_figures",
     "read_judgements",
 ]

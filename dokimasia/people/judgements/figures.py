@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from dokimasia.algorithms.statistics.agreement import Scale, cohen_kappa, fleiss_kappa, krippendorff_alpha
@@ -10,7 +9,7 @@ from dokimasia.algorithms.statistics.replacement import EPSILON, Alignment
 from dokimasia.errors import ConfigError
 from dokimasia.people.judgements.battles import battle_ratings
 from dokimasia.people.judgements.ceiling import BesidePeople, beside_people
-from dokimasia.people.judgements.reading import JudgedItem, JudgementFile, Kind, read_judgements
+from dokimasia.people.judgements.reading import JudgedItem, JudgementFile
 from dokimasia.people.judgements.shape import (
     BothOrders,
     JudgementFigures,
@@ -19,7 +18,6 @@ from dokimasia.people.judgements.shape import (
     PeopleTogether,
     ValuesCompared,
 )
-from dokimasia.people.judgements.values import Numbers
 from dokimasia.report.fields import AgreementCoefficient, Share
 from dokimasia.runs.measures import (
     agreement_coefficient,
@@ -44,45 +42,19 @@ class ComparedValue(NamedTuple):
     value: float
 
 
-def compare_judgements(
-    files: Sequence[str | Path],
-    *,
-    columns: Mapping[str, str] | None = None,
-    people: Sequence[str] = (),
-    judges: Sequence[str] = (),
-    kind: Kind | None = None,
-    numbers: Numbers | None = None,
-    by_place: bool = False,
-    epsilon: float = EPSILON,
-) -> JudgementFigures:
-    """Return the agreement of the judgements in files with correct values and with each other.
+def judgement_figures(judgements: JudgementFile, *, epsilon: float = EPSILON) -> JudgementFigures:
+    """Return the agreement of judgements with correct values and with each other.
 
     Args:
-        files: see `read_judgements`, as for the other arguments.
-        columns: the column of each field.
-        people: columns or names of people.
-        judges: columns or names of judges.
-        kind: what the judgements are.
-        numbers: what a number means for a pair.
-        by_place: whether a verdict on a swapped pair names a place, and not a response.
+        judgements: the judgements of files, from `read_judgements`.
         epsilon: how much more often than the judge a person may be closer to the others: 0.2 for experts, 0.15 for people
             with skill, 0.1 for crowds.
 
     Raises:
-        NotFound: there is no such file.
-        ConfigError: a column is in no file, or epsilon is not from 0 to below 1.
-        DataError: a line cannot be used; the message names file and line.
+        ConfigError: epsilon is not from 0 to below 1.
     """
     if not 0 <= epsilon < 1:
         raise ConfigError(f"epsilon is from 0 to below 1: {epsilon:g}")
-    judgements = read_judgements(
-        files, columns=columns, people=people, judges=judges, kind=kind, numbers=numbers, by_place=by_place
-    )
-    return judgement_figures(judgements, epsilon=epsilon)
-
-
-def judgement_figures(judgements: JudgementFile, *, epsilon: float = EPSILON) -> JudgementFigures:
-    """Return the agreement of judgements with correct values and with each other."""
     scale = _JudgementScale.of(judgements)
     gold = {
         item: ComparedValue(scale.category(reading.value, reading.label), reading.value)
