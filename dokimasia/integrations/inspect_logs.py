@@ -14,20 +14,20 @@ from zlib import error as ZlibError
 from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import ConfigError, DataError, NotFound
 from dokimasia.integrations.results import (
-    CATEGORY_NAMES,
-    IMAGE_NAMES,
     ItemFailure,
     ItemResult,
     ReadOptions,
     ResultsFile,
     as_object,
+    category_of,
     checked_rows,
     content_of,
     fields_of,
     image_names,
-    named,
+    images_of,
+    objects_of,
     parse_json,
-    read_document,
+    read_object,
     result_of,
     score_of,
     short_text,
@@ -87,12 +87,11 @@ def read_inspect(path: Path, options: ReadOptions) -> ResultsFile:
     if _is_archive(path):
         with _opened(path) as archive:
             return _results(path, archive.log(), options)
-    document = as_object(read_document(path), str(path))
+    document = read_object(path)
     samples = document.get("samples")
     if not isinstance(samples, list) or not samples:
         raise DataError(f"{path}: the log holds no samples; log them, or name the log with its samples")
-    listed = [as_object(sample, f"{path}, sample {number}") for number, sample in enumerate(samples, start=1)]
-    return _results(path, _Log(document, listed, lambda sample: sample), options)
+    return _results(path, _Log(document, objects_of(path, samples, "sample"), lambda sample: sample), options)
 
 
 def _is_archive(path: Path) -> bool:
@@ -124,7 +123,10 @@ class _Archive:
 
     def log(self) -> _Log:
         """Return the header and the summaries; a log that was not finished has them in its journal."""
-        header = self._read(HEADER if HEADER in self._names else START)
+        header_name = HEADER
+        if HEADER not in self._names:
+            header_name = START
+        header = self._read(header_name)
         if SUMMARIES in self._names:
             summaries = self._list(SUMMARIES)
         else:
@@ -138,7 +140,9 @@ class _Archive:
 
     def _whole(self, summary: JsonObject) -> JsonObject | None:
         name = f"samples/{summary.get('id')}_epoch_{summary.get('epoch')}.json"
-        return self._read(name) if name in self._names else None
+        if name not in self._names:
+            return None
+        return self._read(name)
 
     def _list(self, name: str) -> list[JsonObject]:
         value = parse_json(self._bytes(name), self._place(name))
@@ -208,8 +212,9 @@ def _results(path: Path, log: _Log, options: ReadOptions) -> ResultsFile:
     status = log.header.get("status")
     if status not in ("success", None):
         notes = (*notes, f"the log ended as {status!r}, so that items may be missing")
-    checked = checked_rows(path, rows, unit="sample")
-    return ResultsFile(path, "inspect", "Inspect", version, f"{scorer}/{key}" if key else scorer, checked, notes)
+    if key:
+        scorer = f"{scorer}/{key}"
+    return ResultsFile(path, "inspect", "Inspect", version, scorer, checked_rows(path, rows, unit="sample"), notes)
 
 
 def _scorer(path: Path, log: _Log, wanted: str | None) -> tuple[str, str, tuple[str, ...]]:
@@ -222,8 +227,11 @@ def _scorer(path: Path, log: _Log, wanted: str | None) -> tuple[str, str, tuple[
                 scorers[name] = value
     names = list(scorers)
     headline = short_text(fields_of(fields_of(log.header.get("results")).get("headline")).get("scorer"))
-    usual = headline if headline in names else next(iter(names), "")
-    name, key = wanted or usual, ""
+    name, key = wanted, ""
+    if not name and headline in names:
+        name = headline
+    if not name:
+        name = next(iter(names), "")
     if name not in names:
         name, _, key = name.partition("/")
     if names and name not in names:
@@ -238,8 +246,9 @@ def _scorer(path: Path, log: _Log, wanted: str | None) -> tuple[str, str, tuple[
                 f"{path}: the scorer {name!r} gives several values; choose one: --scorer "
                 f"{' or '.join(f'{name}/{part}' for part in parts)}"
             )
-    note = f"scored by {name}; --scorer chooses another of {', '.join(names)}"
-    return name, key, (note,) if len(names) > 1 and wanted is None else ()
+    if wanted is not None or len(names) < 2:
+        return name, key, ()
+    return name, key, (f"scored by {name}; --scorer chooses another of {', '.join(names)}",)
 
 
 def _scores(sample: JsonObject) -> JsonObject:
@@ -258,7 +267,7 @@ def _row(path: Path, summary: JsonObject, log: _Log, model: str, scorer: str, ke
     recorded = 0.0 if value == NO_ANSWER else score_of(value)
     reason = short_text(score.get("reason")) or _older_reason(score) or ""
     metadata = fields_of(summary.get("metadata"))
-    images = image_names(named(metadata, IMAGE_NAMES))
+    images = images_of(metadata)
     error = _error(summary)
     whole: JsonObject | None = summary if "messages" in summary else None
     unexplained = not (recorded or score.get("answer") or reason or error)
@@ -276,7 +285,7 @@ def _row(path: Path, summary: JsonObject, log: _Log, model: str, scorer: str, ke
         failure=kind,
         reason=why,
         repeat=int(score_of(summary.get("epoch")) or 1) - 1,
-        category=short_text(named(metadata, CATEGORY_NAMES)),
+        category=category_of(metadata),
         images=images,
         content=content_of(_question(summary.get("input")), summary.get("target")),
         line=number,
@@ -300,8 +309,11 @@ def _failure(
     if value == NO_ANSWER:
         return None if stopped else "unparsed", "the scorer found no answer"
     limit = sample.get("limit")
-    name = limit.get("type") if isinstance(limit, dict) else limit
-    return None, f"the limit of {name} was reached" if name else ""
+    if isinstance(limit, dict):
+        limit = limit.get("type")
+    if limit:
+        return None, f"the limit of {limit} was reached"
+    return None, ""
 
 
 def _kind_in_words(reason: str) -> ItemFailure | None:
@@ -311,7 +323,9 @@ def _kind_in_words(reason: str) -> ItemFailure | None:
         return "refused"
     if "empty" in words or "no_answer" in words:
         return "empty"
-    return "unparsed" if "pars" in words or "format" in words or "invalid" in words else "unscored"
+    if "pars" in words or "format" in words or "invalid" in words:
+        return "unparsed"
+    return "unscored"
 
 
 def _older_reason(score: JsonObject) -> str | None:
@@ -320,7 +334,9 @@ def _older_reason(score: JsonObject) -> str | None:
 
 def _error(sample: JsonObject) -> str:
     error = sample.get("error")
-    return short_text(error.get("message") if isinstance(error, dict) else error) or ""
+    if isinstance(error, dict):
+        error = error.get("message")
+    return short_text(error) or ""
 
 
 def _answer(score: JsonObject, whole: JsonObject | None) -> tuple[str | None, str]:
@@ -330,19 +346,20 @@ def _answer(score: JsonObject, whole: JsonObject | None) -> tuple[str | None, st
         return short_text(score.get("answer")), ""
     choices = output.get("choices")
     first = fields_of(choices[0]) if isinstance(choices, list) and choices else {}
-    completion = short_text(output.get("completion"))
-    return (completion if first else short_text(score.get("answer"))), short_text(first.get("stop_reason")) or ""
+    answer = output.get("completion") if first else score.get("answer")
+    return short_text(answer), short_text(first.get("stop_reason")) or ""
 
 
 def _pieces(value: object) -> Iterator[JsonObject]:
     """Yield the pieces of a question: of messages, each text and each medium."""
-    if isinstance(value, str):
-        yield {"type": "text", "text": value}
-    for message in value if isinstance(value, list) else ():
-        content = message.get("content") if isinstance(message, dict) else None
+    contents = [value]
+    if isinstance(value, list):
+        contents = [fields_of(message).get("content") for message in value]
+    for content in contents:
         if isinstance(content, str):
             yield {"type": "text", "text": content}
-        yield from (piece for piece in (content if isinstance(content, list) else ()) if isinstance(piece, dict))
+        elif isinstance(content, list):
+            yield from (piece for piece in content if isinstance(piece, dict))
 
 
 def _question(value: object) -> list[str]:

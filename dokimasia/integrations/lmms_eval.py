@@ -8,15 +8,16 @@ from dokimasia.datasets.lines import Row, location
 from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import DataError
 from dokimasia.integrations.results import (
-    CATEGORY_NAMES,
-    IMAGE_NAMES,
+    ItemFailure,
     ItemResult,
     ReadOptions,
     ResultsFile,
+    category_of,
     checked_rows,
     choose,
     fields_of,
     image_names,
+    images_of,
     json_lines,
     named,
     read_document,
@@ -79,17 +80,21 @@ def _row(path: Path, row: Row, model: str, metric: str) -> ItemResult:
     recorded = _score(fields.get(metric))
     answer = _reply(fields)
     parsed = [_first(parts[name]) for name in _PARSED if name in parts]
-    unparsed = bool(answer and answer.strip()) and not recorded and bool(parsed) and not (parsed[0] or "").strip()
-    reason = "" if recorded is not None else f"the metric {metric!r} of this task holds no number of an item"
+    failure: ItemFailure | None = None
+    reason = ""
+    if answer and answer.strip() and not recorded and parsed and not (parsed[0] or "").strip():
+        failure, reason = "unparsed", "no answer was read from the reply"
+    elif recorded is None:
+        reason = f"the metric {metric!r} of this task holds no number of an item"
     return result_of(
         item,
         model,
         recorded=recorded,
         answer=answer,
-        failure="unparsed" if unparsed else None,
-        reason="no answer was read from the reply" if unparsed else reason,
-        category=short_text(named(parts, CATEGORY_NAMES) or named(known, CATEGORY_NAMES)),
-        images=image_names(fields.get("input_media") or named(known, IMAGE_NAMES) or named(parts, IMAGE_NAMES)),
+        failure=failure,
+        reason=reason,
+        category=category_of(parts, known),
+        images=image_names(fields.get("input_media")) or images_of(known, parts),
         content=short_text(fields.get("doc_hash")) or "",
         line=row.line,
     )
@@ -113,8 +118,10 @@ def _first(value: object) -> str | None:
 def _run(path: Path) -> JsonObject:
     """Return what lmms-eval wrote of the run beside the samples; empty without such a file."""
     match = _NAME.fullmatch(path.stem)
-    beside = path.with_name(f"{match['date']}_results.json") if match else None
-    if beside is None or not beside.is_file():
+    if match is None:
+        return {}
+    beside = path.with_name(f"{match['date']}_results.json")
+    if not beside.is_file():
         return {}
     return fields_of(read_document(beside))
 

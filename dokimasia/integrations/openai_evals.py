@@ -8,19 +8,17 @@ from dokimasia.datasets.lines import location
 from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import DataError
 from dokimasia.integrations.results import (
-    CATEGORY_NAMES,
-    IMAGE_NAMES,
     ItemFailure,
     ItemResult,
     ReadOptions,
     ResultsFile,
     as_object,
+    category_of,
     checked_rows,
     choose,
     content_of,
-    image_names,
+    images_of,
     json_lines,
-    named,
     result_of,
     score_of,
     short_text,
@@ -68,8 +66,8 @@ def read_openai_evals(path: Path, options: ReadOptions) -> ResultsFile:
             sample = samples.setdefault(item, _Sample(row.line))
             _add(sample, short_text(row.fields.get("type")) or "", as_object(row.fields.get("data") or {}, where))
     names = list(dict.fromkeys(name for sample in samples.values() for name in sample.scores))
-    wanted = options.scorer or (MATCH if MATCH in names else "score" if "score" in names else None)
-    metric = choose(path, names, wanted, "metric")
+    usual = next((name for name in (MATCH, "score") if name in names), None)
+    metric = choose(path, names, options.scorer or usual, "metric")
     model = options.model or _model(spec) or path.stem
     rows = [row for item, sample in samples.items() for row in _rows(item, sample, model, metric)]
     return ResultsFile(path, "openai-evals", "OpenAI Evals", None, metric, checked_rows(path, rows))
@@ -96,12 +94,16 @@ def _add(sample: _Sample, kind: str, data: JsonObject) -> None:
 
 
 def _text(value: object) -> str | None:
-    return _text(value[0] if value else "") if isinstance(value, list) else short_text(value)
+    if isinstance(value, list):
+        return _text(value[0]) if value else ""
+    return short_text(value)
 
 
 def _model(spec: JsonObject) -> str | None:
     models = spec.get("completion_fns")
-    return short_text(models[0]) if isinstance(models, list) and models else short_text(models)
+    if isinstance(models, list) and models:
+        return short_text(models[0])
+    return short_text(models)
 
 
 def _rows(item: str, sample: _Sample, model: str, metric: str) -> Iterator[ItemResult]:
@@ -120,8 +122,8 @@ def _rows(item: str, sample: _Sample, model: str, metric: str) -> Iterator[ItemR
             failure=kind,
             reason=reason,
             repeat=repeat,
-            category=short_text(named(sample.fields, CATEGORY_NAMES)),
-            images=image_names(named(sample.fields, IMAGE_NAMES)),
+            category=category_of(sample.fields),
+            images=images_of(sample.fields),
             content=content_of(sample.prompt),
             line=sample.line,
         )

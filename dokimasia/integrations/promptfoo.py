@@ -1,26 +1,24 @@
 """Outputs of promptfoo: the JSON document of an evaluation, or its results as JSON lines."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from dokimasia.datasets.lines import location
 from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import DataError
 from dokimasia.integrations.results import (
-    CATEGORY_NAMES,
-    IMAGE_NAMES,
     ItemFailure,
     ItemResult,
     ReadOptions,
     ResultsFile,
-    as_object,
+    category_of,
     checked_rows,
     content_of,
     fields_of,
-    image_names,
+    images_of,
     json_lines,
-    named,
-    read_document,
+    objects_of,
+    read_object,
     result_of,
     score_of,
     short_text,
@@ -66,14 +64,14 @@ def _entries(path: Path) -> tuple[str | None, list[JsonObject], str]:
     """Return the version, the results and what one of them is called in messages."""
     if path.suffix.lower() in (".jsonl", ".ndjson"):
         return None, [row.fields for row in json_lines(path)], "line"
-    document = as_object(read_document(path), str(path))
-    summary = document.get("results")
-    results = summary.get("results") if isinstance(summary, dict) else summary
+    document = read_object(path)
+    results = document.get("results")
+    if isinstance(results, dict):
+        results = results.get("results")
     if not isinstance(results, list):
         raise DataError(f"{path} holds no results of promptfoo; write it with promptfoo eval --output FILE.json")
     version = short_text(fields_of(document.get("metadata")).get("promptfooVersion"))
-    entries = [as_object(entry, location(path, number, "result")) for number, entry in enumerate(results, start=1)]
-    return version, entries, "result"
+    return version, objects_of(path, results, "result"), "result"
 
 
 def _models(path: Path, entries: Sequence[JsonObject], name: str | None) -> list[str]:
@@ -86,7 +84,10 @@ def _models(path: Path, entries: Sequence[JsonObject], name: str | None) -> list
     models: list[str] = []
     for provider, entry in zip(providers, entries, strict=True):
         asked = prompts[provider]
-        models.append(f"{provider}, prompt {asked.index(entry.get('promptIdx')) + 1}" if len(asked) > 1 else provider)
+        if len(asked) > 1:
+            models.append(f"{provider}, prompt {asked.index(entry.get('promptIdx')) + 1}")
+        else:
+            models.append(provider)
     if name is None:
         return models
     if len(set(models)) > 1:
@@ -126,12 +127,8 @@ def _row(entry: JsonObject, item: str, model: str, repeat: int, scorer: str, con
         failure=kind,
         reason=reason,
         repeat=repeat,
-        category=short_text(_first(places, CATEGORY_NAMES)),
-        images=image_names(_first(places, IMAGE_NAMES)),
+        category=category_of(*places),
+        images=images_of(*places),
         content=content,
         line=number,
     )
-
-
-def _first(places: Iterable[Mapping[str, object]], names: Sequence[str]) -> object:
-    return next((value for place in places if (value := named(place, names)) is not None), None)

@@ -147,15 +147,20 @@ def result_of(
             failure = "refused"
         elif recorded is None:
             failure = "unscored"
+    score, why = recorded, ""
+    if failure is not None:
+        score, why = None, " ".join(reason.split())[:LONGEST_REASON]
+    if recorded is None:
+        recorded = counted
     return ItemResult(
         item=item,
         model=model,
         repeat=repeat,
         answer=answer,
-        score=None if failure else recorded,
+        score=score,
         failure=failure,
-        reason=" ".join(reason.split())[:LONGEST_REASON] if failure else "",
-        recorded=counted if recorded is None else recorded,
+        reason=why,
+        recorded=recorded,
         category=category,
         images=tuple(dict.fromkeys(images)),
         content=content,
@@ -190,24 +195,43 @@ def short_text(value: object) -> str | None:
     """Return a value as text; None for no value, and JSON for a list or an object."""
     if value is None or isinstance(value, str):
         return value
+    if isinstance(value, list | dict):
+        return json.dumps(value, default=str)
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return json.dumps(value, default=str) if isinstance(value, list | dict) else str(value)
+    return str(value)
 
 
 def image_names(value: object) -> list[str]:
     """Return the names of images from a name or a list of names; embedded images become their digests."""
     values = value if isinstance(value, list | tuple) else [value]
     texts = [str(name).strip() for name in values if isinstance(name, str | int) and not isinstance(name, bool)]
-    names: list[str] = []
-    for text in filter(None, texts):
-        names.append(digest("image", text) if len(text) > LONGEST_NAME or text.startswith("data:") else text)
-    return names
+    return [_image_name(text) for text in texts if text]
+
+
+def _image_name(text: str) -> str:
+    if len(text) > LONGEST_NAME or text.startswith("data:"):
+        return digest("image", text)
+    return text
 
 
 def named(fields: Mapping[str, object], names: Iterable[str]) -> object:
     """Return the first value that is present under one of the names; None without any."""
     return next((fields[name] for name in names if fields.get(name) not in (None, "")), None)
+
+
+def category_of(*places: Mapping[str, object]) -> str | None:
+    """Return the category of an item, under any of its usual names, from the first place that has it; None without any."""
+    return short_text(_first_named(places, CATEGORY_NAMES))
+
+
+def images_of(*places: Mapping[str, object]) -> list[str]:
+    """Return the names of an item's images, under any of their usual names, from the first place that has them."""
+    return image_names(_first_named(places, IMAGE_NAMES))
+
+
+def _first_named(places: Iterable[Mapping[str, object]], names: Sequence[str]) -> object:
+    return next((value for place in places if (value := named(place, names)) is not None), None)
 
 
 def content_of(*parts: object) -> str:
@@ -267,6 +291,16 @@ def read_document(path: Path) -> object:
     return parse_json(raw, str(path))
 
 
+def read_object(path: Path) -> JsonObject:
+    """Return the object of a JSON file.
+
+    Raises:
+        NotFound: there is no such file.
+        DataError: it is too large, broken or no object.
+    """
+    return as_object(read_document(path), str(path))
+
+
 def json_lines(path: Path) -> Iterator[Row]:
     """Yield the objects of a file of JSON lines.
 
@@ -283,7 +317,18 @@ def json_lines(path: Path) -> Iterator[Row]:
 
 def fields_of(value: object) -> JsonObject:
     """Return the fields of a JSON object; empty for any other value."""
-    return value if isinstance(value, dict) else {}
+    if isinstance(value, dict):
+        return value
+    return {}
+
+
+def objects_of(path: Path, values: Iterable[object], unit: str) -> list[JsonObject]:
+    """Return the entries of a file's list as JSON objects; messages call an entry by its unit and number.
+
+    Raises:
+        DataError: one of them is none.
+    """
+    return [as_object(value, location(path, number, unit)) for number, value in enumerate(values, start=1)]
 
 
 def as_object(value: object, where: str) -> JsonObject:

@@ -5,6 +5,7 @@ import io
 import tempfile
 import zipfile
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import Annotated, Literal, cast, get_args
 
 from dokimasia.domain.identity import JsonObject
@@ -131,9 +132,11 @@ def export(
     stem = file_stem(context.home, row)
     if format in get_args(Format):
         rows_format = cast("Format", format)
-        # Whole before its first byte is sent, since reading may fail; the reply closes it.
-        content = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
-        count = asyncio.run(write_export(context.home, row, rows_format, content))
+        with ExitStack() as unsent:
+            # Whole before its first byte is sent, since reading may fail; then the reply closes it.
+            content = unsent.enter_context(tempfile.SpooledTemporaryFile(IN_MEMORY))
+            count = asyncio.run(write_export(context.home, row, rows_format, content))
+            unsent.pop_all()
         counts = {"dokimasia-rows": str(count)}
         return FileReply(content, MEDIA_TYPES[format], f"{stem}.{SUFFIXES[rows_format]}", headers=counts)
     forms = method_of(row).forms
