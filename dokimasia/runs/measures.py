@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from math import exp, lgamma, log, sqrt
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict, overload
 
 import numpy as np
 
@@ -79,14 +79,32 @@ class CoverageFields(TypedDict):
     coverage: float | None
 
 
-def rounded(value: float) -> float:
-    """Return a figure as it is written: rounded to six decimals, without minus zero; equal rows give equal bytes."""
+@overload
+def rounded(value: float) -> float: ...
+
+
+@overload
+def rounded(value: None) -> None: ...
+
+
+def rounded(value: float | None) -> float | None:
+    """Return a figure as it is written: rounded to six decimals, without minus zero; equal rows give equal bytes.
+
+    None, for a figure that there is not, stays None.
+    """
+    if value is None:
+        return None
     return round(value, DIGITS) + 0.0
 
 
+def unrounded_mean(values: Sequence[float]) -> float | None:
+    """Return the mean, not rounded; None without values."""
+    return sum(values) / len(values) if values else None
+
+
 def mean(values: Sequence[float]) -> float | None:
-    """Return the mean; None without values."""
-    return rounded(sum(values) / len(values)) if values else None
+    """Return the mean as it is written; None without values."""
+    return rounded(unrounded_mean(values))
 
 
 def limits(interval: ConfidenceInterval | None, *, unit: float = 1.0) -> LimitFields:

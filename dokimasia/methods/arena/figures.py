@@ -329,15 +329,11 @@ def _pairs(
                 second=second,
                 n=len({meeting.row.sample_id for meeting in pair_meetings}),
                 difference=difference,
-                p=_rounded(p),
-                adjusted=_rounded(adjusted_p.get(pair)),
+                p=rounded(p),
+                adjusted=rounded(adjusted_p.get(pair)),
             )
         )
     return pairs
-
-
-def _rounded(p_value: float | None) -> float | None:
-    return None if p_value is None else rounded(p_value)
 
 
 def _wins(name: str, pairs: Sequence[ArenaPair], order: Sequence[str]) -> dict[str, float]:

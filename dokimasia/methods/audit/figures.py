@@ -46,6 +46,7 @@ from dokimasia.runs.measures import (
     mean_with_interval,
     rounded,
     spread,
+    unrounded_mean,
 )
 from dokimasia.runs.method import ColumnType
 from dokimasia.runs.reading.exporting import ANSWERED, answer_cells
@@ -265,8 +266,7 @@ class Judged:
 
     def mean(self, outcome: Outcome) -> float | None:
         """Return the mean of a figure over the sample's scored repeats; None without any."""
-        values = self.values(outcome)
-        return sum(values) / len(values) if values else None
+        return unrounded_mean(self.values(outcome))
 
 
 Samples = dict[str, Judged]

@@ -7,8 +7,8 @@ from dokimasia.algorithms.statistics import ConfidenceInterval, adjusted, bootst
 from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.domain.diagnosis.tables import AssetColumn, AssetRow, Figure, Mark
 from dokimasia.methods.diagnosis.evidence_data import LIMIT, DiagnosedAnswer, DiagnosisMaterial
-from dokimasia.methods.tree import BEST, LEVEL, WORST, rounded
-from dokimasia.runs.measures import limits
+from dokimasia.methods.tree import BEST, LEVEL, WORST
+from dokimasia.runs.measures import limits, rounded
 
 NOTHING: Final = Figure()
 """A cell without a measurement."""

@@ -32,8 +32,9 @@ from dokimasia.methods.diagnosis.cells import (
     value_of,
 )
 from dokimasia.methods.diagnosis.evidence_data import LIMIT, MIN_SUPPORT, OWN_INTERVAL, DiagnosisMaterial, slugs_of
-from dokimasia.methods.tree import BEST, WORST, in_order, kept_leaves, mapping_of, members_below, rounded
+from dokimasia.methods.tree import BEST, WORST, in_order, kept_leaves, mapping_of, members_below
 from dokimasia.report.figures import several
+from dokimasia.runs.measures import rounded, unrounded_mean
 from dokimasia.runs.reading.comparison import SampleRef
 
 GROUPS = {
@@ -450,4 +451,4 @@ def _leaf_means(material: DiagnosisMaterial, model: str) -> LeafMeans:
         values = by_place.setdefault((sample, leaf), [])
         if criterion in scores:
             values.append(scores[criterion])
-    return {place: sum(values) / len(values) if values else None for place, values in by_place.items()}
+    return {place: unrounded_mean(values) for place, values in by_place.items()}

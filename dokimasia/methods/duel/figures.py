@@ -54,6 +54,7 @@ from dokimasia.runs.measures import (
     mean_with_interval,
     paired_difference,
     rounded,
+    unrounded_mean,
 )
 from dokimasia.runs.reading.correlations import adjust, length_and_score
 
@@ -385,8 +386,7 @@ class DuelRow:
     @property
     def factuality_score(self) -> float | None:
         """The mean visual factuality score over all orders; None unless each order has one."""
-        scores = [score for score, _ in complete(self.factuality.values())]
-        return sum(scores) / len(scores) if scores else None
+        return unrounded_mean([score for score, _ in complete(self.factuality.values())])
 
 
 def complete(judgements: Iterable[T | None]) -> tuple[T, ...]:

@@ -16,12 +16,13 @@ from dokimasia.domain.identity import Value
 from dokimasia.methods.diagnosis import reports_of, runs_on, written_from
 from dokimasia.methods.fingerprints.request import MATCH, NAME, FingerprintPlan
 from dokimasia.methods.fingerprints.trials import tasks_of, untested_of
-from dokimasia.methods.tree import LEVEL, rounded
+from dokimasia.methods.tree import LEVEL
 from dokimasia.report.fields import Count, Display, Failures, Fraction
 from dokimasia.report.figures import p_value as p_value_cell
 from dokimasia.report.figures import share
 from dokimasia.runs.figure_models import Heading, Judge, Seed
 from dokimasia.runs.figures import simulated_names
+from dokimasia.runs.measures import rounded
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
@@ -230,7 +231,7 @@ def matcher_figures(trials: Sequence[Trial], models: Sequence[str]) -> MatcherFi
                 **dict(_match_rates(pair_trials, interval)),
                 above_half=bool(hits) and sum(hits) / len(hits) > CHANCE,
                 p_value=p_value,
-                adjusted=None if q_value is None else rounded(q_value),
+                adjusted=rounded(q_value),
                 apart=q_value is not None and q_value <= LIMIT,
             )
         )

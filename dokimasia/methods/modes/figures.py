@@ -324,7 +324,7 @@ def agreement(atoms: Iterable[CodedAtom]) -> CoderAgreement:
             second.append(atom.second.mode or "")
             clusters.append(atom.cluster)
     kappa = kappa_of(first, second, clusters)
-    value = None if kappa.value is None else rounded(kappa.value)
+    value = rounded(kappa.value)
     return CoderAgreement(n=kappa.n, held=len(shared), agreed=kappa.agreed, kappa=value, **limits(kappa.interval))
 
 

@@ -515,7 +515,7 @@ def _judges(every: Sequence[Detection], *, seed: int) -> dict[str, ProbedJudge]:
             places[key] = measured
     p_values = adjusted([measured.p_value for measured in places.values()])
     for key, value in zip(places, p_values, strict=True):
-        places[key] = places[key].model_copy(update={"adjusted": _rounded(value)})
+        places[key] = places[key].model_copy(update={"adjusted": rounded(value)})
     judges: dict[str, ProbedJudge] = {}
     for name, by_evaluator in by_judge.items():
         evaluators: dict[Evaluator, ProbedEvaluator] = {}
@@ -592,13 +592,9 @@ def to_share(share: ItemShare) -> ProbeShare:
         **limits(interval),
         n=share.n,
         n_scored=share.n_scored,
-        coverage=_rounded(share.coverage),
+        coverage=rounded(share.coverage),
         bounds=bounds,
     )
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else rounded(value)
 
 
 def pair_places(every: Sequence[Detection], *, seed: int) -> PairPlaces | None:
@@ -750,7 +746,7 @@ def adjust(family: Sequence[ProbeComparison]) -> list[ProbeComparison]:
     """Return a family of comparisons with adjusted p-values; None where there was no test."""
     values = adjusted([comparison.p_value for comparison in family])
     return [
-        comparison.model_copy(update={"adjusted": _rounded(value)})
+        comparison.model_copy(update={"adjusted": rounded(value)})
         for comparison, value in zip(family, values, strict=True)
     ]
 

@@ -268,7 +268,7 @@ def arm_figures(
     if used is not None:
         usage = {
             "calls": used.calls,
-            "cost": None if used.cost is None else rounded(used.cost),
+            "cost": rounded(used.cost),
             "per_repaired": Repaired(calls=_per_repaired(used.calls, of_part), cost=_per_repaired(used.cost, of_part)),
         }
     return ArmFigures(

@@ -395,14 +395,14 @@ def _preferences(rounds: Sequence[Round], panel: Sequence[str], *, seed: int) ->
 
 
 def _own_votes(votes: OwnVotes) -> OwnVoteFigures:
-    return OwnVoteFigures(share=_rounded(votes.share), **limits(votes.interval), n=votes.n)
+    return OwnVoteFigures(share=rounded(votes.share), **limits(votes.interval), n=votes.n)
 
 
 def _preference(preference: SelfPreference) -> Preference:
     return Preference(
-        own=_rounded(preference.own),
-        others=_rounded(preference.others),
-        difference=_rounded(preference.difference),
+        own=rounded(preference.own),
+        others=rounded(preference.others),
+        difference=rounded(preference.difference),
         **limits(preference.interval),
         n=preference.n,
     )
@@ -460,10 +460,6 @@ def _golden(
         checked=dict(sorted(checked.items())),
         reasons=reasons,
     )
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else rounded(value)
 
 
 def review_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, object]]:

@@ -17,7 +17,6 @@ from dokimasia.methods.tree.node_scores import (
     kept_leaves,
     measured_of,
     report_tree,
-    rounded,
     tree_figures,
     weaknesses_of,
 )
@@ -210,7 +209,6 @@ __all__ = [
     "mapping_of",
     "measured_of",
     "members_below",
-    "rounded",
     "tree_figures",
     "validity_of",
     "weaknesses_of",

@@ -8,9 +8,9 @@ from pydantic import Field
 from dokimasia.algorithms.statistics import rate_interval
 from dokimasia.algorithms.trees.partitions import cluster_agreement, mapping_agreement
 from dokimasia.domain.identity import Value
-from dokimasia.methods.tree.node_scores import LEVEL, rounded
+from dokimasia.methods.tree.node_scores import LEVEL
 from dokimasia.report.fields import AgreementCoefficient, Count, Rate
-from dokimasia.runs.measures import coefficient_limits, limits
+from dokimasia.runs.measures import coefficient_limits, limits, rounded
 
 _LeafPair = tuple[str | None, str | None]
 

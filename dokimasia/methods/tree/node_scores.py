@@ -29,7 +29,7 @@ from dokimasia.methods.tree.stored_trees import (
 from dokimasia.report.fields import Bounds, Counts, IntervalMethod, NoInterval, as_json
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name, simulated_names
-from dokimasia.runs.measures import limits
+from dokimasia.runs.measures import limits, rounded
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, RunStatus, judgement_scores, run_samples
@@ -38,7 +38,6 @@ from dokimasia.storage.trees.lookup import criteria_counts, criterion_key
 if TYPE_CHECKING:
     from dokimasia.algorithms.taxonomy import Tree
 
-DIGITS = 6
 LEVEL = 0.95
 WORST, BEST = 0.0, 100.0
 """Ends of the scale of criteria's scores here: (s - 1) / 4 x 100."""
@@ -384,11 +383,6 @@ def _node_score(measured: MeasuredRun, model: str, criteria: Sequence[str], seed
     return NodeScore(**dict(counts), **limits(interval))
 
 
-def rounded(value: float) -> float:
-    """Return a figure rounded for reports."""
-    return round(value, DIGITS) + 0.0
-
-
 def model_findings(
     tree: "Tree",
     measured: MeasuredRun,
@@ -454,8 +448,8 @@ def _finding(
         **dict(tally(measured, model, criteria)),
         **limits(finding.interval),
         difference=rounded(finding.difference),
-        p_value=None if finding.p_value is None else rounded(finding.p_value),
-        q_value=None if finding.q_value is None else rounded(finding.q_value),
+        p_value=rounded(finding.p_value),
+        q_value=rounded(finding.q_value),
         examples=_examples(measured, model, criteria, examples, texts, highest=finding.verdict == "strong"),
     )
 

@@ -9,8 +9,8 @@ from pydantic import Field
 from dokimasia.algorithms.trees.partitions import cluster_agreement
 from dokimasia.domain.identity import Value
 from dokimasia.methods.tree.editing import mapping_from
-from dokimasia.methods.tree.node_scores import rounded
 from dokimasia.report.fields import Count
+from dokimasia.runs.measures import rounded
 from dokimasia.storage.home import Home
 
 

@@ -21,12 +21,12 @@ from dokimasia.methods.tree.node_scores import (
     VersionFacts,
     measured_of,
     resolve_model,
-    rounded,
     simulated_models,
     version_facts,
 )
 from dokimasia.methods.tree.stored_trees import LoadedTree, tree_of_run
 from dokimasia.report.fields import Count, Direction
+from dokimasia.runs.measures import mean, rounded
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, RunStatus, load_samples
 from dokimasia.storage.trees.versions import get_version
@@ -323,19 +323,15 @@ def _errors(
 ) -> PredictionErrors:
     errors = validity(scores, group_of, cluster_of if leave_out else None)
     return PredictionErrors(
-        mae_intra=_rounded(errors.mae_intra),
-        mae_global=_rounded(errors.mae_global),
-        delta=_rounded(errors.delta),
+        mae_intra=rounded(errors.mae_intra),
+        mae_global=rounded(errors.mae_global),
+        delta=rounded(errors.delta),
         n=errors.n,
         null=None
         if errors.delta is None
         else _chance(scores, group_of, cluster_of, leave_out=leave_out, permutations=permutations, seed=seed),
         stability=stability,
     )
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else rounded(value)
 
 
 def _chance(
@@ -352,9 +348,9 @@ def _chance(
     )
     finite = [delta for delta in null.deltas if delta > float("-inf")]
     return ChanceGain(
-        mean=rounded(sum(finite) / len(finite)) if finite else None,
+        mean=mean(finite),
         p99=rounded(null.percentile(PERCENTILE)) if finite else None,
-        p_value=_rounded(null.p_value),
+        p_value=rounded(null.p_value),
         reason=null.reason,
         exchanged=rounded(null.exchanged),
     )
@@ -375,7 +371,7 @@ def _stability(deltas: Sequence[float | None], first: Sequence[float | None] | N
         low=rounded(values[round(0.05 * last)]),
         high=rounded(values[round(0.95 * last)]),
         positive=rounded(sum(delta > 0 for delta in values) / len(values)),
-        above_first=rounded(sum(above) / len(above)) if above else None,
+        above_first=mean(above),
     )
 
 

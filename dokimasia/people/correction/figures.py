@@ -427,12 +427,12 @@ def _without_rates(pair: Compared, models: Mapping[str, CorrectedModel]) -> Comp
 
 
 def _corrected(found: Corrected) -> CorrectedRate:
-    rate = None if found.rate is None else rounded(found.rate)
+    rate = rounded(found.rate)
     return CorrectedRate(rate=rate, **limits(found.interval), refused=found.reason)
 
 
 def _difference(found: Corrected) -> RateDifference:
-    difference = None if found.rate is None else rounded(found.rate)
+    difference = rounded(found.rate)
     return RateDifference(difference=difference, **limits(found.interval), refused=found.reason)
 
 
@@ -455,5 +455,5 @@ def _labels(labels: Labels, file: Path) -> LabelsUsed:
         ruled=labels.ruled,
         contradicting=labels.contradicting,
         drawn=labels.drawn or assumption,
-        p_value=None if labels.p_value is None else rounded(labels.p_value),
+        p_value=rounded(labels.p_value),
     )

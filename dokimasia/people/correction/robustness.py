@@ -96,8 +96,8 @@ def _robustness(
             rate=name,
             model=model,
             passport=rounded(both[name].share),
-            below=None if values.below is None else rounded(values.below),
-            above=None if values.above is None else rounded(values.above),
+            below=rounded(values.below),
+            above=rounded(values.above),
         )
         for model, name, values in sorted(points, key=lambda point: point[0])
     )

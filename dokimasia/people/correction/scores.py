@@ -92,7 +92,7 @@ def _model(
     return ScoreByLabels(
         **dict(_score(estimate)),
         answers=len(answers),
-        judged=None if judged is None else rounded(judged),
+        judged=rounded(judged),
         weight=None if estimate.rate is None else rounded(estimate.weight),
         labels=estimate.labels,
         clusters=estimate.clusters,
@@ -134,12 +134,12 @@ def _pair(
         second=second,
         n=len(both),
         judged=judged,
-        difference=None if estimate.rate is None else rounded(estimate.rate),
+        difference=rounded(estimate.rate),
         **limits(estimate.interval),
         refused=estimate.reason,
     )
 
 
 def _score(estimate: Powered) -> CorrectedScore:
-    score = None if estimate.rate is None else rounded(estimate.rate)
+    score = rounded(estimate.rate)
     return CorrectedScore(score=score, **limits(estimate.interval), refused=estimate.reason)

@@ -82,8 +82,8 @@ def _replacement(
     return ReplacementTest(
         epsilon=test.epsilon,
         level=test.level,
-        winning_rate=_rounded(test.winning_rate),
-        advantage=_rounded(test.advantage),
+        winning_rate=rounded(test.winning_rate),
+        advantage=rounded(test.advantage),
         passed=test.passed,
         items_needed=test.items_needed,
         people={
@@ -91,8 +91,8 @@ def _replacement(
                 n=place.n,
                 judge_as_good=rounded(place.judge_as_good),
                 person_as_good=rounded(place.person_as_good),
-                p_value=_rounded(place.p_value),
-                q_value=_rounded(place.q_value),
+                p_value=rounded(place.p_value),
+                q_value=rounded(place.q_value),
                 passed=place.passed,
                 items_needed=place.items_needed,
             )
@@ -100,7 +100,3 @@ def _replacement(
         },
         warning=warning,
     )
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else rounded(value)

@@ -14,7 +14,7 @@ from dokimasia.report.blocks import Block, Bullets, Cell, Column, Paragraph, Spa
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.fields import Cost, Count, Coverage, Fraction, NoInterval
 from dokimasia.report.figures import bracketed, cost, in_words
-from dokimasia.runs.measures import rounded
+from dokimasia.runs.measures import mean, rounded
 
 Suitability = Literal["suitable", "suitable with correction", "cannot tell", "not suitable"]
 
@@ -162,7 +162,7 @@ def judge_check(
                 qualities=tuple(qualities),
                 cost=replies.cost,
                 priced=replies.priced,
-                seconds=rounded(sum(times) / len(times)) if times else None,
+                seconds=mean(times),
                 timed=len(times),
             )
         )

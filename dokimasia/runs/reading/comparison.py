@@ -38,7 +38,7 @@ from dokimasia.report.comparison import (
 from dokimasia.report.fields import Bounds, Rate
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name, simulated_names
-from dokimasia.runs.measures import limits, mean, mean_bounds, paired_difference, rounded
+from dokimasia.runs.measures import limits, mean, mean_bounds, paired_difference, rounded, unrounded_mean
 from dokimasia.runs.plans import identity
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of, standing_answers
@@ -762,7 +762,7 @@ def _mean_on_part(side: ComparisonSide, place: SampleRef, part: SamplePart, by_s
     if not by_score or not part.criteria:
         return side.mean(place, "score" if by_score else "strict")
     values = [value for answer in side.answers.get(place.sample_id, ()) if (value := _within(answer, part)) is not None]
-    return sum(values) / len(values) if values else None
+    return unrounded_mean(values)
 
 
 def _within(answer: ComparedAnswer, part: SamplePart) -> float | None:

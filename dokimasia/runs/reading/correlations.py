@@ -77,7 +77,7 @@ def length_and_score(triples: Sequence[tuple[float, float, str]], *, seed: int) 
     except ValueError:
         return result
     test = correlation_exchange_test(words, scores, clusters=[triple[2] for triple in triples], seed=seed)
-    result |= {"p": None if test.p_value is None else rounded(test.p_value), "reason": test.reason}
+    result |= {"p": rounded(test.p_value), "reason": test.reason}
     with suppress(ValueError):  # fewer than five clusters, or a side that does not vary without one of them
         result |= limits(correlation_interval(words, scores, clusters=[triple[2] for triple in triples]))
     return result
@@ -87,7 +87,7 @@ def adjust(models: Mapping[str, JsonObject], names: Collection[str]) -> list[str
     """Adjust the p-values of the named models in place; return the models whose length and score are correlated."""
     known = {name: models[name] for name in models if name in names and models[name]["p"] is not None}
     for model, q_value in zip(known.values(), adjusted([model["p"] for model in known.values()]), strict=True):
-        model["adjusted"] = None if q_value is None else rounded(q_value)
+        model["adjusted"] = rounded(q_value)
     return [name for name, model in known.items() if model["adjusted"] <= ALPHA]
 
 
