@@ -11,6 +11,11 @@ def answer_inputs(name: str, text: str) -> dict[str, str]:
     return {name: f"{text[:FIRST]}\n[...]\n{text[-LAST:]}", "part": f"{_part(text)}; [...] stands for what is left out"}
 
 
+def image_if(shown: object) -> tuple[str, ...]:
+    """Return what is kept of the image among what a prompt shows: nothing, unless it is shown."""
+    return ("image",) if shown else ()
+
+
 def shown_as(name: str, text: str) -> str:
     """Return what is kept beside a judgement of what its judge was shown of an answer."""
     return name if len(text) <= FIRST + LAST else f"{name}: {_part(text)}"

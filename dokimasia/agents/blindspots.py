@@ -8,7 +8,7 @@ scoring also the reference; of a generated image the prompt, the image or images
 from collections.abc import Sequence
 from functools import partial
 
-from dokimasia.agents.answers import answer_inputs, shown_as
+from dokimasia.agents.answers import answer_inputs, image_if, shown_as
 from dokimasia.agents.asking import Ask
 from dokimasia.agents.candidate import respond
 from dokimasia.agents.evaluation import question_inputs
@@ -146,7 +146,7 @@ def read_justification(justification: str, *, error: str = "", where: str = "", 
 
 def write_reference(sample: Sample, *, repeat: int = 0) -> Ask[Response]:
     """Ask a model to answer a sample's request and images, as the reference for other answers (FOCUS, section 4.4)."""
-    shown = (*(("image",) if sample.images else ()), "question")
+    shown = (*image_if(sample.images), "question")
     return respond(
         "new_reference",
         question_inputs(sample),
@@ -167,7 +167,7 @@ def _seen(sample: Sample, reference: dict[str, Judged], answer: Judged) -> Seen:
         images = (*(one for one in reference.values() if not isinstance(one, str)), answer)
         return {"prompt": sample.prompt}, ("prompt", *(f"{name} image" for name in reference), "image"), images
     inputs = {**question_inputs(sample), **answer_inputs("response", answer)}
-    shown = [*(("image",) if sample.images else ()), "question"]
+    shown = [*image_if(sample.images), "question"]
     for name, text in reference.items():
         inputs |= {
             ("reference_part" if key == "part" else key): text for key, text in answer_inputs(name, str(text)).items()
@@ -182,7 +182,7 @@ def _compared(sample: Sample, first: Judged, second: Judged) -> Seen:
         images = tuple(one for one in (first, second) if not isinstance(one, str))
         return {"prompt": sample.prompt}, ("prompt", "image A", "image B"), images
     inputs = question_inputs(sample)
-    shown = [*(("image",) if sample.images else ()), "question"]
+    shown = [*image_if(sample.images), "question"]
     for letter, text in (("a", first), ("b", second)):
         inputs |= {f"{name}_{letter}": text for name, text in answer_inputs("response", text).items()}
         shown.append(shown_as(f"response_{letter}", text))

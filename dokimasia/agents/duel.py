@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-from dokimasia.agents.answers import answer_inputs, shown_as
+from dokimasia.agents.answers import answer_inputs, image_if, shown_as
 from dokimasia.agents.asking import Ask
 from dokimasia.agents.candidate import answer_question, description, respond
 from dokimasia.agents.evaluation import question_inputs
@@ -160,4 +160,4 @@ def _two(
         inputs |= {f"{name}_{letter}": one for name, one in found.items()}
         shown.append(shown_as(f"response_{letter}", text))
     images = sample.images if sees else ()
-    return Ask(prompt, inputs, (*shown, *(("image",) if images else ())), parse=parse, images=images, repeat=repeat)
+    return Ask(prompt, inputs, (*shown, *image_if(images)), parse=parse, images=images, repeat=repeat)

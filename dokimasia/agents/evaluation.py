@@ -6,7 +6,7 @@ from functools import partial
 import orjson
 
 from dokimasia.agents import schemas
-from dokimasia.agents.answers import answer_inputs, shown_as
+from dokimasia.agents.answers import answer_inputs, image_if, shown_as
 from dokimasia.agents.asking import Ask
 from dokimasia.domain.criterion import CriteriaCheck, CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.judgement import CriterionScore
@@ -158,7 +158,7 @@ def score_criteria(
             "criteria",
             *(("path",) if any(paths) else ()),
             shown_as("response", response),
-            *(("image",) if show_image else ()),
+            *image_if(show_image),
         ),
         parse=partial(schemas.silence_unasked, parse) if published else parse,
         structured=schemas.criterion_scores(expected, published=published, reasons=reasons),

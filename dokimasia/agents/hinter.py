@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
+from dokimasia.agents.answers import image_if
 from dokimasia.agents.asking import Ask
 from dokimasia.agents.evaluation import question_inputs
 from dokimasia.agents.refiner import EARLIER_LIMIT, points_text, verdict_text
@@ -93,7 +94,7 @@ def _asked(prompt: str, inputs: dict[str, str], sample: Sample, expected: int, *
     return Ask(
         prompt,
         inputs,
-        (*(("image",) if sample.images else ()), "question", *seen),
+        (*image_if(sample.images), "question", *seen),
         parse=partial(parse_hints, expected=expected),
         parse_again=partial(parse_hints, expected=expected, strict=False),
         images=sample.images,

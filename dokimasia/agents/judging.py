@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from dokimasia.agents import schemas
-from dokimasia.agents.answers import answer_inputs, shown_as
+from dokimasia.agents.answers import answer_inputs, image_if, shown_as
 from dokimasia.agents.asking import Ask
 from dokimasia.agents.evaluation import chain_text, image_sizes, question_inputs
 from dokimasia.agents.rubrics import responses_text
@@ -89,7 +89,7 @@ def score_aspects(
     return Ask(
         "aspect_scores",
         {**question_inputs(sample), "chain": chain_text(chain), **answer_inputs("response", response)},
-        ("question", "chain", shown_as("response", response), *(("image",) if show_image else ())),
+        ("question", "chain", shown_as("response", response), *image_if(show_image)),
         parse_aspect_scores,
         images=sample.images if show_image else (),
         repeat=repeat,
@@ -117,4 +117,4 @@ def extract_without_chain(sample: Sample, *, count: str) -> Ask[Sequence[Criteri
 
 
 def _seen(sample: Sample, *more: str) -> tuple[str, ...]:
-    return (*(("image",) if sample.images else ()), "question", *more)
+    return (*image_if(sample.images), "question", *more)

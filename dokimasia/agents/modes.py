@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from dokimasia.agents.answers import answer_inputs, shown_as
+from dokimasia.agents.answers import answer_inputs, image_if, shown_as
 from dokimasia.agents.asking import Ask
 from dokimasia.agents.evaluation import question_inputs
 from dokimasia.domain.criterion import Criterion
@@ -54,7 +54,7 @@ class AnswerPoints(NamedTuple):
     def names(self, *more: str) -> tuple[str, ...]:
         """Return the names of what is shown."""
         return (
-            *(("image",) if self.sample.images else ()),
+            *image_if(self.sample.images),
             "question",
             "criteria",
             shown_as("response", self.answer),

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from functools import partial
 
+from dokimasia.agents.answers import image_if
 from dokimasia.agents.asking import Ask
 from dokimasia.agents.evaluation import question_inputs
 from dokimasia.domain.blindspots import NEUTRAL, ErrorDimension
@@ -60,7 +61,7 @@ def plant_errors(
     return Ask(
         "perturbation",
         {"text": text, "dimensions": dimensions_text(used.values()), "errors": lines_text(errors)},
-        shown=("text", "dimensions", *(("image",) if images else ())),
+        shown=("text", "dimensions", *image_if(images)),
         parse=read,
         parse_again=partial(read, lenient=True),
         images=images,

@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from dokimasia.agents.answers import image_if
 from dokimasia.agents.asking import Ask
 from dokimasia.agents.evaluation import question_inputs
 from dokimasia.domain.criterion import Criterion
@@ -51,7 +52,7 @@ def rate_criterion(sample: Sample, criterion: Criterion) -> Ask[Quality]:
     return Ask(
         "criterion_quality",
         {**question_inputs(sample), "criterion": criterion.question, "ground_truth": criterion.ground_truth},
-        (*(("image",) if sample.images else ()), "question", "criterion", "ground_truth"),
+        (*image_if(sample.images), "question", "criterion", "ground_truth"),
         parse_quality,
         images=sample.images,
     )

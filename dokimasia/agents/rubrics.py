@@ -6,7 +6,7 @@ The mender replaces rubrics, too; the role that plants the errors by which rubri
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
-from dokimasia.agents.answers import answer_inputs, shown_as
+from dokimasia.agents.answers import answer_inputs, image_if, shown_as
 from dokimasia.agents.asking import Ask
 from dokimasia.domain.density import Domain
 from dokimasia.domain.options import prompt_of_protocol
@@ -144,7 +144,7 @@ def assess_response(
     return Ask(
         prompt_of_protocol("rubric_assessment", published=published),
         {"group_a": rubrics_text(group_a), "group_b": rubrics_text(group_b), **answer_inputs("response", response)},
-        shown=("rubrics", shown_as("response", response), *(("image",) if show_image and sample.images else ())),
+        shown=("rubrics", shown_as("response", response), *image_if(show_image and sample.images)),
         parse=partial(parse_rubric_assessment, n_a=len(group_a), n_b=len(group_b)),
         images=sample.images if show_image else (),
         repeat=repeat,

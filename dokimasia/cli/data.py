@@ -9,6 +9,7 @@ from rich.markup import escape
 
 from dokimasia.cli.requests import DataPath
 from dokimasia.cli.shared import console, grid, json_option, print_json
+from dokimasia.domain.wording import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -156,8 +157,8 @@ def _counts(counted: "Mapping[str, int]", most: int = 12) -> str:
     if not counted:
         return "none"
     largest = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
-    counts = ", ".join(f"{_cut(name)} {count:,}" for name, count in largest[:most])
-    return f"{len(largest):,} ({counts}{', …' if len(largest) > most else ''})"
+    counts = shortened((f"{_cut(name)} {count:,}" for name, count in largest), most)
+    return f"{len(largest):,} ({counts})"
 
 
 def _cut(name: str) -> str:
@@ -198,4 +199,4 @@ def _places(problems: "list[Problem]") -> str:
         "all" if end == 0 else str(start) if start == end else f"{start}–{end}"
         for start, end in zip(starts, ends, strict=True)
     ]
-    return ", ".join(ranges[:40]) + (", …" if len(ranges) > 40 else "")
+    return shortened(ranges, 40)

@@ -8,6 +8,7 @@ from rich.markup import escape
 
 from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.shared import console, grid, json_option, print_json, say
+from dokimasia.domain.wording import shortened
 from dokimasia.report.figures import cost_text, several
 from dokimasia.runs.catalogue import OWN, plugin_methods
 
@@ -71,9 +72,7 @@ def _what(run: "RunShown") -> str:
     """Return a run's command, and below it the run's models if the command does not name all of them."""
     if all(name in run.command for name in run.models):
         return run.command
-    return (
-        f"{run.command}\nmodels: {', '.join(run.models[:MOST_MODELS])}{', …' if len(run.models) > MOST_MODELS else ''}"
-    )
+    return f"{run.command}\nmodels: {shortened(run.models, MOST_MODELS)}"
 
 
 @command.command("name")

@@ -6,6 +6,7 @@ import click
 from rich.markup import escape
 
 from dokimasia.cli.shared import common, console, grid, json_option, print_json
+from dokimasia.domain.wording import shortened
 
 if TYPE_CHECKING:
     from dokimasia.report.console import PrintableConsole
@@ -60,10 +61,8 @@ def _print(verification: "HomeVerification", out: "PrintableConsole") -> None:
             problem = problems_by_key[keys[0]]
             out.print(f"[bold red]{escape(problem.where)} {escape(problem.key)}[/bold red]: {escape(problem.what)}")
             if len(keys) > 1:
-                examples = escape(", ".join(keys[1:FEW]))
-                out.print(
-                    f"  so are {len(keys) - 1} more: {examples}{', …' if len(keys) > FEW else ''} (--json lists all)"
-                )
+                examples = escape(shortened(keys[1:], FEW - 1))
+                out.print(f"  so are {len(keys) - 1} more: {examples} (--json lists all)")
             out.print(f"  runs: {', '.join(problem.runs) or 'none'}")
             out.print(f"  way out: {escape(problem.way_out)}")
         if len(keys_by_problem) > SHOWN:

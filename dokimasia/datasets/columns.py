@@ -14,6 +14,7 @@ from dokimasia.datasets.images import Earlier
 from dokimasia.datasets.lines import Problem, Row, RowFault, problem_at
 from dokimasia.datasets.tables import read_cells, repeated_column, wrong_width
 from dokimasia.domain.identity import JsonObject
+from dokimasia.domain.wording import is_or_are
 
 LONGEST_INDEX = 64
 """Characters of a text in `image` that may be the index of an earlier row; longer ones are images (as in VLMEvalKit)."""
@@ -387,6 +388,4 @@ def suggestion(fields: Mapping[str, object], known: Collection[str]) -> str:
                 break
     question = ", ".join(f"{field} by {name!r}" for field, name in intended.items())
     names_shown = ", ".join(map(repr, others[:MOST_SHOWN]))
-    return f"; there {'is' if len(others) == 1 else 'are'} {names_shown}" + (
-        f": did you mean {question}?" if question else ""
-    )
+    return f"; there {is_or_are(len(others))} {names_shown}" + (f": did you mean {question}?" if question else "")

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
+from dokimasia.domain.wording import has_or_have
 from dokimasia.report import figures, latex
 from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table
 from dokimasia.report.conclusions import as_paragraph
@@ -171,7 +172,7 @@ def _conclusion(board: Board) -> list[Cell]:
     incomplete = len(board.models) - len(ranked)
     if incomplete:
         lacking = figures.several(incomplete, "model lacks", "models lack")
-        sentences.append(f"{lacking} at least one data set and {'has' if incomplete == 1 else 'have'} no rank.")
+        sentences.append(f"{lacking} at least one data set and {has_or_have(incomplete)} no rank.")
     return sentences
 
 

@@ -8,6 +8,7 @@ from urllib.parse import quote, urlencode
 from pydantic import BaseModel, JsonValue
 
 from dokimasia.domain.identity import JsonObject
+from dokimasia.domain.wording import is_or_are
 from dokimasia.report.blocks import Block, Cell, Section
 from dokimasia.report.figures import several
 
@@ -112,7 +113,7 @@ class Selection:
         omitted = self.total - self.shown
         draw = f": {' and '.join(parts)}" if parts else f", drawn by seed {self.seed}"
         displayed = f"{self.shown} of {several(self.total, 'sample')}{draw}"
-        return f"{displayed}. {omitted} {'is' if omitted == 1 else 'are'} left out here; every figure above counts all of them."
+        return f"{displayed}. {omitted} {is_or_are(omitted)} left out here; every figure above counts all of them."
 
     @property
     def shown(self) -> int:

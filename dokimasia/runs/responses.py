@@ -13,6 +13,7 @@ from dokimasia.domain.identity import digest
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.ports import ValueStore
 from dokimasia.domain.sample import Sample
+from dokimasia.domain.wording import has_or_have, shortened
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.report.figures import several
 from dokimasia.runs.figures import is_simulated
@@ -166,10 +167,10 @@ def candidates_of(
     try:
         asked = ask(live)
     except ConfigError as error:
-        raise ConfigError(f"{error}; {responses.path} has answers of {_some(list(responses.models))}") from error
+        raise ConfigError(f"{error}; {responses.path} has answers of {shortened(responses.models, 3)}") from error
     missing = {model: [id for id in samples if (id, model, 0) not in given] for model in chosen}
     lacks = [
-        f"{model} has no answer to {len(ids)} of {several(len(samples), 'sample')} ({_some(ids)})"
+        f"{model} has no answer to {len(ids)} of {several(len(samples), 'sample')} ({shortened(ids, 3)})"
         for model, ids in missing.items()
         if ids and not (sparse and len(ids) < len(samples))
     ]
@@ -222,9 +223,9 @@ def check_unchanged(paths: Sequence[Path], data: Path, hashed: str | None, run: 
     """
     responses = read_answer_files(paths, data)
     if responses is not None and responses.hash != hashed:
-        have = "has" if len(paths) == 1 else "have"
         raise DataError(
-            f"{responses.path} {have} changed since run {run} was accepted; give the command that began it as a new run"
+            f"{responses.path} {has_or_have(len(paths))} changed since run {run} was accepted; "
+            "give the command that began it as a new run"
         )
 
 
@@ -238,10 +239,7 @@ def _strangers(responses: Iterable[GivenResponse], samples: Collection[str]) -> 
 
 
 def _listed(lines: list[str]) -> str:
-    n_more = len(lines) - 3
-    remainder = f"and {n_more:,} more"
-    return "\n".join([*lines[:3], *([remainder] if n_more > 0 else [])])
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+    shown = lines[:3]
+    if len(lines) > 3:
+        shown.append(f"and {len(lines) - 3:,} more")
+    return "\n".join(shown)

@@ -9,6 +9,7 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import Value, digest, value_id
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import Sample
+from dokimasia.domain.wording import shortened
 from dokimasia.endpoints.capabilities import with_capabilities
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.prompts import PromptLibrary
@@ -304,7 +305,6 @@ def _drop_blind(stored: StoredSamples, request: DataRequest) -> None:
         return
     message = f"{request.data}: without an image there is nothing to look at: "
     if request.on_bad_sample == "fail" or len(blind) == len(stored.entries):
-        listed = ", ".join(blind[:5]) + (", …" if len(blind) > 5 else "")
-        raise DataError(f"{message}{listed}\n(--on-bad-sample skip leaves such samples out)")
+        raise DataError(f"{message}{shortened(blind, 5)}\n(--on-bad-sample skip leaves such samples out)")
     stored.skipped += [f"{message}{name}" for name in blind]
     stored.entries = [entry for entry in stored.entries if entry.has_image]

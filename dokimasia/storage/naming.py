@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from dokimasia.domain.identity import Value
+from dokimasia.domain.wording import shortened
 from dokimasia.errors import InputError, NotFound
 from dokimasia.log import logger
 from dokimasia.storage.home import Home
@@ -135,7 +136,7 @@ def resolve_run(home: Home, text: str, usable: Usable | None = None) -> Run:
     if len(matches) == 1 or (text,) in matches:
         return get_run(home, text if (text,) in matches else matches[0][0])
     if matches:
-        candidates = ", ".join(id for (id,) in matches[:_CANDIDATES]) + (", …" if len(matches) > _CANDIDATES else "")
+        candidates = shortened((id for (id,) in matches), _CANDIDATES)
         raise NotFound(f"{text!r} is the beginning of {len(matches)} runs: {candidates}. Write more of its letters.")
     newest = home.all(f"SELECT id, method FROM runs {NEWEST_FIRST} LIMIT ?", (_CANDIDATES,))
     if not newest:

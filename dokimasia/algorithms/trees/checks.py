@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dokimasia.algorithms.taxonomy import attributes_of, deepest, holder, leaves
 from dokimasia.algorithms.trees.places import mapping_of
 from dokimasia.domain.capability import LAYERS, ROOT, CapabilityPath
+from dokimasia.domain.wording import shortened
 
 if TYPE_CHECKING:
     from dokimasia.algorithms.taxonomy import Tree
@@ -117,7 +118,7 @@ def _shape(tree: "Tree") -> list[str]:
     """Return a problem for each node that is not where its id says."""
     problems: list[str] = []
     if tree.in_degree(ROOT):
-        problems.append(f"the root has a parent: {_some(tree.predecessors(ROOT))}")
+        problems.append(f"the root has a parent: {shortened(tree.predecessors(ROOT), _NAMED)}")
     if tree.nodes[ROOT].get("layer") != 0:
         problems.append("the root's layer is not 0")
     for node in sorted(map(str, tree)):
@@ -135,7 +136,7 @@ def _shape(tree: "Tree") -> list[str]:
         if not parents:
             problems.append(f"{node} is an orphan: it hangs below no node")
         elif parents != [expected]:
-            problems.append(f"{node} hangs below {_some(parents)} instead of {expected}")
+            problems.append(f"{node} hangs below {shortened(parents, _NAMED)} instead of {expected}")
         if tree.nodes[node].get("layer") != path.layer:
             layer = tree.nodes[node].get("layer")
             problems.append(f"{node} has the layer {layer}, but is a {LAYERS[path.layer]}: {path.layer}")
@@ -154,10 +155,10 @@ def _duplicates(tree: "Tree") -> list[str]:
     last = {str(node): str(node).rstrip(">").rpartition("<")[2].casefold() for node in tree if node != ROOT}
     problems: list[str] = []
     for alike in _alike((str(node).rpartition("<")[0] + last[str(node)], str(node)) for node in tree if node != ROOT):
-        problems.append(f"siblings have the same name: {_some(alike)}")
+        problems.append(f"siblings have the same name: {shortened(alike, _NAMED)}")
     for alike in _alike((last[leaf], leaf) for leaf in leaves(tree) if leaf in last):
         if len({leaf.rpartition("<")[0] for leaf in alike}) > 1:
-            problems.append(f"capabilities of different parents have the same name: {_some(alike)}")
+            problems.append(f"capabilities of different parents have the same name: {shortened(alike, _NAMED)}")
     return problems
 
 
@@ -183,14 +184,8 @@ def _membership_problems(tree: "Tree", criteria: Collection[str] | None) -> list
             problems.append(f"{node} has {len(members)} members and a support of {support}")
     twice = sorted(criterion for criterion, count in everywhere.items() if count > 1)
     if twice:
-        problems.append(f"{len(twice)} criteria are held by more than one node: {_some(twice)}")
+        problems.append(f"{len(twice)} criteria are held by more than one node: {shortened(twice, _NAMED)}")
     lost = sorted(set(criteria or ()) - on_leaves)
     if lost:
-        problems.append(f"{len(lost)} mapped criteria are held by no leaf: {_some(lost)}")
+        problems.append(f"{len(lost)} mapped criteria are held by no leaf: {shortened(lost, _NAMED)}")
     return problems
-
-
-def _some(names: Iterable[str]) -> str:
-    """Return the first few names for a message."""
-    every = list(names)
-    return ", ".join(every[:_NAMED]) + (", \u2026" if len(every) > _NAMED else "")

@@ -7,6 +7,7 @@ from statistics import quantiles, stdev
 from typing import TypeVar
 
 from dokimasia.domain.call import WEIGHTS
+from dokimasia.domain.wording import shortened
 from dokimasia.methods.audit.analyses import (
     MOST_POINTS,
     Agreement,
@@ -179,7 +180,7 @@ def _judged(row: TableRow[AuditedModel]) -> Cell:
 def _warnings(audit: AuditFigures) -> Iterator[Block]:
     missing = audit.without_rubrics
     if missing:
-        names = ", ".join(missing[:MOST_NAMED]) + (", …" if len(missing) > MOST_NAMED else "")
+        names = shortened(missing, MOST_NAMED)
         text = f"{len(missing)} samples of the data have no rubrics and are no part of this: {names}."
         yield Paragraph(text, "warning")
     if audit.in_pool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dokimasia.domain.diagnosis.report import Sentence
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure
 from dokimasia.domain.refinement import SOLVED
+from dokimasia.domain.wording import is_or_are
 from dokimasia.methods.diagnosis.answer_tables import NO_MODE
 from dokimasia.methods.diagnosis.charts import SPOKES, bars_figure, heat_map, leaf_bars, radar, stacked_ranks
 from dokimasia.methods.diagnosis.evidence import Evidence, EvidenceAtom, ReportedDiagnosis
@@ -381,7 +382,7 @@ def prose(words: DiagnosisFigures, links: Mapping[str, str]) -> Iterator[Block]:
             "; on the page each leads to the row that it comes from" if links else "",
             f". All other words are {words.judge}'s, and nobody checked them: also of which model a figure is said. ",
             Span(
-                f"{unverified:,} of {sentences:,} sentences {'is' if unverified == 1 else 'are'} unverified",
+                f"{unverified:,} of {sentences:,} sentences {is_or_are(unverified)} unverified",
                 "bad" if unverified else "",
             ),
             ", marked with the reason." if unverified else ".",

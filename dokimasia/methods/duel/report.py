@@ -7,6 +7,7 @@ from typing import Any
 
 from dokimasia.agents.candidate import BLIND
 from dokimasia.domain.duel import AGAIN, TEXT
+from dokimasia.domain.wording import has_or_have, is_or_are
 from dokimasia.methods.duel.elsewhere import OC_SCORE, BesideScores, Elsewhere, ScoreCorrelation
 from dokimasia.methods.duel.figures import (
     VERDICTS,
@@ -141,8 +142,9 @@ def conclusion(data: ReportData) -> list[Cell]:
     ]
     failed = sum(model.verdicts.failed for model in run.models.values())
     if failed:
-        verb = "is" if failed == 1 else "are"
-        sentences.append(f"{figures.several(failed, 'verdict')} failed and {verb} not counted in these rates.")
+        sentences.append(
+            f"{figures.several(failed, 'verdict')} failed and {is_or_are(failed)} not counted in these rates."
+        )
     return [*sentences, used_sentence(run)]
 
 
@@ -316,8 +318,7 @@ def categories(data: ReportData) -> Section | None:
     unknown: list[str] = []
     for title, count in (("category", run.cases.without_category), ("task", run.cases.without_task)):
         if count:
-            verb = "has" if count == 1 else "have"
-            unknown.append(f"{count:,} of {figures.several(run.samples, 'case')} {verb} no {title}.")
+            unknown.append(f"{count:,} of {figures.several(run.samples, 'case')} {has_or_have(count)} no {title}.")
     if unknown:
         blocks.append(Paragraph(" ".join(unknown), "note"))
     return Section("categories", "Categories and tasks", blocks, menu="Categories")

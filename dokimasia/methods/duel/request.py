@@ -37,6 +37,7 @@ from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.options import Protocol, prompt_of_protocol
 from dokimasia.domain.sample import Sample
+from dokimasia.domain.wording import shortened
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.duel.elsewhere import Scores, read_scores
 from dokimasia.people.passports import (
@@ -425,7 +426,7 @@ def _check_images(request: DuelRequest, samples: Sequence[Sample]) -> None:
     if request.describer is not None and without_images:
         raise DataError(
             f"{request.data}: {len(without_images)} of {len(samples)} samples have no image to be described "
-            f"({_some(without_images)}): leave them out, or --describer"
+            f"({shortened(without_images, MOST_NAMED)}): leave them out, or --describer"
         )
 
 
@@ -488,7 +489,8 @@ def _existing_responses(
         lacking = [sample.id for sample in samples if not (sample.reference_text or "").strip()]
         if lacking:
             raise DataError(
-                f"{request.data}: {len(lacking)} of {len(samples)} samples have no reference answer ({_some(lacking)}): add "
+                f"{request.data}: {len(lacking)} of {len(samples)} samples have no reference answer "
+                f"({shortened(lacking, MOST_NAMED)}): add "
                 "`reference_answer`, or name a model as --baseline"
             )
         references: dict[str, tuple[Response, ...]] = {}
@@ -517,7 +519,9 @@ def _responses_of_files(
     for model in models:
         unanswered = [sample.id for sample in samples if not _answered_by(responses, sample, model, repeats)]
         if unanswered and not sparse:
-            lacks.append(f"{model} has fewer than {repeats} answers (repeats from 0) to {_some(unanswered)}")
+            lacks.append(
+                f"{model} has fewer than {repeats} answers (repeats from 0) to {shortened(unanswered, MOST_NAMED)}"
+            )
     if lacks:
         raise DataError(
             f"{responses.path}: {'; '.join(lacks)}; every answer is held against one of the same repeat, so give as many "
@@ -536,10 +540,6 @@ def _responses_of_files(
 def _response_of_file(responses: Responses, sample: Sample, model: str, repeat: int) -> Response:
     text = responses.given[sample.id, model, repeat].text
     return Response(sample=sample.digest, model=model, repeat=repeat, text=text)
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
 
 
 def expected_calls(

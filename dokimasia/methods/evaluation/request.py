@@ -12,6 +12,7 @@ from dokimasia.agents.schemas import takes_schema
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, PUBLISHED_COUNT
 from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions, Protocol, scoring_prompt
+from dokimasia.domain.wording import shortened
 from dokimasia.errors import ConfigError, DataError, InputError, NotFound
 from dokimasia.methods.evaluation.held_calls import JUDGE_ANSWER, Left, calls_left
 from dokimasia.methods.evaluation.plan import EvaluationPlan, QuestionStyle, prompts_of_evaluation
@@ -280,7 +281,7 @@ def _check_collection(home: Home, collection: str, samples: Sequence[RunSample])
         )
     uncovered = [sample.sample_id for sample in samples if sample.digest not in digests]
     if uncovered:
-        names = ", ".join(uncovered[:3]) + (", …" if len(uncovered) > 3 else "")
+        names = shortened(uncovered, 3)
         raise InputError(
             f"criteria {collection} have nothing for {len(uncovered)} of {several(len(samples), 'sample')} ({names}): "
             "their question, image, options or reference differ from those that the criteria were made for; leave --criteria out "

@@ -33,6 +33,7 @@ from dokimasia.domain.judgement import Provenance
 from dokimasia.domain.judging.judgements import ComparedCriteria, ComparedCriterion, HumanRanking, HumanRankings
 from dokimasia.domain.options import GraphOptions, Protocol
 from dokimasia.domain.sample import Sample
+from dokimasia.domain.wording import is_or_are, shortened
 from dokimasia.errors import ConfigError, DataError, InputError
 from dokimasia.prompts import PromptLibrary, Rendered, render
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, ExpectedCalls, SampleSize, total_estimate
@@ -385,12 +386,12 @@ def _auxiliary_hash(
     overlap = sorted(judged & {model for by_model in texts.values() for model in by_model})
     if overlap:
         raise ConfigError(
-            f"--auxiliary: {', '.join(overlap)} {'is' if len(overlap) == 1 else 'are'} judged, too; scan draws its criteria from "
+            f"--auxiliary: {', '.join(overlap)} {is_or_are(len(overlap))} judged, too; scan draws its criteria from "
             f"models that are never judged: take them out of {request.auxiliary}"
         )
     few = [sample for sample in ranked if len(texts.get(sample, {})) < FEWEST_AUXILIARY]
     if few:
-        names = ", ".join(few[:MOST_NAMED]) + (", …" if len(few) > MOST_NAMED else "")
+        names = shortened(few, MOST_NAMED)
         raise DataError(
             f"{request.auxiliary}: {len(few)} of {len(ranked)} samples have fewer than {FEWEST_AUXILIARY} responses to compare "
             f"({names}); add some, or leave scan out of --methods"

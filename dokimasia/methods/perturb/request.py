@@ -15,6 +15,7 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import digest, unit_interval, value_id
 from dokimasia.domain.perturbation import GoldAnswer, PerturbOptions
 from dokimasia.domain.sample import Sample
+from dokimasia.domain.wording import shortened
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.gateway.pricing import NEW_IMAGE_TOKENS
 from dokimasia.prompts.dimensions import error_dimensions_id
@@ -326,7 +327,7 @@ def _material(request: PerturbRequest, session: Session, dimensions: Mapping[str
         images = "exactly one image, the gold one" if of_images else "an image"
         problem = f"{request.data}: a sample has {images}; not so: "
         if request.on_bad_sample == "fail" or len(unfit) == len(samples):
-            raise DataError(f"{problem}{_some(unfit)}\n(--on-bad-sample skip leaves such samples out)")
+            raise DataError(f"{problem}{shortened(unfit, 5)}\n(--on-bad-sample skip leaves such samples out)")
         skipped = [*skipped, *(f"{problem}{id}" for id in unfit)]
         samples = [sample for sample in samples if sample.id not in unfit]
     if request.edited is None:
@@ -358,14 +359,10 @@ def _golds(request: PerturbRequest, samples: Sequence[Sample]) -> dict[str, Gold
             golds[sample.id] = GoldAnswer(sample=sample.digest, text=text)
     if missing:
         raise DataError(
-            f"{request.data}: {several(len(missing), 'sample')} without a gold answer: {_some(missing)}. Give it in the field "
-            f"{request.gold_field!r} or as the reference answer, or have it written with --gold-writer"
+            f"{request.data}: {several(len(missing), 'sample')} without a gold answer: {shortened(missing, 5)}. Give it in "
+            f"the field {request.gold_field!r} or as the reference answer, or have it written with --gold-writer"
         )
     return golds
-
-
-def _some(ids: Sequence[str]) -> str:
-    return ", ".join(ids[:5]) + (", …" if len(ids) > 5 else "")
 
 
 def _dimensions_by_sample(edited: Sequence[EditedImage]) -> dict[str, tuple[str, ...]]:

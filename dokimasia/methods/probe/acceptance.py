@@ -34,6 +34,7 @@ from dokimasia.domain.identity import value_id
 from dokimasia.domain.options import LOOKS
 from dokimasia.domain.rubric import Rubric, RubricSet
 from dokimasia.domain.sample import Sample
+from dokimasia.domain.wording import has_or_have, shortened
 from dokimasia.errors import ConfigError
 from dokimasia.methods.probe.perturbations import probes_of
 from dokimasia.methods.probe.request import (
@@ -254,9 +255,9 @@ def _notes(plan: ProbePlan, probes: Mapping[str, Sequence[Probe]]) -> Iterator[s
         yield f"nobody has decided on {unchecked} of the {len(all_probes)} perturbations; they are taken as they were meant"
     short = list(_too_short(all_probes))
     if short:
-        names = ", ".join(short[:3]) + (", …" if len(short) > 3 else "")
+        names = shortened(short, 3)
         yield (
-            f"{len(short)} of the gold answers {'has' if len(short) == 1 else 'have'} too few words for their dimension, "
+            f"{len(short)} of the gold answers {has_or_have(len(short))} too few words for their dimension, "
             f"which cannot work on them: {names}"
         )
     if set(plan.evaluators) - set(IN_USE):

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dokimasia.domain.blindspots import EVALUATORS, PUBLISHED, Detection, Evaluator, Probe, Task
 from dokimasia.domain.identity import digest
 from dokimasia.domain.passport import PassportData, PassportDates, PassportModel
+from dokimasia.domain.wording import is_or_are
 from dokimasia.errors import ConfigError, NotFound
 from dokimasia.methods.probe.detections import detections_of
 from dokimasia.methods.probe.request import Arm, ProbePlan
@@ -111,7 +112,9 @@ def probes_that_asked(home: Home, judge: str, names: Sequence[str]) -> list[Prob
     without_judge = [run.id for run, plan in plans if all(arm.name != judge for arm in plan.arms)]
     if not probed or (names and without_judge):
         judges = list(dict.fromkeys(arm.name for _, plan in plans for arm in plan.arms))
-        available = f"there {'is' if len(judges) == 1 else 'are'} {in_words(judges)}" if judges else "there is none"
+        available = "there is none"
+        if judges:
+            available = f"there {is_or_are(len(judges))} {in_words(judges)}"
         where = f"run {without_judge[0]}" if names and without_judge else "this home"
         raise NotFound(
             f"no finished probe of {where} asked a judge {judge!r} ({available}): dokimasia probe DATA --judges {judge}"

@@ -10,6 +10,7 @@ from pydantic import Field
 from dokimasia.domain.blindspots import EVALUATORS, IN_USE, PUBLISHED, Evaluator, Task, paradigm_of
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.options import LOOKS, GraphOptions
+from dokimasia.domain.wording import is_or_are
 from dokimasia.errors import ConfigError
 from dokimasia.graphs.versions import CHECKPOINT_SCORING, COGNITIVE_REPLAY, VERSIONS
 from dokimasia.runs.plans import WAY, DataPlan
@@ -227,7 +228,7 @@ def choose_evaluators(names: Sequence[str], tasks: Sequence[Task]) -> tuple[Eval
     of_texts = [evaluator for evaluator in chosen if evaluator in IN_USE]
     if of_texts and not texts_alone:
         raise ConfigError(
-            f"--evaluators: {', '.join(of_texts)} {'is' if len(of_texts) == 1 else 'are'} how evaluate and audit judge "
+            f"--evaluators: {', '.join(of_texts)} {is_or_are(len(of_texts))} how evaluate and audit judge "
             "texts, and here images are judged, for which there are no such criteria: leave them out (text-to-image has "
             "the nine)"
         )

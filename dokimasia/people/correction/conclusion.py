@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
+from dokimasia.domain.wording import is_or_are
 from dokimasia.people.correction.shape import Compared, CorrectedMeasure, CorrectedModel, CorrectedRate, RateDifference
 from dokimasia.report.conclusions import MOST_SENTENCES
 from dokimasia.report.fields import Limited
@@ -93,9 +94,10 @@ def _open_pairs(measure: CorrectedMeasure) -> Iterator[str]:
         for pair in measure.pairs:
             difference = _difference(pair, basis)
             sure += difference is not None and _beyond_chance(difference)
+        undecided = len(measure.pairs) - sure
         yield (
             f"{sure} of {len(measure.pairs)} pairs of models differ beyond chance (95 % intervals, each for itself); "
-            f"{len(measure.pairs) - sure} {'is' if len(measure.pairs) - sure == 1 else 'are'} undecided."
+            f"{undecided} {is_or_are(undecided)} undecided."
         )
 
 

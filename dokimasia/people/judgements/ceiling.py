@@ -10,6 +10,7 @@ from dokimasia.algorithms.statistics.replacement import (
     alternative_test,
     compare_with_panels,
 )
+from dokimasia.domain.wording import is_or_are
 from dokimasia.people.judgements.shape import HumanCeiling, PersonReplaced, ReplacementTest
 from dokimasia.report.figures import several
 from dokimasia.runs.measures import mean_with_interval, rounded
@@ -49,9 +50,7 @@ def beside_people(
         return BesidePeople(None, None)
     warnings = [FEW_PEOPLE] if len(people) == 2 else []
     if failed:
-        warnings.append(
-            f"{several(failed, 'item')} on which the judge failed {'is' if failed == 1 else 'are'} left out"
-        )
+        warnings.append(f"{several(failed, 'item')} on which the judge failed {is_or_are(failed)} left out")
     return BesidePeople(ceiling, _replacement(comparisons, clusters, epsilon, "; ".join(warnings)))
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from dokimasia.domain.wording import is_or_are
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Only, Paragraph, Span
 from dokimasia.report.conclusions import as_paragraph
@@ -23,9 +24,7 @@ def opening(data: ReportData, name: str) -> Iterator[Block]:
     this = "This run failed" if status == "failed" else f"This run is {status}"
     questions = data.facts.open_questions
     if questions:
-        yield Paragraph(
-            f"{several(questions, 'question')} to people {'is' if questions == 1 else 'are'} open.", "warning"
-        )
+        yield Paragraph(f"{several(questions, 'question')} to people {is_or_are(questions)} open.", "warning")
     if status != "done" and waiting:
         text = " items have no result yet. The figures cover only the finished part."
         yield Paragraph((f"{this}: ", figures.count(waiting, "/open_items"), text), "warning")

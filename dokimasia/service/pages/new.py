@@ -15,6 +15,7 @@ from starlette.concurrency import run_in_threadpool
 
 from dokimasia.datasets import Problem, open_dataset
 from dokimasia.domain.sample import Sample
+from dokimasia.domain.wording import has_or_have
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.report.figures import several
 from dokimasia.report.thumbnails import SHARE, Picture, picture
@@ -326,9 +327,9 @@ def _lines(numbers: Sequence[int]) -> str:
 def _missing_question_message(count: int, others: list[str]) -> str:
     """Return the message about samples without a question, with the names of their other fields."""
     hint = f" Among its other fields ({', '.join(others[:8])}) may be the question: call it prompt." if others else ""
-    have = "has" if count == 1 else "have"
     return (
-        f"{several(count, 'sample')} {have} no question.{hint} A question for all can be written into the field Prompt."
+        f"{several(count, 'sample')} {has_or_have(count)} no question.{hint} "
+        "A question for all can be written into the field Prompt."
     )
 
 

@@ -1,0 +1,27 @@
+"""Words of messages and sentences: lists that are cut short, and verbs that agree with a count."""
+
+from collections.abc import Iterable
+
+
+def shortened(names: Iterable[str], most: int) -> str:
+    """Return the first `most` names with commas between them, and `…` after these if there are more.
+
+    Examples:
+        >>> shortened(["a", "b", "c"], 2), shortened(["a", "b"], 2)
+        ('a, b, …', 'a, b')
+    """
+    every = list(names)
+    text = ", ".join(every[:most])
+    if len(every) > most:
+        return f"{text}, …"
+    return text
+
+
+def is_or_are(count: int) -> str:
+    """Return the verb for a number of things: `is` for 1, else `are`."""
+    return "is" if count == 1 else "are"
+
+
+def has_or_have(count: int) -> str:
+    """Return the verb for a number of things: `has` for 1, else `have`."""
+    return "has" if count == 1 else "have"
