@@ -126,8 +126,9 @@ def images_of(call: ModelCall) -> list[str]:
     """Return the hashes of the images that a call shows."""
     if isinstance(call, ImageEdit):
         return [] if call.image is None else [call.image.sha256]
-    messages = call.messages if isinstance(call, Chat) else ()
-    return list(dict.fromkeys(image.sha256 for message in messages for image in message.images))
+    if isinstance(call, Chat):
+        return list(dict.fromkeys(image.sha256 for image in call.images))
+    return []
 
 
 @dataclass(frozen=True)

@@ -83,6 +83,11 @@ class ModelSpec(Value):
         return "image_edit" in self.capabilities or self.image_price is not None
 
 
+def model_name(spec: ModelSpec | None) -> str | None:
+    """Return the name of a model that may not be configured; None without one."""
+    return None if spec is None else spec.ref.name
+
+
 class Sampling(Value):
     """Sampling parameters; None keeps the provider's default. `extra` is passed on unchanged and is part of the ledger key."""
 
@@ -153,6 +158,11 @@ class Chat(Value):
     output_schema: dict[str, JsonValue] | None = None
     tools: tuple[ToolSpec, ...] = ()
     repeat: int = Field(default=0, ge=0)
+
+    @property
+    def images(self) -> tuple[ImageRef, ...]:
+        """The images of all messages in order."""
+        return tuple(image for message in self.messages for image in message.images)
 
 
 class Embedding(Value):

@@ -146,7 +146,7 @@ def _answer_question(
 
 def _contents_of_images(call: Chat, images: Mapping[str, bytes]) -> list[PictureContent]:
     """Return the content of each image of a request, in order; an image without a scene is a photograph."""
-    refs = [image for message in call.messages for image in message.images]
+    refs = call.images
     scenes = [_cached_scene(ref.sha256, images) for ref in refs]
     return [
         content_of_photograph(ref.sha256) if scene is None else content_of_scene(scene[0])
@@ -156,7 +156,7 @@ def _contents_of_images(call: Chat, images: Mapping[str, bytes]) -> list[Picture
 
 def _first_content(call: Chat, images: Mapping[str, bytes]) -> PictureContent | None:
     """Return the content of the first image with a scene, else of the first image; None without images."""
-    refs = [image for message in call.messages for image in message.images]
+    refs = call.images
     sightings = [scene for ref in refs if (scene := _cached_scene(ref.sha256, images)) is not None]
     if sightings:
         return content_of_scene(sightings[0][0])
@@ -188,7 +188,7 @@ def _find_view(call: Chat, images: Mapping[str, bytes], question: str) -> SceneV
 
     Images are numbered over the whole request.
     """
-    refs = [image for message in call.messages for image in message.images]
+    refs = call.images
     view: SceneView | None = None
     for number, ref in enumerate(refs):
         sighting = _cached_scene(ref.sha256, images)

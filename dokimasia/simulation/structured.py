@@ -114,7 +114,7 @@ def answer_probe(call: Chat, task: str, images: Mapping[str, bytes], draws: Draw
         )
     if call.output_schema is not None:
         return _text_reply(orjson.dumps(fit_schema(call.output_schema, task)).decode())
-    pictures = [image for message in call.messages for image in message.images]
+    pictures = call.images
     if not pictures:
         return _text_reply("I cannot see any picture here.")
     return _text_reply(f"From left to right: {', '.join(main_colours(images[pictures[0].sha256]))}.")

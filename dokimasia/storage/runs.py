@@ -280,6 +280,16 @@ def load_samples(home: Home, run_id: str) -> Iterator[Sample]:
         last = page[-1]["position"]
 
 
+def samples_by_id(home: Home, run_id: str) -> dict[str, Sample]:
+    """Return a run's samples by id, in order."""
+    return {sample.id: sample for sample in load_samples(home, run_id)}
+
+
+def clusters_by_sample(home: Home, run_id: str) -> dict[str, str]:
+    """Return the cluster of each sample of a run, by the sample's id, in order."""
+    return {sample.sample_id: sample.cluster for sample in run_samples(home, run_id)}
+
+
 def judgement_scores(home: Home, run_id: str) -> dict[str, tuple[int, ...]]:
     """Return the scores of the criteria in each judgement of a run, by the judgement's id, in the order of the criteria."""
     return {id: tuple(orjson.loads(scores)) for id, scores in _of_judgements(home, run_id, "scores")}

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from dokimasia.cli.annotate.judgements import epsilon_option, judgements
+from dokimasia.cli.annotate.judgements import epsilon_option, judgements, split_names
 from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.shared import EXISTING_FILE, FILE, common, configured, console, json_option, print_json
 from dokimasia.report.figures import several
@@ -133,10 +133,6 @@ def delete_comment(backend: Backend, run: str, number: int, who: str | None, as_
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
-def _names(context: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in (value or "").split(",") if name.strip())
-
-
 def _scale(context: click.Context, option: click.Parameter, value: str | None) -> tuple[int, int] | None:
     if value is None:
         return None
@@ -197,11 +193,11 @@ class DrawOptions(NamedTuple):
 
 @command.command()
 @click.argument("source", type=click.Path(path_type=Path), metavar="RUN|FILE")
-@click.option("--annotators", required=True, callback=_names, help="Who annotates, separated by commas.")
+@click.option("--annotators", required=True, callback=split_names, help="Who annotates, separated by commas.")
 @click.option("-o", "--output", required=True, type=FOLDER, help="The folder that is handed out.")
 @click.option("--key", type=FILE, help="Where the key goes, which says who is whom (default: FOLDER.key.jsonl).")
 @click.option("--data", type=click.Path(exists=True, path_type=Path), help="The data set of a file of responses.")
-@click.option("--models", callback=_names, help="Only these models' responses, separated by commas.")
+@click.option("--models", callback=split_names, help="Only these models' responses, separated by commas.")
 @click.option("--baseline", help="Show each response beside this model's, in drawn sides.")
 @click.option("--criteria", is_flag=True, help="Have the criteria of an evaluation rated: accuracy and necessity.")
 @click.option("--ranking", is_flag=True, help="Have all responses of a case ranked together; equal places are ties.")

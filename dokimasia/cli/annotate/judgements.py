@@ -28,7 +28,8 @@ def _mapping(context: click.Context, option: click.Parameter, values: tuple[str,
     return columns
 
 
-def _names(context: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:
+def split_names(context: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """Return the names of an option, which commas separate."""
     return tuple(name.strip() for name in (value or "").split(",") if name.strip())
 
 
@@ -47,8 +48,12 @@ def epsilon_option(function: Callable[..., R]) -> Callable[..., R]:
     help="Columns of item, judge, value, swapped, gold, order, first, second, first_length, second_length, cluster: names, "
     "several joined with +, JSON pointers (/results/-1/winner), or # for the line.",
 )  # fmt: skip
-@click.option("--people", callback=_names, metavar="NAMES", help="People: columns, or names in the column of judges.")
-@click.option("--judges", callback=_names, metavar="NAMES", help="Judges: columns, or names in the column of judges.")
+@click.option(
+    "--people", callback=split_names, metavar="NAMES", help="People: columns, or names in the column of judges."
+)
+@click.option(
+    "--judges", callback=split_names, metavar="NAMES", help="Judges: columns, or names in the column of judges."
+)
 @click.option(
     "--kind",
     type=click.Choice(["pairs", "scores", "rankings"]),

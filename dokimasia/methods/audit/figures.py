@@ -53,7 +53,7 @@ from dokimasia.runs.reading.exporting import ANSWERED, answer_cells
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value, find_values
 from dokimasia.storage.results import ResultRow, results
-from dokimasia.storage.runs import Run, response_texts, run_samples
+from dokimasia.storage.runs import Run, clusters_by_sample, response_texts, run_samples
 
 BLIND_MARK = "#blind"
 Outcome = Literal["overall", "gate_pass", "easy_wrong_mean"]
@@ -504,7 +504,7 @@ def audit_rows(home: Home, run: Run) -> list[AuditRow]:
     """Return the responses of an audit that have a result, in the run's order."""
     plan = run.plan_as(AuditPlan)
     sets = rubric_sets(home, plan)
-    clusters = {sample.sample_id: sample.cluster for sample in run_samples(home, run.id)}
+    clusters = clusters_by_sample(home, run.id)
     texts = dict(response_texts(home, run.id))
     stored = results(home, run.id)
     judgements = _judgements(home, stored)

@@ -14,7 +14,7 @@ from dokimasia.runs.figures import ordered_rows
 from dokimasia.runs.reading.exporting import write_whole
 from dokimasia.storage.home import Home
 from dokimasia.storage.reviews import made_values
-from dokimasia.storage.runs import Run, load_samples
+from dokimasia.storage.runs import Run, samples_by_id
 
 
 class ImageRating(Value):
@@ -70,7 +70,7 @@ def write_kept(home: Home, run: Run, output: Path) -> int:
     data_file = Path(str(run.request["data"]))
     if output.absolute() == data_file:
         raise InputError(f"{output} is the data file that was filtered; name another file")
-    samples = {sample.id: sample for sample in load_samples(home, run.id)}
+    samples = samples_by_id(home, run.id)
     lines: list[bytes] = []
     for value, rating in made_values(home, run.id, DensityRating):
         if not rating.kept:

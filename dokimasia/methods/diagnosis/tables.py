@@ -21,11 +21,11 @@ from dokimasia.methods.diagnosis.sample_tables import failures, overall, pairs, 
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.tree import measured_of
 from dokimasia.runs.figures import simulated_names
-from dokimasia.runs.reading.comparison import SampleRef, match_places
+from dokimasia.runs.reading.comparison import match_places, sample_refs
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import events, record_event
-from dokimasia.storage.runs import Run, SqliteValueStore, run_samples
+from dokimasia.storage.runs import Run, SqliteValueStore
 
 EVENT = "diagnosed"
 SHORT_ID = 8
@@ -156,7 +156,7 @@ def compare_diagnoses(
     """
     if first.id == second.id:
         raise InputError(f"run {first.id} does not differ from itself: name another run with --against")
-    first_samples, second_samples = _sample_refs(home, first), _sample_refs(home, second)
+    first_samples, second_samples = sample_refs(home, first), sample_refs(home, second)
     shared, _ = match_places(first_samples, second_samples)
     if not shared:
         raise InputError(f"runs {first.id} and {second.id} have no sample in common")
@@ -174,10 +174,6 @@ def compare_diagnoses(
     names = (first.id[:SHORT_ID], second.id[:SHORT_ID])
     tables = change_tables(before, after, shared, names=names)
     return Changes(first.id, second.id, len(shared), tuple(tables), tuple(notes))
-
-
-def _sample_refs(home: Home, run: Run) -> list[SampleRef]:
-    return [SampleRef(sample.sample_id, sample.digest, sample.cluster) for sample in run_samples(home, run.id)]
 
 
 def _same_grouping(

@@ -8,7 +8,7 @@ from dokimasia.errors import ConfigError
 from dokimasia.methods.duel.results import DuelItem, plan_of, read_items
 from dokimasia.runs.reading.preferences import AnswerOf, PreferencePair, preference_files
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import Run, load_samples
+from dokimasia.storage.runs import Run, samples_by_id
 
 
 def files(home: Home, run: Run) -> Mapping[str, bytes]:
@@ -24,7 +24,7 @@ def files(home: Home, run: Run) -> Mapping[str, bytes]:
             f"run {run.id} has one order of places, which does not tell a better answer from a favoured place; "
             "run it without --single"
         )
-    samples = {sample.id: sample for sample in load_samples(home, run.id)}
+    samples = samples_by_id(home, run.id)
     left_out: Counter[str] = Counter()
 
     def pairs() -> Iterator[PreferencePair]:

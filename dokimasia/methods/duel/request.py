@@ -16,7 +16,7 @@ from dokimasia.agents.duel import (
     say_what_to_observe,
     score_factuality,
 )
-from dokimasia.domain.call import ModelRef, ModelSpec
+from dokimasia.domain.call import ModelRef, ModelSpec, model_name
 from dokimasia.domain.duel import (
     AGAIN,
     PLACES,
@@ -214,7 +214,7 @@ class DuelPlan(AnswersPlan, JudgedPlan):
             judge_sees=self.judge_sees,
             factuality=self.factuality,
             published=self.published,
-            describer="" if self.describer is None else self.describer.ref.name,
+            describer=model_name(self.describer) or "",
             descriptions=self.descriptions,
         )
 

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from dokimasia.agents.candidate import BLIND
 from dokimasia.domain.annotation import VERDICT, AnnotationUnit, ResponsePair
-from dokimasia.domain.call import ChatReply
+from dokimasia.domain.call import ChatReply, model_name
 from dokimasia.domain.differences import DIRECTION
 from dokimasia.domain.duel import (
     TEXT,
@@ -39,7 +39,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
-from dokimasia.storage.runs import Run, load_samples, run_samples
+from dokimasia.storage.runs import Run, clusters_by_sample, load_samples, samples_by_id
 
 COLUMNS: dict[str, ColumnType] = {
     "task": "text",
@@ -102,7 +102,7 @@ def figures_of_run(home: Home, run: Run) -> DuelFigures:
     """Return the figures of duels; the same stored rows give the same bytes."""
     plan = run.plan_as(DuelPlan)
     stored = results(home, run.id)
-    samples = {sample.id: sample for sample in load_samples(home, run.id)}
+    samples = samples_by_id(home, run.id)
     rows = duel_rows(home, run)
     tables = duel_tables(rows, seed=run.seed, sees_images=_sees_images)
     models: dict[str, DuelledModel] = {}
@@ -120,7 +120,7 @@ def figures_of_run(home: Home, run: Run) -> DuelFigures:
         judge_sees=plan.judge_sees,
         protocol=plan.protocol,
         factuality=plan.factuality,
-        describer=None if plan.describer is None else plan.describer.ref.name,
+        describer=model_name(plan.describer),
         descriptions=None if plan.describer is None else plan.descriptions,
         cases=_cases(samples, rows, plan),
         lead=lead_in_reward(rows, seed=run.seed),
@@ -183,8 +183,8 @@ def _cases(samples: Mapping[str, Sample], rows: Sequence[DuelRow], plan: DuelPla
 def duel_rows(home: Home, run: Run) -> list[DuelRow]:
     """Return the answers of a run that have a result, in the run's order."""
     plan = plan_of(run)
-    samples = {sample.id: sample for sample in load_samples(home, run.id)}
-    clusters = {sample.sample_id: sample.cluster for sample in run_samples(home, run.id)}
+    samples = samples_by_id(home, run.id)
+    clusters = clusters_by_sample(home, run.id)
     stored = exported_rows(method_of(run), results(home, run.id))
     judged = judgements(home, stored)
     responses = _responses(home, stored, judged)
@@ -304,7 +304,7 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     plan = plan_of(run)
     judged = judgements(home, rows)
     responses = _responses(home, rows, judged)
-    samples = {sample.id: sample for sample in load_samples(home, run.id)}
+    samples = samples_by_id(home, run.id)
     exports: list[dict[str, object]] = []
     for row in rows:
         answer_judgements = judged[row.item]

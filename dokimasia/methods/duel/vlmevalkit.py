@@ -12,7 +12,7 @@ from dokimasia.methods.duel.request import DuelPlan
 from dokimasia.methods.duel.results import duel_rows, read_items
 from dokimasia.runs.reading.exporting import csv_text
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import Run, load_samples
+from dokimasia.storage.runs import Run, samples_by_id
 
 DATASET = "Creation_MMBench"
 
@@ -30,7 +30,7 @@ def files(home: Home, run: Run) -> Mapping[str, bytes]:
         )
     if plan.repeats > 1:
         raise ConfigError(f"run {run.id} has {plan.repeats} answers a case, and that form has one; use --repeats 1")
-    samples = {sample.id: sample for sample in load_samples(home, run.id)}
+    samples = samples_by_id(home, run.id)
     items = {(item.model, item.sample): item for item in read_items(home, run)}
     cases: dict[str, list[JudgedCase]] = {}
     for row in duel_rows(home, run):

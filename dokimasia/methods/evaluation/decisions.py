@@ -11,13 +11,13 @@ from dokimasia.runs.figures import shown_name, simulated_names
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results
-from dokimasia.storage.runs import Run, load_samples
+from dokimasia.storage.runs import Run, samples_by_id
 
 
 def decisions(home: Home, run: Run) -> DecidedRun:
     """Return an evaluation's decisions on whether answers are right, for correction by a judge's error rates."""
     plan = run.plan_as(EvaluationPlan)
-    samples = {sample.id: sample for sample in load_samples(home, run.id)}
+    samples = samples_by_id(home, run.id)
     clusters = {id: sample.cluster for id, sample in samples.items() if sample.accepted}
     return DecidedRun(
         measures=(_right(home, run, clusters),),

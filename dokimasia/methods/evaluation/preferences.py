@@ -12,7 +12,7 @@ from dokimasia.runs.reading.preferences import AnswerOf, PreferencePair, prefere
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results
-from dokimasia.storage.runs import Run, load_samples
+from dokimasia.storage.runs import Run, samples_by_id
 
 
 def files(home: Home, run: Run) -> Mapping[str, bytes]:
@@ -21,7 +21,7 @@ def files(home: Home, run: Run) -> Mapping[str, bytes]:
     People's corrections apply. Answers of an arm, such as those without the image, and answers of which nobody knows whether
     they are right are left out, and so are answers to a sample that has none of the other kind.
     """
-    samples = {sample.id: sample for sample in load_samples(home, run.id)}
+    samples = samples_by_id(home, run.id)
     rows = exported_rows(method_of(run), results(home, run.id))
     responses = find_values(home, Response, [row.response_id for row in rows if row.response_id is not None])
     left_out: Counter[str] = Counter()

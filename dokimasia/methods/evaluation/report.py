@@ -61,7 +61,7 @@ from dokimasia.report.sample_view import SampleView
 from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import TableColumn, column, computed_column, name_column, table
 from dokimasia.runs.measures import mean
-from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef, answer_of
+from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, answer_of, sample_refs
 from dokimasia.runs.reading.reporting import pictures_of, select_samples
 from dokimasia.storage.excerpts import failed_samples, failure_reasons, samples_of
 from dokimasia.storage.excerpts import rows_of as rows_by_sample
@@ -76,7 +76,6 @@ from dokimasia.storage.runs import (
     criteria_weights,
     judgement_scores,
     judgement_stated,
-    run_samples,
 )
 
 ScoresRow = TableRow[ModelScores]
@@ -1110,7 +1109,7 @@ def samples(data: ReportData) -> Section | None:
 
 async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
     """Return the report data with what only the page shows: differences, repeats and some samples, failures first."""
-    refs = [SampleRef(sample.sample_id, sample.digest, sample.cluster) for sample in run_samples(home, run.id)]
+    refs = sample_refs(home, run)
     parts = judgement_scores(home, run.id), judgement_stated(home, run.id), criteria_weights(home, run.id)
     answers: dict[str, list[ComparedAnswer]] = {}
     for row in results(home, run.id):

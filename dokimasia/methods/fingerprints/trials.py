@@ -21,7 +21,7 @@ from dokimasia.methods.tree import MeasuredRun
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results
-from dokimasia.storage.runs import Run, load_samples, run_samples
+from dokimasia.storage.runs import Run, load_samples, run_samples, samples_by_id
 
 T = TypeVar("T")
 
@@ -117,7 +117,7 @@ def draw_tasks(
         InputError: there are not enough samples for one trial; the message says how many there are.
     """
     answers = _answers(home, run, set(pool))
-    samples = {sample.id: sample for sample in load_samples(home, run.id)}
+    samples = samples_by_id(home, run.id)
     names = _names(run, models)
     tasks: list[FingerprintTask] = []
     untested: list[list[str | int]] = []

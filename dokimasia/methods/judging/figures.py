@@ -64,7 +64,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
-from dokimasia.storage.runs import Run, load_samples, run_samples
+from dokimasia.storage.runs import Run, clusters_by_sample, load_samples
 from dokimasia.storage.trees.versions import get_version, resolve_tree, tree_criteria
 
 POINTS = 100.0
@@ -521,7 +521,7 @@ def figures_of_run(home: Home, run: Run) -> JudgingFigures:
         method_rows = judged.setdefault((unit.judge, unit.method), [])
         if name in rows:
             method_rows.append((unit, rows[name]))
-    clusters = {sample.sample_id: sample.cluster for sample in run_samples(home, run.id)}
+    clusters = clusters_by_sample(home, run.id)
     categories = _categories(home, run, plan)
     comparisons = comparisons_of(rankings.rankings, clusters, categories, seed=run.seed)
     batches = _batches(home, judged, clusters)

@@ -8,6 +8,7 @@ from pydantic import Field
 from dokimasia.agents.perturbation import error_dimensions
 from dokimasia.algorithms.text.word_difference import word_difference
 from dokimasia.domain.blindspots import NEUTRAL, Perturbed, Task
+from dokimasia.domain.call import model_name
 from dokimasia.domain.identity import Value, value_id
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.perturbation import ChangeCheck, EditRecord, GoldAnswer, GoldImage, NotApplicable
@@ -24,7 +25,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.reviews import made_values
-from dokimasia.storage.runs import Run, run_samples
+from dokimasia.storage.runs import Run, clusters_by_sample
 
 GOLD = "gold/"
 """Prefix of items that write gold answers; all other items belong to a dimension."""
@@ -270,7 +271,7 @@ def figures_of_run(home: Home, run: Run) -> PerturbFigures:
     plan = run.plan_as(PerturbPlan)
     rows, values = results(home, run.id), values_of(home, run)
     by_item = {row.item: row for row in rows}
-    clusters = {place.sample_id: place.cluster for place in run_samples(home, run.id)}
+    clusters = clusters_by_sample(home, run.id)
     golds, blocked = _golds(plan, values, by_item)
     asked_samples: dict[str, list[str]] = {}
     open_items = golds.open
@@ -299,10 +300,10 @@ def figures_of_run(home: Home, run: Run) -> PerturbFigures:
         **heading(run, plan),
         task=plan.task,
         perturber=plan.judge_name or None,
-        checker=None if plan.checker is None else plan.checker.ref.name,
+        checker=model_name(plan.checker),
         own_work=plan.checks_own_work,
-        gold_writer=None if plan.gold_writer is None else plan.gold_writer.ref.name,
-        editor=None if plan.editor is None else plan.editor.ref.name,
+        gold_writer=model_name(plan.gold_writer),
+        editor=model_name(plan.editor),
         brought=plan.edited is not None,
         per=plan.per,
         n=len(clusters),

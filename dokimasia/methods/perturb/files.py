@@ -11,7 +11,7 @@ from dokimasia.people.checks import checked_texts, labels_of
 from dokimasia.runs.reading.exporting import image_files
 from dokimasia.storage.home import Home
 from dokimasia.storage.reviews import made_values
-from dokimasia.storage.runs import Run, load_samples
+from dokimasia.storage.runs import Run, samples_by_id
 
 LINES = "items.jsonl"
 
@@ -23,7 +23,7 @@ def perturbation_files(home: Home, run: Run) -> Mapping[str, bytes]:
     order of their first decisions.
     """
     standings = checked_texts(home, run.id)
-    samples = {sample.id: sample for sample in load_samples(home, run.id)}
+    samples = samples_by_id(home, run.id)
     refs: list[ImageRef] = []
     lines: list[bytes] = []
     for source, item in made_values(home, run.id, Perturbed):

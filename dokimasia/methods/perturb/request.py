@@ -11,7 +11,7 @@ from dokimasia.agents.perturbation import error_dimensions
 from dokimasia.datasets.images import ImageSource
 from dokimasia.datasets.perturbations import EditedImage, read_edited
 from dokimasia.domain.blindspots import NEUTRAL, ErrorDimension, Task
-from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.call import ModelSpec, model_name
 from dokimasia.domain.identity import digest, unit_interval, value_id
 from dokimasia.domain.perturbation import GoldAnswer, PerturbOptions
 from dokimasia.domain.sample import Sample
@@ -120,7 +120,7 @@ class PerturbPlan(DataPlan):
     @property
     def judge_name(self) -> str:
         """The perturber's displayed name; empty for a file of edited images."""
-        return _name(self.perturber)
+        return model_name(self.perturber) or ""
 
     @property
     def checks_own_work(self) -> bool:
@@ -149,14 +149,10 @@ class PerturbPlan(DataPlan):
         return PerturbOptions(
             judge=self.judge_name,
             models=self.models,
-            writer=_name(self.gold_writer),
-            checker=_name(self.checker),
-            editor=_name(self.editor),
+            writer=model_name(self.gold_writer) or "",
+            checker=model_name(self.checker) or "",
+            editor=model_name(self.editor) or "",
         )
-
-
-def _name(spec: ModelSpec | None) -> str:
-    return "" if spec is None else spec.ref.name
 
 
 class PerturbModels(NamedTuple):
@@ -384,7 +380,7 @@ def _estimate(plan: PerturbPlan, material: PerturbMaterial) -> Estimate:
     if NEUTRAL not in plan.dimensions:
         notes.append(NO_NEUTRAL)
     if plan.checks_own_work:
-        notes.append(OWN_WORK.format(checker=_name(plan.checker)))
+        notes.append(OWN_WORK.format(checker=model_name(plan.checker)))
     items = len(plan.to_write) + len(plan.to_check) + sum(map(len, plan.asked.values()))
     return total_estimate(calls, len(material.samples), items=items).model_copy(update={"notes": tuple(notes)})
 

@@ -28,6 +28,7 @@ from dokimasia.domain.blindspots import (
     Task,
     paradigm_of,
 )
+from dokimasia.domain.call import model_name
 from dokimasia.domain.differences import DIRECTION
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import CheckpointScores, FailureKind, FinalAnswer
@@ -456,8 +457,8 @@ def figures_of_run(home: Home, run: Run) -> ProbeFigures:
         budgets=plan.budgets,
         tools=plan.tools,
         retests=plan.retests,
-        reader=None if plan.reader is None else plan.reader.ref.name,
-        writer=None if plan.writer is None else plan.writer.ref.name,
+        reader=model_name(plan.reader),
+        writer=model_name(plan.writer),
         direction=DIRECTION,
         probes=ProbeItems(
             errors=len(probes) - neutral, neutral=neutral, checked=sum(probe.checked for probe in probes)

@@ -15,7 +15,7 @@ from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import of_method, resolve_run
 from dokimasia.storage.reviews import made_values
-from dokimasia.storage.runs import load_samples
+from dokimasia.storage.runs import samples_by_id
 
 UNDECIDED = "undecided"
 HARMFUL = "valid_of_neutral"
@@ -89,7 +89,7 @@ def probes_of(
 
 
 def _of_run(home: Home, run: str) -> Iterable[_LabelledProbe]:
-    samples = {sample.id: sample for sample in load_samples(home, run)}
+    samples = samples_by_id(home, run)
     standings = checked_texts(home, run)
     for source, item in made_values(home, run, Perturbed):
         standing = standings.get(source.id)

@@ -21,7 +21,7 @@ from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
-from dokimasia.storage.runs import Run, get_run, run_samples
+from dokimasia.storage.runs import Run, clusters_by_sample, get_run
 
 
 class CriteriaRating(Value):
@@ -81,7 +81,7 @@ def quality_figures(home: Home, run: Run) -> QualityFigures:
     plan = run.plan_as(QualityPlan)
     rows, draw = results(home, run.id), drawn_of(home, plan)
     ratings = ratings_of(home, rows)
-    clusters = {sample.sample_id: sample.cluster for sample in run_samples(home, run.id)}
+    clusters = clusters_by_sample(home, run.id)
     groups: dict[str, RatedGroup] = {}
     for group, count in sorted(draw.of.items()):
         criteria = [criterion for criterion in draw.criteria if criterion.group == group]

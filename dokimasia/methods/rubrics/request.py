@@ -26,7 +26,7 @@ from dokimasia.runs.session import Accepted, Session, hash_of
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.naming import of_method, resolve_run
 from dokimasia.storage.reviews import golden_captions
-from dokimasia.storage.runs import get_run, load_samples
+from dokimasia.storage.runs import get_run, samples_by_id
 
 INSTRUCTIONS, CAPTION_TOKENS, RUBRIC_TOKENS, CHECK_TOKENS, PLANTED_TOKENS = 1_200, 900, 900, 300, 1_200
 
@@ -215,7 +215,7 @@ def _captions_of_review(request: RubricRequest, session: Session) -> Captions:
         raise InputError(f"review {run.id} is {run.status}: finish it first (dokimasia resume {run.id})")
     pool_request = request.prompt or plan.request
     captions = Captions([], [], pool_request, plan.panel, Path(run.id), [])
-    samples = {sample.id: sample for sample in load_samples(home, run.id)}
+    samples = samples_by_id(home, run.id)
     standings = checked_texts(home, run.id)
     for row in golden_captions(home, run.id):
         text, state = row.caption.text, "waiting"

@@ -32,7 +32,7 @@ from dokimasia.runs.figures import shown_name, simulated_names
 from dokimasia.runs.measures import limits, rounded
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
-from dokimasia.storage.runs import Run, RunStatus, judgement_scores, run_samples
+from dokimasia.storage.runs import Run, RunStatus, clusters_by_sample, judgement_scores
 from dokimasia.storage.trees.lookup import criteria_counts, criterion_key
 
 if TYPE_CHECKING:
@@ -305,7 +305,7 @@ def measured_of(home: Home, run: Run, *, as_judged: bool = False) -> MeasuredRun
     for name, kinds in first_failures.items():
         scored = means.get(name, {})
         failures[name] = {key: kind for key, kind in kinds.items() if key not in scored}
-    clusters = {sample.sample_id: sample.cluster for sample in run_samples(home, run.id)}
+    clusters = clusters_by_sample(home, run.id)
     cluster_of = {key: clusters.get(sample) or sample for key, sample in sample_of.items()}
     return MeasuredRun(scores=means, failures=failures, sample_of=sample_of, cluster_of=cluster_of)
 

@@ -18,7 +18,7 @@ from dokimasia.runs.catalogue import method_named
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results
-from dokimasia.storage.runs import Run, load_samples
+from dokimasia.storage.runs import Run, samples_by_id
 from dokimasia.storage.trees.lookup import criteria_of_samples, criterion_key
 
 T = TypeVar("T")
@@ -155,7 +155,7 @@ def pairs_of_run(home: Home, run: Run, *, models: Sequence[str] = ()) -> list[Su
     pairs = method_named(run.method).pairs
     if pairs is None:
         return None
-    samples = {sample.id: sample for sample in load_samples(home, run.id)}
+    samples = samples_by_id(home, run.id)
     subjects: list[Subject] = []
     for one in pairs(home, run):
         sample = samples[one.unit.id]
@@ -209,7 +209,7 @@ def criteria_of(home: Home, run: Run, groups: Mapping[str, str] | None = None) -
     Raises:
         InputError: the run has no criteria.
     """
-    samples = {sample.id: sample for sample in load_samples(home, run.id)}
+    samples = samples_by_id(home, run.id)
     subjects: list[Subject] = []
     for criteria_row in criteria_of_samples(home, run.id):
         for number, criterion in enumerate(orjson.loads(criteria_row.body)["criteria"], start=1):

@@ -13,7 +13,7 @@ from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.reviews import made_values
-from dokimasia.storage.runs import load_samples
+from dokimasia.storage.runs import samples_by_id
 
 MEANINGS: Mapping[Label, str] = MappingProxyType(
     {
@@ -55,7 +55,7 @@ class PerturbationView(NamedTuple):
 
 def shown_perturbations(home: Home, run: str) -> dict[str, PerturbationView]:
     """Return the perturbations of a run as people see them, by content id (`CheckItem.subject`), in the run's order."""
-    samples = {sample.id: sample for sample in load_samples(home, run)}
+    samples = samples_by_id(home, run)
     doubts = _doubts(home, run)
     return {
         made.id: _shown(item, samples[made.sample_id], doubts.get(made.id))

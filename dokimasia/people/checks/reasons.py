@@ -6,7 +6,7 @@ from dokimasia.domain.decision import CHANGE_REASONS, REASON_ACTIONS, Standing
 from dokimasia.people.checks.shape import ReasonFigures, ReasonShare
 from dokimasia.runs.measures import share_of_hits
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import run_samples
+from dokimasia.storage.runs import clusters_by_sample
 
 
 def reason_figures(home: Home, run_id: str, standings: Sequence[Standing]) -> ReasonFigures | None:
@@ -16,7 +16,7 @@ def reason_figures(home: Home, run_id: str, standings: Sequence[Standing]) -> Re
     95 % intervals clustered by image; `bounds` are those that changed captions without a reason leave possible. A caption may
     have several reasons, so that shares add up to more than 1.
     """
-    clusters = {sample.sample_id: sample.cluster for sample in run_samples(home, run_id)}
+    clusters = clusters_by_sample(home, run_id)
     decisions = [
         (standing.item.sample_id, standing.settled_by) for standing in standings if standing.item.kind == "caption"
     ]

@@ -21,6 +21,7 @@ from dokimasia.algorithms.correction import (
     stratified_mean,
 )
 from dokimasia.algorithms.statistics import difference_interval
+from dokimasia.domain.call import model_name
 from dokimasia.domain.differences import DIRECTION
 from dokimasia.errors import ConfigError, InputError, NotFound
 from dokimasia.people.correction.conclusion import conclusion
@@ -184,7 +185,7 @@ def correct(
         status=run.status,
         simulated=tuple(judged.simulated),
         method=run.method,
-        judge="" if judged.judge is None else judged.judge.ref.name,
+        judge=model_name(judged.judge) or "",
         conclusion=conclusion(tuple(measures.values())),
         passport=used,
         mix=None if known is None else _mix(known),
@@ -221,7 +222,7 @@ def _scored(
         status=run.status,
         simulated=tuple(judged.simulated),
         method=run.method,
-        judge="" if judged.judge is None else judged.judge.ref.name,
+        judge=model_name(judged.judge) or "",
         conclusion=score_conclusion(scores),
         passport=None,
         mix=None,

@@ -909,7 +909,7 @@ def _check(first: Run, second: Run, names: Sequence[Sequence[str]], models: Mode
 
 def sides_of(home: Home, run: Run) -> dict[str, ComparisonSide]:
     """Return each model's answers by its shown name, with scores on the scale of the method's displayed figures."""
-    places, scores = _places(home, run), judgement_scores(home, run.id)
+    places, scores = sample_refs(home, run), judgement_scores(home, run.id)
     stated, weights = judgement_stated(home, run.id), criteria_weights(home, run.id)
     texts = {id: digest("text", text) for id, text in response_texts(home, run.id)}
     method = method_of(run)
@@ -969,7 +969,8 @@ def _samples_answered(run: Run, places: Sequence[SampleRef], answers: Sequence[C
     return [position for position in places if position.sample_id in named]
 
 
-def _places(home: Home, run: Run) -> list[SampleRef]:
+def sample_refs(home: Home, run: Run) -> list[SampleRef]:
+    """Return the ids, digests and clusters of a run's samples, in order."""
     return [SampleRef(sample.sample_id, sample.digest, sample.cluster) for sample in run_samples(home, run.id)]
 
 
@@ -981,7 +982,7 @@ def _contents(
         {(row.sample_id, row.repeat): row for row in listed if shown_name(row.model, row.arm) == name}
         for listed, name in zip(rows, models, strict=True)
     )
-    shared, _ = match_places(*(_places(home, run) for run in runs))
+    shared, _ = match_places(*(sample_refs(home, run) for run in runs))
     partner = {one.sample_id: other.sample_id for one, other in shared}
     same = 0
     different: list[ChangedItem] = []

@@ -74,8 +74,9 @@ class _Images(Mapping[str, bytes]):
     """A call's images, read from the blob store only when they are looked at."""
 
     def __init__(self, call: ModelCall, blobs: BlobStore) -> None:
-        messages = call.messages if call.kind == "chat" else ()
-        self._hashes = list(dict.fromkeys(image.sha256 for message in messages for image in message.images))
+        self._hashes: list[str] = []
+        if call.kind == "chat":
+            self._hashes = list(dict.fromkeys(image.sha256 for image in call.images))
         self._blobs = blobs
 
     def __getitem__(self, sha256: str) -> bytes:
