@@ -185,30 +185,39 @@ def agreement_figures(
 def _measure(
     rated: Sequence[RatedUnit], judged: Judged, ruled: Judged, scale: Ends, epsilon: float
 ) -> MeasureAgreement:
-    names = sorted({name for one in rated for name in one.said})
-    n_ratings = sum(len(one.said) for one in rated)
-    several = [one for one in rated if len(one.said) > 1]
-    pairs = [pair for name in names for pair in _with_others(several, name)]
-    absent = "" if len(names) > 1 else ONE_PERSON
-    if not absent and not several:
+    names = sorted({name for row in rated for name in row.said})
+    n_ratings = sum(len(row.said) for row in rated)
+    multiply_rated = [row for row in rated if len(row.said) > 1]
+    absent = ""
+    if len(names) < 2:
+        absent = ONE_PERSON
+    elif not multiply_rated:
         absent = "no two annotators rated the same thing"
-    categories = sorted({one.place.category for one in rated if one.place.category})
+    together: RatingsComparedByModel | None = None
+    pairs: tuple[PairOfPeople, ...] = ()
+    chance_corrected: ChanceCorrected | None = None
+    if not absent:
+        ratings = [pair for name in names for pair in _with_others(multiply_rated, name)]
+        together = _compared_by_model(ratings, scale)
+        pairs = tuple(_pair(multiply_rated, first, second, scale) for first, second in combinations(names, 2))
+        chance_corrected = _chance_corrected(multiply_rated, names)
+    categories = sorted({row.place.category for row in rated if row.place.category})
     return MeasureAgreement(
         scale=scale,
         n=len(rated),
         annotations=n_ratings,
         coverage=rounded(n_ratings / (len(rated) * len(names))) if names else None,
-        adjudicated=sum(one.adjudicated is not None for one in rated),
+        adjudicated=sum(row.adjudicated is not None for row in rated),
         ratings=_ratings(rated, scale),
         by_category={
-            category: _ratings([one for one in rated if one.place.category == category], scale)
+            category: _ratings([row for row in rated if row.place.category == category], scale)
             for category in categories
         },
-        people={name: _person(rated, several, name, scale) for name in names},
-        together=None if absent else _compared_by_model(pairs, scale),
+        people={name: _person(rated, multiply_rated, name, scale) for name in names},
+        together=together,
         absent=absent,
-        pairs=() if absent else tuple(_two(several, one, other, scale) for one, other in combinations(names, 2)),
-        chance_corrected=None if absent else _chance_corrected(several, names),
+        pairs=pairs,
+        chance_corrected=chance_corrected,
         judges={name: _judge(rated, values, scale, epsilon) for name, values in sorted(judged.items())},
         rules={name: _judge(rated, values, scale) for name, values in sorted(ruled.items())},
     )
@@ -220,9 +229,11 @@ def _ratings(rated: Sequence[RatedUnit], scale: Ends) -> RatingMean:
     return RatingMean(n=len(rated), mean=mean_with_interval(values, clusters, seed=0, bounds=scale))
 
 
-def _person(rated: Sequence[RatedUnit], several: Sequence[RatedUnit], name: str, scale: Ends) -> PersonCompared:
+def _person(rated: Sequence[RatedUnit], multiply_rated: Sequence[RatedUnit], name: str, scale: Ends) -> PersonCompared:
     annotations = sum(name in row.said for row in rated)
-    return PersonCompared(annotations=annotations, **dict(_compared_by_model(_with_others(several, name), scale)))
+    return PersonCompared(
+        annotations=annotations, **dict(_compared_by_model(_with_others(multiply_rated, name), scale))
+    )
 
 
 def _judge(
@@ -239,12 +250,12 @@ def _judge(
     compared = JudgeCompared(coverage=coverage, verdicts=verdicts, **dict(_compared_by_model(pairs, scale)))
     if epsilon is None:
         return compared
-    rows = {str(at): row for at, row in enumerate(rated)}
+    rows = {str(number): row for number, row in enumerate(rated)}
     names = sorted({name for row in rated for name in row.said})
     beside = beside_people(
-        {name: {at: row.said[name] for at, row in rows.items() if name in row.said} for name in names},
-        {at: values[row.unit] for at, row in rows.items() if row.unit in values},
-        {at: row.place.cluster for at, row in rows.items()},
+        {name: {item: row.said[name] for item, row in rows.items() if name in row.said} for name in names},
+        {item: values[row.unit] for item, row in rows.items() if row.unit in values},
+        {item: row.place.cluster for item, row in rows.items()},
         alignment="same" if scale == RIGHT_OR_WRONG else "distance",
         epsilon=epsilon,
     )
@@ -253,32 +264,32 @@ def _judge(
 
 def _verdicts(pairs: Sequence[_Pair]) -> VerdictsCompared:
     """Return verdicts beside what most people say."""
-    settled = [pair for pair in pairs if pair.against != 0.5]
-    right = [pair for pair in settled if pair.against > 0.5]
-    wrong = [pair for pair in settled if pair.against < 0.5]
+    decided = [pair for pair in pairs if pair.against != 0.5]
+    right = [pair for pair in decided if pair.against > 0.5]
+    wrong = [pair for pair in decided if pair.against < 0.5]
 
-    def same(of: Sequence[_Pair]) -> CountedRate:
-        agreeing = [(pair.value == 1) == (pair.against > 0.5) for pair in of]
-        return counted_rate(agreeing, [pair.cluster for pair in of])
+    def agreement(compared: Sequence[_Pair]) -> CountedRate:
+        agreeing = [(pair.value == 1) == (pair.against > 0.5) for pair in compared]
+        return counted_rate(agreeing, [pair.cluster for pair in compared])
 
-    sensitivity, specificity = same(wrong), same(right)
+    sensitivity, specificity = agreement(wrong), agreement(right)
     return VerdictsCompared(
-        n=len(settled),
-        split=len(pairs) - len(settled),
+        n=len(decided),
+        split=len(pairs) - len(decided),
         right_right=specificity.k,
         right_wrong=specificity.n - specificity.k,
         wrong_right=sensitivity.n - sensitivity.k,
         wrong_wrong=sensitivity.k,
-        agreement=same(settled),
+        agreement=agreement(decided),
         sensitivity=sensitivity,
         specificity=specificity,
     )
 
 
-def _with_others(several: Sequence[RatedUnit], name: str) -> list[_Pair]:
+def _with_others(rated: Sequence[RatedUnit], name: str) -> list[_Pair]:
     """Return a person's ratings, each paired with the mean of the others' ratings."""
     pairs: list[_Pair] = []
-    for row in several:
+    for row in rated:
         others = [value for person, value in row.said.items() if person != name]
         if name in row.said and others:
             mean = sum(others) / len(others)
@@ -322,24 +333,24 @@ def _kappa(values: Sequence[tuple[float, float]], clusters: Sequence[str], scale
     return agreement_coefficient(statistic, len(category_pairs), clusters)
 
 
-def _two(several: Sequence[RatedUnit], one: str, other: str, scale: Ends) -> PairOfPeople:
-    both = [rated for rated in several if one in rated.said and other in rated.said]
-    values = [(rated.said[one], rated.said[other]) for rated in both]
-    kappa = _kappa(values, [rated.place.cluster for rated in both], scale)
-    return PairOfPeople(people=(one, other), n=len(both), same=sum(a == b for a, b in values), kappa=kappa)
+def _pair(rated: Sequence[RatedUnit], first: str, second: str, scale: Ends) -> PairOfPeople:
+    both = [row for row in rated if first in row.said and second in row.said]
+    values = [(row.said[first], row.said[second]) for row in both]
+    kappa = _kappa(values, [row.place.cluster for row in both], scale)
+    return PairOfPeople(people=(first, second), n=len(both), same=sum(a == b for a, b in values), kappa=kappa)
 
 
-def _chance_corrected(several: Sequence[RatedUnit], names: Sequence[str]) -> ChanceCorrected:
+def _chance_corrected(rated: Sequence[RatedUnit], names: Sequence[str]) -> ChanceCorrected:
     """Return Fleiss' kappa (if all units have equally many ratings) and Krippendorff's alpha on three scales."""
-    clusters = [row.place.cluster for row in several]
-    rows = [[row.said.get(name) for name in names] for row in several]
-    ratings = [list(row.said.values()) for row in several]
+    clusters = [row.place.cluster for row in rated]
+    rows = [[row.said.get(name) for name in names] for row in rated]
+    ratings = [list(row.said.values()) for row in rated]
 
     def alpha(scale: Scale) -> AgreementCoefficient:
-        return _coefficient(lambda some: krippendorff_alpha(some, scale=scale), rows, clusters)
+        return _coefficient(lambda sampled: krippendorff_alpha(sampled, scale=scale), rows, clusters)
 
     return ChanceCorrected(
-        n=len(several),
+        n=len(rated),
         fleiss=_coefficient(fleiss_kappa, ratings, clusters),
         alpha_nominal=alpha("nominal"),
         alpha_ordinal=alpha("ordinal"),

@@ -148,25 +148,24 @@ def correct(
         if known is None and labels is not None and human is not None:
             known = observed_mix(labels, human.name, read)
         for measure in judged.measures:
-            rates[measure.name] = found = (
-                no_rates(measure.without)
-                if measure.evaluator is None
-                else rates_for(measure, read, judged, known, labels, seed=run.seed)
-            )
-            warnings += found.warnings
+            measured = no_rates(measure.without)
+            if measure.evaluator is not None:
+                measured = rates_for(measure, read, judged, known, labels, seed=run.seed)
+            rates[measure.name] = measured
+            warnings += measured.warnings
         used = PassportRates(
             file=passport.name,
             sha256=read.sha256,
-            sensitivity={name: _rate(one.sensitivity) for name, one in rates.items() if one.sensitivity},
-            specificity={name: _rate(one.specificity) for name, one in rates.items() if one.specificity},
+            sensitivity={name: _rate(rate.sensitivity) for name, rate in rates.items() if rate.sensitivity},
+            specificity={name: _rate(rate.specificity) for name, rate in rates.items() if rate.specificity},
             by_kind={
-                name: {kind: _rate(rate) for kind, rate in sorted(one.by_kind.items())}
-                for name, one in rates.items()
-                if one.by_kind
+                name: {kind: _rate(share) for kind, share in sorted(rate.by_kind.items())}
+                for name, rate in rates.items()
+                if rate.by_kind
             },
         )
     if labels is not None and human is not None:
-        if not any(one.by_kind for one in rates.values()):
+        if not any(rate.by_kind for rate in rates.values()):
             check_named(human.name, labels.named)
         contradicted = ""
         if labels.contradicting:
@@ -260,45 +259,49 @@ def _model(
     *,
     seed: int,
 ) -> CorrectedModel:
-    decided = [(one, one.decision) for one in answers if one.decision is not None]
-    decisions, clusters = [decision for _, decision in decided], [one.cluster for one, _ in decided]
+    decided = [(answer, answer.decision) for answer in answers if answer.decision is not None]
+    decisions, clusters = [decision for _, decision in decided], [answer.cluster for answer, _ in decided]
     by_passport: CorrectedRate | None = None
-    over: OverMixes | None = None
+    over_mixes: OverMixes | None = None
     robustness: tuple[Robustness, ...] = ()
     if rates is not None:
         estimate = Corrected(None, None, rates.refused)
         if rates.sensitivity is not None and rates.specificity is not None and not rates.refused:
-            both = {"sensitivity": rates.sensitivity, "specificity": rates.specificity}
-            estimate = corrected_rate(decisions, **both, clusters=clusters, seed=seed)
+            judge_rates = {"sensitivity": rates.sensitivity, "specificity": rates.specificity}
+            estimate = corrected_rate(decisions, **judge_rates, clusters=clusters, seed=seed)
         by_passport = _corrected(estimate)
         robustness = rate_robustness(estimate, decisions, rates, clusters=clusters, seed=seed)
         if rates.by_kind and rates.specificity is not None and decisions:
             n = len(decisions)
-            ruled = [one.right for one in decisions if not one.by_judge]
-            right = sum(one.right and one.by_judge for one in decisions) / n
+            ruled = [decision.right for decision in decisions if not decision.by_judge]
+            right = sum(decision.right and decision.by_judge for decision in decisions) / n
             by_rule = (sum(ruled) / n, (len(ruled) - sum(ruled)) / n)
             mixes = rates_over_mixes(right, rates.by_kind, rates.specificity, by_rule=by_rule)
             if rates.refused or not _cut(estimate.rate, (mixes.low, mixes.high), by_rule):
-                over = OverMixes(
+                over_mixes = OverMixes(
                     low=rounded(mixes.low), high=rounded(mixes.high), lowest=mixes.lowest, highest=mixes.highest
                 )
     return CorrectedModel(
         answers=len(answers),
-        by_rule=sum(not decision.by_judge and not one.undecided for one, decision in decided),
-        by_judge=sum(one.by_judge for one in decisions),
-        raw=strict_accuracy([one.correctness for one in answers], [one.cluster for one in answers]),
+        by_rule=sum(not decision.by_judge and not answer.undecided for answer, decision in decided),
+        by_judge=sum(decision.by_judge for decision in decisions),
+        raw=strict_accuracy([answer.correctness for answer in answers], [answer.cluster for answer in answers]),
         by_passport=by_passport,
-        over_mixes=over,
+        over_mixes=over_mixes,
         by_labels=None if labels is None else _by_labels(answers, labels, width, seed=seed),
         robustness=robustness,
     )
 
 
-def _cut(rate: float | None, over: tuple[float, float], by_rule: tuple[float, float]) -> bool:
+def _cut(rate: float | None, over_mixes: tuple[float, float], by_rule: tuple[float, float]) -> bool:
     """Return whether a rate is refused or clipped, or all mixes are clipped at one end; then the mixes are uninformative."""
-    ends = (by_rule[0], 1 - by_rule[1])
-    at = [[one is not None and abs(one - end) < ROUNDING for one in (rate, *over)] for end in ends]
-    return rate is None or any(one[0] or all(one[1:]) for one in at)
+    if rate is None:
+        return True
+    for end in (by_rule[0], 1 - by_rule[1]):
+        clipped, *mixes_clipped = (abs(value - end) < ROUNDING for value in (rate, *over_mixes))
+        if clipped or all(mixes_clipped):
+            return True
+    return False
 
 
 def labelled_answers(answers: Sequence[DecidedAnswer], labels: Labels) -> LabelledAnswers:
@@ -347,20 +350,20 @@ def _by_labels(answers: Sequence[DecidedAnswer], labels: Labels, width: float | 
 
 def _certain(labelled: LabelledAnswers) -> Bounds | None:
     """Return the least and the most of a rate that rules and labels leave open."""
-    settled = [
+    truths = [
         decided if known else label
         for decided, label, known in zip(labelled.decided, labelled.labels, labelled.known or (), strict=True)
     ]
-    if not settled:
+    if not truths:
         return None
-    n = len(settled)
-    return Bounds(low=rounded(settled.count(True) / n), high=rounded(1 - settled.count(False) / n))
+    n = len(truths)
+    return Bounds(low=rounded(truths.count(True) / n), high=rounded(1 - truths.count(False) / n))
 
 
-def _alone(found: Powered) -> Corrected:
-    if found.alone is None:
-        return Corrected(None, None, found.reason)
-    return Corrected(found.alone.share, found.alone.interval)
+def _alone(estimate: Powered) -> Corrected:
+    if estimate.alone is None:
+        return Corrected(None, None, estimate.reason)
+    return Corrected(estimate.alone.share, estimate.alone.interval)
 
 
 def _pair(
@@ -372,16 +375,17 @@ def _pair(
     labels: Labels | None,
     seed: int,
 ) -> Compared:
-    others = {one.place: one for one in after if one.decision is not None}
-    both = [(one, others[one.place]) for one in before if one.decision is not None and one.place in others]
-    sides = tuple([one.decision for one in side if one.decision is not None] for side in zip(*both, strict=True)) or (
-        [],
-        [],
-    )
-    clusters = [one.cluster for one, _ in both]
+    others = {answer.place: answer for answer in after if answer.decision is not None}
+    both = [
+        (answer, others[answer.place]) for answer in before if answer.decision is not None and answer.place in others
+    ]
+    sides = tuple(
+        [answer.decision for answer in side if answer.decision is not None] for side in zip(*both, strict=True)
+    ) or ([], [])
+    clusters = [answer.cluster for answer, _ in both]
     raw = Corrected(None, None, "nothing was decided of both")
     if both:
-        right = [[float(one.right) for one in side] for side in sides]
+        right = [[float(decision.right) for decision in side] for side in sides]
         interval = difference_interval(right[0], right[1], clusters=clusters, seed=seed, bounds=(0.0, 1.0))
         raw = Corrected((sum(right[1]) - sum(right[0])) / len(both), interval)
     by_passport: Corrected | None = None
@@ -389,8 +393,8 @@ def _pair(
     if rates is not None:
         by_passport = Corrected(None, None, rates.refused)
         if rates.sensitivity is not None and rates.specificity is not None and not rates.refused:
-            given = {"sensitivity": rates.sensitivity, "specificity": rates.specificity}
-            by_passport = corrected_difference(sides[0], sides[1], **given, clusters=clusters, seed=seed)
+            judge_rates = {"sensitivity": rates.sensitivity, "specificity": rates.specificity}
+            by_passport = corrected_difference(sides[0], sides[1], **judge_rates, clusters=clusters, seed=seed)
             robustness = order_robustness((first, second), sides, by_passport, rates, clusters=clusters, seed=seed)
     by_labels: Corrected | None = None
     if labels is not None:
@@ -427,26 +431,27 @@ def _without_rates(pair: Compared, models: Mapping[str, CorrectedModel]) -> Comp
     return pair
 
 
-def _corrected(found: Corrected) -> CorrectedRate:
-    rate = rounded(found.rate)
-    return CorrectedRate(rate=rate, **limits(found.interval), refused=found.reason)
+def _corrected(estimate: Corrected) -> CorrectedRate:
+    return CorrectedRate(rate=rounded(estimate.rate), **limits(estimate.interval), refused=estimate.reason)
 
 
-def _difference(found: Corrected) -> RateDifference:
-    difference = rounded(found.rate)
-    return RateDifference(difference=difference, **limits(found.interval), refused=found.reason)
+def _difference(estimate: Corrected) -> RateDifference:
+    return RateDifference(difference=rounded(estimate.rate), **limits(estimate.interval), refused=estimate.reason)
 
 
-def _rate(one: ShareEstimate) -> MeasuredRate:
-    return MeasuredRate(share=None if one.interval.reason else rounded(one.share), **limits(one.interval))
+def _rate(estimate: ShareEstimate) -> MeasuredRate:
+    share = None if estimate.interval.reason else rounded(estimate.share)
+    return MeasuredRate(share=share, **limits(estimate.interval))
 
 
 def _labels(labels: Labels, file: Path) -> LabelsUsed:
     assumption = (
         "taken for a random draw of the answers that no rule decided, such as annotate draw --cases makes by its seed"
-        if labels.strata is None
-        else "taken for a random draw of each category's answers that no rule decided, such as annotate draw --per makes"
     )
+    if labels.strata is not None:
+        assumption = (
+            "taken for a random draw of each category's answers that no rule decided, such as annotate draw --per makes"
+        )
     return LabelsUsed(
         file=file.name,
         labels=len(labels.right),

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 import orjson
 
@@ -101,27 +101,34 @@ def read_mix(path: Path) -> Mix:
         DataError: it is no mix.
     """
     try:
-        data = path.read_bytes()
-        body: Any = orjson.loads(data) if len(data) <= MAX_BYTES else None
+        body = _small_json(path)
     except FileNotFoundError:
         raise NotFound(f"{path}: there is no such file; {FORM}") from None
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
     except orjson.JSONDecodeError as error:
         raise DataError(f"{path}, line {error.lineno}: no JSON ({error.msg}); {FORM}") from None
-    names = [name for name in ("shares", "counts") if isinstance(body, dict) and isinstance(body.get(name), dict)]
-    if len(names) != 1 or len(body) != 1:
+    if not isinstance(body, dict) or len(body) != 1:
         raise DataError(f"{path}: no mix; {FORM}")
-    kinds: dict[str, Any] = body[names[0]]
-    counted = names[0] == "counts"
+    form, kinds = next(iter(body.items()))
+    if form not in ("shares", "counts") or not isinstance(kinds, dict):
+        raise DataError(f"{path}: no mix; {FORM}")
+    counted, unit = form == "counts", "share"
+    if counted:
+        unit = "whole number"
     for name, value in kinds.items():
         if type(value) not in (int, float) or value < 0 or (counted and value != int(value)):
-            raise DataError(
-                f"{path}: {name}: {str(value)[:40]!r} is no {'whole number' if counted else 'share'} of at least 0"
-            )
+            raise DataError(f"{path}: {name}: {str(value)[:40]!r} is no {unit} of at least 0")
     if sum(kinds.values()) <= 0:
         raise DataError(f"{path}: every kind of error has 0; {FORM}")
     return Mix(kinds, counted, path.name)
+
+
+def _small_json(path: Path) -> object:
+    """Return the JSON of a file of at most `MAX_BYTES`; None for a larger one."""
+    if path.stat().st_size > MAX_BYTES:
+        return None
+    return orjson.loads(path.read_bytes())
 
 
 def check_known(where: str, kinds: Iterable[str], rates: BinaryRates) -> None:
@@ -130,7 +137,7 @@ def check_known(where: str, kinds: Iterable[str], rates: BinaryRates) -> None:
     Raises:
         DataError: naming them, and what the passport knows.
     """
-    known = {name for one in rates.by_dimension for name in (one.dimension, one.group)}
+    known = {name for count in rates.by_dimension for name in (count.dimension, count.group)}
     if unknown := sorted(set(kinds) - known):
         raise DataError(
             f"{where}: the passport has measured no errors of the kind {in_words(unknown)}; it knows {in_words(sorted(known))}"
@@ -143,8 +150,11 @@ def check_named(where: str, kinds: Iterable[str]) -> None:
     Raises:
         DataError: naming them, and what there is.
     """
-    every = [one for task in get_args(Task) for one in error_dimensions(task).values()]
-    known = {name for one in every for name in (one.name, one.group) if name}
+    known: set[str] = set()
+    for task in get_args(Task):
+        for dimension in error_dimensions(task).values():
+            known |= {dimension.name, dimension.group}
+    known.discard("")
     if unknown := sorted(set(kinds) - known):
         raise DataError(
             f"{where}: there is no kind of error called {in_words(unknown)}; there are {in_words(sorted(known))}"
@@ -158,8 +168,8 @@ def check_apart(where: str, kinds: Iterable[str], rates: BinaryRates) -> None:
         DataError: naming the dimensions.
     """
     named = set(kinds)
-    if twice := sorted(one.dimension for one in rates.by_dimension if {one.dimension, one.group} <= named):
-        raise DataError(f"{where}: {in_words(twice)} beside the whole group: name a group, or its dimensions")
+    if repeated := sorted(count.dimension for count in rates.by_dimension if {count.dimension, count.group} <= named):
+        raise DataError(f"{where}: {in_words(repeated)} beside the whole group: name a group, or its dimensions")
 
 
 def by_kind(rates: BinaryRates, kinds: Sequence[str]) -> tuple[dict[str, ShareEstimate], dict[str, int]]:
@@ -168,33 +178,34 @@ def by_kind(rates: BinaryRates, kinds: Sequence[str]) -> tuple[dict[str, ShareEs
     All dimensions of the passport that no named group holds are there; so with groups alone each dimension is in one kind.
     """
     named = set(kinds)
-    found: dict[str, list[BinaryCount]] = {}
-    for one in rates.by_dimension:
-        found.setdefault(one.group if one.group in named else one.dimension, []).append(one)
-    numbers = {name: sum(one.n for one in several) for name, several in found.items()}
-    shares = {
-        name: measured(several[0])
-        if len(several) == 1
-        else mixed_sensitivity(
-            {one.dimension: measured(one) for one in several}, {one.dimension: one.n for one in several}
-        )
-        for name, several in found.items()
-    }
-    return shares, numbers
+    counts_by_kind: dict[str, list[BinaryCount]] = {}
+    for count in rates.by_dimension:
+        kind = count.group if count.group in named else count.dimension
+        counts_by_kind.setdefault(kind, []).append(count)
+    numbers = {kind: sum(count.n for count in counts) for kind, counts in counts_by_kind.items()}
+    return {kind: _sensitivity(counts) for kind, counts in counts_by_kind.items()}, numbers
 
 
-def measured(one: MeasuredShare) -> ShareEstimate:
+def _sensitivity(counts: Sequence[BinaryCount]) -> ShareEstimate:
+    """Return the sensitivity to the errors of one or several dimensions, weighted by their numbers."""
+    if len(counts) == 1:
+        return measured(counts[0])
+    shares = {count.dimension: measured(count) for count in counts}
+    return mixed_sensitivity(shares, {count.dimension: count.n for count in counts})
+
+
+def measured(rate: MeasuredShare) -> ShareEstimate:
     """Return a share of a passport as an estimate for the correction."""
-    if one.share is None or one.low is None or one.high is None:
-        return ShareEstimate(one.share or 0.0, ConfidenceInterval(0.0, 1.0, one.no_interval or "not measured"))
-    return ShareEstimate(one.share, ConfidenceInterval(one.low, one.high))
+    if rate.share is None or rate.low is None or rate.high is None:
+        return ShareEstimate(rate.share or 0.0, ConfidenceInterval(0.0, 1.0, rate.no_interval or "not measured"))
+    return ShareEstimate(rate.share, ConfidenceInterval(rate.low, rate.high))
 
 
 def in_kinds(names: Sequence[str], kinds: Iterable[str], rates: BinaryRates) -> list[str] | None:
     """Return kinds of error in terms of other kinds (a dimension as its group); None if one has no equivalent."""
-    groups, known = {one.dimension: one.group for one in rates.by_dimension}, set(kinds)
-    found = [name if name in known else groups.get(name, "") for name in names]
-    return found if all(one in known for one in found) else None
+    groups, known = {count.dimension: count.group for count in rates.by_dimension}, set(kinds)
+    equivalents = [name if name in known else groups.get(name, "") for name in names]
+    return equivalents if known.issuperset(equivalents) else None
 
 
 def read_labels(path: Path, judged: DecidedRun, *, seed: int) -> Labels:
@@ -206,8 +217,9 @@ def read_labels(path: Path, judged: DecidedRun, *, seed: int) -> Labels:
             on which people differ.
     """
     _no_passport(path)
-    units = {one.unit for measure in judged.measures for several in measure.models.values() for one in several}
-    models = sorted({one.model for one in units})
+    answers = [answer for measure in judged.measures for by_model in measure.models.values() for answer in by_model]
+    units = {answer.unit for answer in answers}
+    models = sorted({unit.model for unit in units})
 
     def known(unit: AnnotationUnit) -> str | None:
         if unit in units:
@@ -220,47 +232,51 @@ def read_labels(path: Path, judged: DecidedRun, *, seed: int) -> Labels:
             return f"the run has no model {unit.model!r}; there are {in_words(models)}"
         return f"the run decides nothing of {unit}"
 
-    given = read_annotations(path, known=known)
+    annotations = read_annotations(path, known=known)
     refuse(
         [
-            f"{path}, line {one.line}: the value {one.value:g} is neither 1 (right) nor 0 (wrong): "
+            f"{path}, line {annotation.line}: the value {annotation.value:g} is neither 1 (right) nor 0 (wrong): "
             "annotate draw --scale 0-1 asks for these"
-            for one in given
-            if one.value not in (0, 1)
+            for annotation in annotations
+            if annotation.value not in (0, 1)
         ]
     )
-    together = put_together(given)
-    settled = {rated.unit: _settled(rated) for rated in together}
-    right = {unit: value for unit, value in settled.items() if value is not None}
-    differ = [unit for unit in settled if unit not in right]
-    if differ:
+    together = put_together(annotations)
+    labels = {rated.unit: _label(rated) for rated in together}
+    right = {unit: label for unit, label in labels.items() if label is not None}
+    disputed = [unit for unit in labels if unit not in right]
+    if disputed:
         raise DataError(
-            f"{path}: people differ on {len(differ)} answers, such as {differ[0]}: have a third person rate them, whose word "
+            f"{path}: people differ on {len(disputed)} answers, such as {disputed[0]}: have a third person rate them, whose word "
             "makes a majority, or decide with `annotate disagreements --more-than 0` and `annotate adjudicate`"
         )
-    kinds = {one.unit: one.error for one in given if one.error and not right[one.unit]}
-    answers = [
-        answer
-        for measure in judged.measures
-        for several in measure.models.values()
-        for answer in several
-        if not answer.repeat
-    ]
-    judges = {answer.unit for answer in answers if answer.decision is not None and answer.decision.by_judge}
-    ruled = {answer.unit: answer.decision.right for answer in answers if answer.known and answer.decision is not None}
+    kinds = {
+        annotation.unit: annotation.error
+        for annotation in annotations
+        if annotation.error and not right[annotation.unit]
+    }
+    judges: set[AnnotationUnit] = set()
+    ruled: dict[AnnotationUnit, bool] = {}
+    for answer in answers:
+        if answer.repeat or answer.decision is None:
+            continue
+        if answer.decision.by_judge:
+            judges.add(answer.unit)
+        if answer.known:
+            ruled[answer.unit] = answer.decision.right
     labelled = [unit for unit in right if unit in ruled]
     drawn, p_value = _drawn(right, judged, seed=seed)
     return Labels(
         right=right,
         kinds=[(unit, kind) for unit, kind in sorted(kinds.items()) if unit in judges],
-        named=frozenset(annotation.error for annotation in given if annotation.error),
-        people=len({annotation.annotator for annotation in given}),
+        named=frozenset(annotation.error for annotation in annotations if annotation.error),
+        people=len({annotation.annotator for annotation in annotations}),
         drawn=drawn,
         p_value=p_value,
         by_majority=sum(rated.adjudicated is None and rated.reference not in (0, 1) for rated in together),
         ruled=len(labelled),
         contradicting=sum(right[unit] != ruled[unit] for unit in labelled),
-        rated={annotation.unit: annotation.response_sha256 for annotation in given if annotation.response_sha256},
+        rated={annotation.unit: annotation.response_sha256 for annotation in annotations if annotation.response_sha256},
     )
 
 
@@ -299,7 +315,7 @@ def read_scores(path: Path, judged: DecidedRun) -> ScoreLabels | None:
     )
 
 
-def _settled(rated: RatedUnit) -> bool | None:
+def _label(rated: RatedUnit) -> bool | None:
     """Return what holds of an answer: the adjudicated label, what all say, or of three or more people the majority."""
     if rated.reference in (0, 1):
         return rated.reference == 1
@@ -338,7 +354,7 @@ def check_responses(where: str, labels: Labels | ScoreLabels, home: Home, run: R
 
 def _no_passport(path: Path) -> None:
     try:
-        body: Any = orjson.loads(path.read_bytes()) if path.stat().st_size <= MAX_BYTES else None
+        body = _small_json(path)
     except (OSError, orjson.JSONDecodeError):
         return
     if isinstance(body, dict) and {"binary", "judge", "sha256"} <= set(body):
