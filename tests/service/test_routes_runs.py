@@ -5,13 +5,18 @@ import json
 import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import httpx
 import pytest
 from click.testing import CliRunner
 
 from dokimasia.cli.main import group
+from dokimasia.errors import StorageError
+from dokimasia.operations.operation import OperationContext
+from dokimasia.operations.results import export
+from dokimasia.settings import Settings
+from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 from tests.report.conftest import Finished
 from tests.service.conftest import asking, service_over
@@ -106,6 +111,24 @@ async def test_a_report_and_an_export_come_in_every_format(
     other = await client.get("/api/runs/last/export?format=vlmevalkit")
     assert other.status_code == 422
     assert "jsonl, csv, excel, parquet" in other.json()["detail"]
+
+
+async def test_an_export_that_fails_leaves_no_file_open(small: Finished, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The temporary file is closed where its rows cannot be written; otherwise the reply closes it."""
+    files: list[IO[bytes]] = []
+
+    async def write(home: Home, run: Run, format: str, file: IO[bytes]) -> int:
+        files.append(file)
+        raise StorageError("the disk is full")
+
+    with Home.open(small.home, write=False) as home:
+        context = OperationContext(settings=Settings(home=small.home), home=home)
+        reply = await asyncio.to_thread(export, context, "last")
+        assert reply.data
+        monkeypatch.setattr("dokimasia.operations.results.write_export", write)
+        with pytest.raises(StorageError):
+            await asyncio.to_thread(export, context, "last")
+    assert files[0].closed
 
 
 async def test_an_image_of_the_home_never_changes_and_no_other_is_given(client: httpx.AsyncClient) -> None:
