@@ -123,3 +123,15 @@ def test_reading_verbs_have_twins(settings: Settings) -> None:
     """Without an event loop the same verbs return the same."""
     assert dokimasia.show_sync("weak", settings=settings).name == "weak"
     assert dokimasia.diagnose_sync("weak", settings=settings).models == ("sim/weak",)
+
+
+def test_an_error_of_a_sync_verb_has_no_other_error_behind_it(settings: Settings) -> None:
+    """A traceback shows the error alone, and nothing of an event loop that is looked for."""
+    with pytest.raises(NotFound) as raised:
+        dokimasia.show_sync("nonsense", settings=settings)
+    errors: list[BaseException] = []
+    error: BaseException | None = raised.value
+    while error is not None:
+        errors.append(error)
+        error = error.__context__
+    assert not [error for error in errors if "event loop" in str(error)]
