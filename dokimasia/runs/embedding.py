@@ -28,6 +28,7 @@ from dokimasia.runs.services import (
     keys_of,
     transports_of_run,
 )
+from dokimasia.runs.wording import errors_in_python
 from dokimasia.settings import Settings, load_settings, nearest, resolve_model
 from dokimasia.storage.content.blobs import MemoryBlobs
 from dokimasia.storage.content.reduced import ReducedImages
@@ -153,7 +154,9 @@ def _stored_in(home: str | Path | Home | None, services: ContextServices) -> Ite
         yield services
         return
     with ExitStack() as stack:
-        opened = home if isinstance(home, Home) else stack.enter_context(Home.open(home, write=True))
+        opened = home
+        if not isinstance(opened, Home):
+            opened = stack.enter_context(Home.open(Path(opened).expanduser(), write=True))
         stores = ContextServices(ledger=SqliteLedger(opened), store=SqliteValueStore(opened), blobs=opened.blobs)
         stores.update({name: service for name, service in services.items() if service is not None})  # pyright: ignore
         yield stores
@@ -172,7 +175,8 @@ class _Opening:
     @asynccontextmanager
     async def __call__(self) -> AsyncIterator[Context]:
         """Open the context."""
-        with _stored_in(self.home, self.services) as services:
+        arguments = {f"--{name}": name for name in ("home", "judge", "models", "prompts")}
+        with errors_in_python(arguments), _stored_in(self.home, self.services) as services:
             async with memory_context(
                 judge=self.judge, models=self.models, options=self.options, **services
             ) as context:
