@@ -21,7 +21,26 @@ if TYPE_CHECKING:
     from dokimasia.domain.passport import Passport
     from dokimasia.domain.refinement import Refined
     from dokimasia.domain.sample import ImageRef, Sample
-    from dokimasia.errors import DokimasiaError, InputError, Interrupted, LoopRunning, UnparsableReply
+    from dokimasia.errors import (
+        CallFailed,
+        ConfigError,
+        DataError,
+        DecidedMeanwhile,
+        DokimasiaError,
+        HomeLocked,
+        ImpossibleHome,
+        InputError,
+        Interrupted,
+        LoopRunning,
+        NewerHome,
+        NotFound,
+        OlderHome,
+        StorageError,
+        ToolFailure,
+        TransportError,
+        UnparsableReply,
+        Unreachable,
+    )
     from dokimasia.gateway.doubles import FunctionGateway, ScriptedGateway
     from dokimasia.graphs.context import Context
     from dokimasia.graphs.refinement.one_refinement import refinement_runnable
@@ -81,6 +100,7 @@ if TYPE_CHECKING:
     from dokimasia.runs.verbs import SyncVerb
     from dokimasia.settings import Settings, load_settings
     from dokimasia.storage.bundles import Opened
+    from dokimasia.storage.home import Home
     from dokimasia.storage.memory import MemoryBlobs, MemoryLedger, MemoryStore
 
     analyse_sync: SyncVerb[AnalysedAudit]
@@ -128,7 +148,26 @@ _MODULES = {
         "domain.options": ("GraphOptions",),
         "domain.refinement": ("Refined",),
         "domain.sample": ("ImageRef", "Sample"),
-        "errors": ("DokimasiaError", "InputError", "Interrupted", "LoopRunning", "UnparsableReply"),
+        "errors": (
+            "CallFailed",
+            "ConfigError",
+            "DataError",
+            "DecidedMeanwhile",
+            "DokimasiaError",
+            "HomeLocked",
+            "ImpossibleHome",
+            "InputError",
+            "Interrupted",
+            "LoopRunning",
+            "NewerHome",
+            "NotFound",
+            "OlderHome",
+            "StorageError",
+            "ToolFailure",
+            "TransportError",
+            "UnparsableReply",
+            "Unreachable",
+        ),
         "gateway.doubles": ("FunctionGateway", "ScriptedGateway"),
         "graphs.context": ("Context",),
         "graphs.refinement.one_refinement": ("refinement_runnable",),
@@ -175,6 +214,7 @@ _MODULES = {
         "runs.forking": ("ForkRequest",),
         "runs.lifecycle": ("RunResult",),
         "settings": ("Settings", "load_settings"),
+        "storage.home": ("Home",),
         "storage.memory": ("MemoryBlobs", "MemoryLedger", "MemoryStore"),
     }.items()
     for name in names
@@ -189,13 +229,17 @@ _SYNC = "_sync"
 __all__ = [
     "ArenaRequest",
     "AuditRequest",
+    "CallFailed",
     "Chat",
     "CheckpointScores",
     "Client",
     "ClientRun",
+    "ConfigError",
     "Context",
     "CriteriaSet",
     "Criterion",
+    "DataError",
+    "DecidedMeanwhile",
     "DokimasiaError",
     "DuelRequest",
     "EvaluationRequest",
@@ -208,7 +252,10 @@ __all__ = [
     "GraphRequest",
     "GraphRunnable",
     "GrowthRequest",
+    "Home",
+    "HomeLocked",
     "ImageRef",
+    "ImpossibleHome",
     "InputError",
     "Interrupted",
     "JudgeCheckRequest",
@@ -220,6 +267,9 @@ __all__ = [
     "ModelRef",
     "ModelSpec",
     "ModesRequest",
+    "NewerHome",
+    "NotFound",
+    "OlderHome",
     "PerturbRequest",
     "ProbeRequest",
     "QualityRequest",
@@ -235,7 +285,11 @@ __all__ = [
     "Scored",
     "ScriptedGateway",
     "Settings",
+    "StorageError",
+    "ToolFailure",
+    "TransportError",
     "UnparsableReply",
+    "Unreachable",
     "WordsRequest",
     "__version__",
     "analyse",

@@ -4,7 +4,9 @@ import dataclasses
 import math
 import re
 import sys
-from collections.abc import Collection, Iterable, Mapping
+import weakref
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import date
 from decimal import Decimal
 from enum import Enum
@@ -36,6 +38,9 @@ _NOT_SHAPING = re.compile(
 )
 """Names of a chat model's fields that shape no reply; `i` counts the replies of LangChain's own fakes."""
 
+_FIRST_IDENTITIES: dict[int, dict[str, str]] = {}
+"""By the `id` of a chat model whose replies change its fields: each identity that it came to have, and its first."""
+
 _OPAQUE = object()
 """Stands for a value that cannot be written as JSON."""
 
@@ -65,12 +70,43 @@ def chat_model_ref(name: str, model: "BaseChatModel") -> ModelRef:
     The ledger knows the model by its class, its `_llm_type`, its fields that can be written as JSON, its
     `_identifying_params` and, where it has one, its `name`. Left out are its `lc_secrets` and what is called like a secret;
     fields that are excluded from serialisation; and fields that shape no reply, such as callbacks, clients and timeouts. A
-    value that cannot be written as JSON counts by its type in `_identifying_params`, and not at all in a field.
+    value that cannot be written as JSON counts by its type in `_identifying_params`, and not at all in a field. A field that
+    the chat model itself changes while it replies, such as a count of its replies, counts as it was before (see
+    `keeping_identity`).
 
     Args:
         name: the shown name.
         model: the chat model.
     """
+    shown, identity = _identity(model)
+    identity = _FIRST_IDENTITIES.get(id(model), {}).get(identity, identity)
+    return ModelRef(name=name, model=f"{LANGCHAIN}{shown}", endpoint=f"{LANGCHAIN}{identity}")
+
+
+@contextmanager
+def keeping_identity(model: "BaseChatModel", ref: ModelRef) -> Iterator[None]:
+    """Keep the identity of a chat model that changes its own fields during the block, in which it is asked.
+
+    Without this, a chat model that counts its replies would be another model to the ledger after each of them.
+
+    Args:
+        model: the chat model.
+        ref: the identity under which it is asked.
+    """
+    before = _identity(model)
+    try:
+        yield
+    finally:
+        after = _identity(model)
+        if after != before:
+            if id(model) not in _FIRST_IDENTITIES:
+                weakref.finalize(model, _FIRST_IDENTITIES.pop, id(model), None)
+            known = _FIRST_IDENTITIES.setdefault(id(model), {})
+            known[after[1]] = ref.endpoint.removeprefix(LANGCHAIN)
+
+
+def _identity(model: "BaseChatModel") -> tuple[str, str]:
+    """Return the name by which a chat model is shown, and the digest of its type and its fields as they are now."""
     secrets = set(model.lc_secrets)
     stated = {
         key: _type_of(value) if (part := _plain(value)) is _OPAQUE else part
@@ -81,10 +117,8 @@ def chat_model_ref(name: str, model: "BaseChatModel") -> ModelRef:
     kind = model._llm_type
     shown = f"{kind}/{called}" if isinstance(called, str) else kind
     label = {} if model.name is None else {"name": model.name}
-    identity = digest("langchain", {"class": _type_of(model), "type": kind, "params": params, **label})[
-        :IDENTITY_LENGTH
-    ]
-    return ModelRef(name=name, model=f"{LANGCHAIN}{shown}", endpoint=f"{LANGCHAIN}{identity}")
+    identity = digest("langchain", {"class": _type_of(model), "type": kind, "params": params, **label})
+    return shown, identity[:IDENTITY_LENGTH]
 
 
 def chat_model_spec(model: "BaseChatModel", configured: ModelSpec, name: str) -> ModelSpec:

@@ -1,4 +1,8 @@
-"""Logging with structlog to standard error and, optionally, a file, with bound context and without secrets."""
+"""Logging with structlog to standard error and, optionally, a file, with bound context and without secrets.
+
+As a library the package prints nothing: until `configure` is called, or the program has set structlog up, lines go to the
+loggers of the standard library below `dokimasia`, which show them where the program has set those up.
+"""
 
 import base64
 import html
@@ -221,9 +225,35 @@ def quieten_third_parties() -> None:
         logger.propagate = True
 
 
+logging.getLogger("dokimasia").addHandler(logging.NullHandler())  # otherwise Python prints warnings to standard error
+
+
 def logger(name: str = "dokimasia") -> structlog.stdlib.BoundLogger:
     """Return a logger; its lines carry its name."""
-    return structlog.stdlib.get_logger(name)
+    if structlog.is_configured():
+        return structlog.stdlib.get_logger(name)
+    return structlog.wrap_logger(
+        logging.getLogger(name),
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.stdlib.filter_by_level,
+            structlog.stdlib.PositionalArgumentsFormatter(),
+            structlog.processors.format_exc_info,
+            _plain_line,
+        ],
+        wrapper_class=structlog.stdlib.BoundLogger,
+    )
+
+
+_KEYS = Redactor()
+"""Replaces key-like strings in the lines of a program that has not called `configure`."""
+
+
+def _plain_line(logger: object, method: str, event: Mapping[str, object]) -> str:
+    """Return a line for a logger of the standard library: what happened, and the values that are bound to it."""
+    fields = dict(event)
+    words = [str(fields.pop("event", "")), *(f"{name}={value}" for name, value in sorted(fields.items()))]
+    return _KEYS(printable(" ".join(words)))
 
 
 def bound(**names: str) -> AbstractContextManager[None]:

@@ -68,6 +68,10 @@ class Settings:
     server_token: str = field(default="", repr=False)
     chat_models: Mapping[str, "BaseChatModel"] = field(default_factory=dict, repr=False)
 
+    def at(self, home: str | Path) -> "Settings":
+        """Return the settings with another home folder."""
+        return replace(self, home=Path(home).expanduser().absolute())
+
     def with_chat_models(self, chat_models: "Mapping[str, BaseChatModel] | None") -> "Settings":
         """Return the settings with LangChain chat models as further models.
 
@@ -107,10 +111,10 @@ def _alike(first: ModelSpec, second: ModelSpec) -> bool:
 
 def load_settings(
     *,
-    config: Path | None = None,
-    home: Path | None = None,
+    config: str | Path | None = None,
+    home: str | Path | None = None,
     env: Mapping[str, str] | None = None,
-    cwd: Path | None = None,
+    cwd: str | Path | None = None,
 ) -> Settings:
     """Return the settings from the configuration file and the environment.
 
@@ -124,7 +128,7 @@ def load_settings(
         ConfigError: the file is missing, is not TOML, or has an invalid value; the message names file and key.
     """
     env = os.environ if env is None else env
-    cwd = Path.cwd() if cwd is None else cwd
+    cwd = Path(cwd or Path.cwd())
     path = cwd / (config or CONFIG_NAME)
     if config is None and not path.is_file():
         path = None
@@ -231,9 +235,9 @@ def _read_toml(path: Path) -> dict[str, object]:
         raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def _home(home: Path | None, from_env: str | None, from_file: object, cwd: Path, config: Path | None) -> Path:
+def _home(home: str | Path | None, from_env: str | None, from_file: object, cwd: Path, config: Path | None) -> Path:
     if home is not None:
-        return cwd / home.expanduser()
+        return cwd / Path(home).expanduser()
     if from_env:
         return cwd / Path(from_env).expanduser()
     if from_file is None or config is None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import dokimasia
+from dokimasia import errors
 from tests.processes import run_script
 
 pytestmark = pytest.mark.quick
@@ -20,6 +21,16 @@ def test_every_public_name_is_there() -> None:
         assert getattr(dokimasia, name) is not None
     with pytest.raises(AttributeError, match="nothing"):
         _ = dokimasia.nothing
+
+
+def test_every_error_is_at_the_front_door() -> None:
+    """What the package raises on purpose can be caught by a name of the front door, and the documentation lists it."""
+    public = [kind.__name__ for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+    page = (ROOT / "docs" / "reference" / "index.md").read_text()
+    assert len(public) > 15
+    for name in public:
+        assert getattr(dokimasia, name) is getattr(errors, name)
+        assert f"`{name}`" in page
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:

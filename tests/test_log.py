@@ -1,6 +1,7 @@
 """Log lines carry who speaks and no secret, whichever way it comes in."""
 
 import base64
+import io
 import json
 import logging
 from collections.abc import Iterator
@@ -198,3 +199,18 @@ def test_signs_in_codes_and_halves_are_redacted(echo: str) -> None:
     shown = Redactor([key], patterns=False)(f"wrong key {text}.")
     assert "abc123" not in shown
     assert "ghi789" not in shown
+
+
+def test_a_library_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    """Until the program sets logging up nothing is printed; then lines go its way, without what looks like a key."""
+    structlog.reset_defaults()
+    logging.getLogger().handlers.clear()
+    logger("dokimasia.runs").warning("a judge is slow")
+    assert capfd.readouterr() == ("", "")
+    lines = io.StringIO()
+    logging.getLogger().addHandler(logging.StreamHandler(lines))
+    with bound(run_id="r1"):
+        logger("dokimasia.runs").warning("a judge is %s", "slow", key="sk-proj-abcdefghijklmnop")
+        logger("dokimasia.runs").debug("nothing of importance")
+    assert lines.getvalue() == f"a judge is slow key={REDACTED} run_id=r1\n"
+    assert capfd.readouterr() == ("", "")

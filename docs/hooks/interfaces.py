@@ -15,6 +15,14 @@ PAGE = Path(__file__).parent.parent / "reference" / "graphs.md"
 BEGIN, END = "<!-- interfaces: written by `python docs/hooks/interfaces.py` -->\n", "<!-- end of interfaces -->\n"
 
 
+JUDGES = {
+    "yes": " It needs `judge=`.",
+    "with criteria": " It needs `judge=` where the input has criteria.",
+    "without checker": " It needs `judge=` where the options name no `checker`.",
+    "no": "",
+}
+
+
 def renewed(page: str) -> str:
     """Return a page with the tables between its two marks as the program says them now."""
     before, _, rest = page.partition(BEGIN)
@@ -30,7 +38,7 @@ def _tables(name: str) -> Iterator[str]:
     signature = SIGNATURES[name]
     models = ", ".join(f"`{option}`" for option in signature.names)
     named = f"; {models} name models" if models else ""
-    yield from (f"### `{name}`", "", f"Options: `{signature.options.__name__}`{named}.", "")
+    yield from (f"### `{name}`", "", f"Options: `{signature.options.__name__}`{named}.{JUDGES[signature.judge]}", "")
     for title, type_ in (("input", signature.takes), ("output", signature.gives)):
         yield from (f"| {title} | type |", "|---|---|", *_rows(type_), "")
         yield from (" ".join((inspect.getdoc(type_) or "").split()), "")

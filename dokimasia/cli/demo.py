@@ -169,13 +169,15 @@ def diagnosis_step(
     """
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
-    from dokimasia.methods.diagnosis import WordsRequest, write_diagnosis
+    from dokimasia.methods.diagnosis import METHOD as DIAGNOSIS
+    from dokimasia.methods.diagnosis import WordsRequest
     from dokimasia.methods.diagnosis.figures import DiagnosisFigures
     from dokimasia.report.blocks import Paragraph, Span
+    from dokimasia.runs.lifecycle import run as run_method
     from dokimasia.simulation.profiles import as_judge, find_profile
 
     request = WordsRequest(run=run, judge=WRITER)
-    result = run_to_end(partial(write_diagnosis, request), settings, method="diagnosis")
+    result = run_to_end(partial(run_method, DIAGNOSIS, request), settings, method="diagnosis")
     marked = _marked(settings, run, pairs, models)
     profile = as_judge(find_profile(WRITER))
     planted = profile.misreports + profile.untested + profile.invents
@@ -291,11 +293,14 @@ def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> JsonObject:
     """Perturb answers to a few pictures, probe a judge with them, print its misses beside the planted rates; return figures."""
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
-    from dokimasia.methods.perturb import PerturbRequest, perturb
-    from dokimasia.methods.probe import ProbeRequest, probe
+    from dokimasia.methods.perturb import METHOD as PERTURB
+    from dokimasia.methods.perturb import PerturbRequest
+    from dokimasia.methods.probe import METHOD as PROBE
+    from dokimasia.methods.probe import ProbeRequest
     from dokimasia.methods.probe.figures import ProbeFigures
     from dokimasia.methods.probe.report import planted
     from dokimasia.report.blocks import Paragraph, Span
+    from dokimasia.runs.lifecycle import run as run_method
     from dokimasia.runs.requests import NOBODY
     from dokimasia.simulation.world import write_gold
 
@@ -309,7 +314,7 @@ def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> JsonObject:
         seed=seed,
         name=f"Demo perturbations {SCENES}-{seed}",
     )
-    perturbed = run_to_end(partial(perturb, perturb_request), settings, method="perturb")
+    perturbed = run_to_end(partial(run_method, PERTURB, perturb_request), settings, method="perturb")
     request = ProbeRequest(
         data=Path(str(perturbed.run)),
         judges=(PROBED_JUDGE,),
@@ -318,7 +323,7 @@ def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> JsonObject:
         seed=seed,
         name=f"Demo probe {SCENES}-{seed}",
     )
-    result = run_to_end(partial(probe, request), settings, method="probe")
+    result = run_to_end(partial(run_method, PROBE, request), settings, method="probe")
     task = ProbeFigures.model_validate(result.summary).tasks["image-to-text"]
     expected: dict[Evaluator, dict[str, float]] = {evaluator: _expected(task, evaluator) for evaluator in EVALUATORS}
     truth = {PROBED_JUDGE: expected}
@@ -404,13 +409,15 @@ def evaluation_step(
     from dokimasia.cli.drawing import print_run
     from dokimasia.cli.local_backend import LocalBackend
     from dokimasia.cli.running import run_to_end
-    from dokimasia.methods.evaluation import EvaluationRequest, evaluate
+    from dokimasia.methods.evaluation import METHOD as EVALUATION
+    from dokimasia.methods.evaluation import EvaluationRequest
+    from dokimasia.runs.lifecycle import run as run_method
     from dokimasia.simulation.truths.evaluation import expected_mean
 
     request = EvaluationRequest(
         data=data, judge=JUDGE, models=CANDIDATES, seed=seed, name=f"Demo evaluation {len(pairs)}-{seed}"
     )
-    result = run_to_end(partial(evaluate, request), settings, method="evaluate")
+    result = run_to_end(partial(run_method, EVALUATION, request), settings, method="evaluate")
     planted = {name: expected_mean(name, JUDGE, pairs) for name in CANDIDATES}
     if not as_json:
         print_run(LocalBackend(settings), result.run, as_json=False, figures=result.summary, planted=planted)
@@ -430,16 +437,18 @@ def refinement_step(
     """Let models refine wrong answers, print the results beside the planted rates, and return the figures."""
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
-    from dokimasia.methods.refinement import RefinementRequest, refine
+    from dokimasia.methods.refinement import METHOD as REFINEMENT
+    from dokimasia.methods.refinement import RefinementRequest
     from dokimasia.methods.refinement.figures import RefinementFigures
     from dokimasia.methods.refinement.report import mended
     from dokimasia.methods.refinement.report import planted as beside_planted
     from dokimasia.report.blocks import Paragraph, Span
+    from dokimasia.runs.lifecycle import run as run_method
     from dokimasia.simulation.profiles import as_candidate, as_judge, find_profile
     from dokimasia.simulation.truths.refinement import expected_rates
 
     request = RefinementRequest(run=run, models=REFINED, seed=seed, name=f"Demo refinement {len(pairs)}-{seed}")
-    result = run_to_end(partial(refine, request), settings, method="refine")
+    result = run_to_end(partial(run_method, REFINEMENT, request), settings, method="refine")
     judge = as_judge(find_profile(JUDGE))
     profiles = {name: as_candidate(find_profile(name)) for name in CANDIDATES}
     planted: dict[str, dict[str, float]] = {}

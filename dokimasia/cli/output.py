@@ -247,8 +247,10 @@ def report(
     if to_stdout and as_json:
         raise click.UsageError("--json prints where the report was written; with -o - it is written nowhere")
     if any(map(is_results_file, runs)):
+        from dokimasia.runs.reading.result_files import report_file
+
         format = name or ("md" if to_stdout else format_of(output))
-        path = output or Path(f"{'-'.join(Path(name).stem for name in runs[:MOST_STEMS])}.{format}")
+        path = output or report_file(runs, format)
         _report_files(backend, runs, files, None if to_stdout else path, format, as_json=as_json)
         return
     _refuse_file_options(files)
@@ -280,10 +282,6 @@ def report(
     if shown_count < total:
         click.echo(f"it shows {shown_count} of {several(total, 'sample')}; --samples N shows more", err=True)
     click.echo(path)
-
-
-MOST_STEMS = 3
-"""Files whose names make that of their report, at most."""
 
 
 def _report_files(

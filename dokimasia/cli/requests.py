@@ -17,6 +17,7 @@ from dokimasia.runs.requests import (
     RunRequest,
     bounds_of,
     fields_in_order,
+    flags_of,
     kind_of,
     option_of,
 )
@@ -121,11 +122,6 @@ class DataPath(click.Path):
         path = as_data_path(value)
         hub_name(path)
         return path
-
-
-def flags_of(name: str, field: FieldInfo) -> tuple[str, ...]:
-    """Return the flags of a field that is an option."""
-    return option_of(field).flags or (f"--{name.replace('_', '-')}",)
 
 
 def made(request: type[Q], asked: Mapping[str, object], **more: object) -> Q:

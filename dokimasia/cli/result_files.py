@@ -1,6 +1,6 @@
 """What `diff`, `export` and `report` do with files of results: their options, and the rows of files and of runs."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -11,21 +11,19 @@ from dokimasia.cli.shared import prepared, reading, shown_path
 
 if TYPE_CHECKING:
     from dokimasia.cli.backend import Backend
-    from dokimasia.integrations import ResultsFile
+    from dokimasia.integrations import ColumnNames, ResultsFile
     from dokimasia.report.results import ResultsComparison
 
 R = TypeVar("R")
 
 FORMATS = ("inspect", "lmms-eval", "vlmevalkit", "promptfoo", "openai-evals", "table")
-ENDINGS = frozenset((".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".eval", ".xlsx"))
-"""Endings that say that a missing file, and no run, was meant."""
 
 
 class FileOptions(NamedTuple):
-    """How files of results are read: their format, the columns of tables by field, the scorer, and the scale of scores."""
+    """How files of results are read: their format, the columns of tables, the scorer, and the scale of scores."""
 
     format: str | None
-    columns: Mapping[str, str]
+    columns: "ColumnNames"
     scorer: str | None
     scale: tuple[float, float] | None
 
@@ -58,7 +56,8 @@ def results_options(function: Callable[..., R]) -> Callable[..., R]:
                 "columns",
                 multiple=True,
                 metavar="FIELD=COLUMN,...",
-                help="Of tables: the columns of item, answer, score, model, image, category, repeat, failure, reason.",
+                help="Of tables: the columns of item, answer, score, model, image, category, repeat, failure, reason; "
+                "FILE:FIELD=COLUMN,... are those of a file alone.",
             ),
             click.option("--scorer", metavar="NAME", help="Of files: the scorer, metric or column of scores to read."),
             click.option("--scale", metavar="LOW,HIGH", help="Of files: the lowest and the highest score."),
@@ -80,14 +79,17 @@ def _scale(text: str | None) -> tuple[float, float] | None:
 
 def is_results_file(name: str) -> bool:
     """Return whether an argument names a file, by itself or as `NAME=FILE`, and no run."""
-    from dokimasia.datasets import name_and_file, named_file
+    from dokimasia.integrations import is_results_file as names_file
 
-    return name_and_file(named_file(name))[1].is_file()
+    return names_file(name)
 
 
 def missing_file(names: Sequence[str]) -> str | None:
     """Return the first argument that looks like a file and is none; None without one."""
-    return next((name for name in names if Path(name).suffix.lower() in ENDINGS and not is_results_file(name)), None)
+    from dokimasia.integrations import missing_file as first_missing
+
+    lost = first_missing(names)
+    return None if lost is None else str(lost)
 
 
 def read_sources(backend: "Backend", names: Sequence[str], files: FileOptions) -> "list[ResultsFile]":
@@ -100,15 +102,17 @@ def read_sources(backend: "Backend", names: Sequence[str], files: FileOptions) -
     """
     from dokimasia.datasets import named_file
     from dokimasia.errors import NotFound
-    from dokimasia.integrations import read_results
+    from dokimasia.integrations import check_columns, columns_of_file, read_results
     from dokimasia.runs.catalogue import method_of
     from dokimasia.runs.reading.result_files import results_of_run
 
+    check_columns(files.columns, list(filter(is_results_file, names)))
     sources: list[ResultsFile] = []
     for name in names:
         if is_results_file(name):
             path = named_file(name)
-            source = read_results(path, format=files.format, scorer=files.scorer, columns=files.columns)
+            columns = columns_of_file(files.columns, name)
+            source = read_results(path, format=files.format, scorer=files.scorer, columns=columns)
             sources.append(replace(source, path=Path(shown_path(source.path))))
             continue
         if missing_file([name]):

@@ -6,7 +6,7 @@ from typing import Literal, Self, TypeVar
 from pydantic import Field, JsonValue, model_validator
 
 from dokimasia.domain.identity import Value
-from dokimasia.domain.judgement import FailureKind, Provenance
+from dokimasia.domain.judgement import FailureKind, Provenance, Response
 from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import DataError
@@ -122,6 +122,21 @@ class DuelOptions(GraphOptions):
     places: tuple[Place, ...] = PLACES
     judge_sees: Literal["image", "text"] = "image"
     factuality: FactualityBy = "text"
+
+
+def reference_response(sample: Sample) -> Response:
+    """Return a sample's reference answer as the response of the baseline `reference`.
+
+    Raises:
+        DataError: the sample has no reference answer.
+    """
+    text = sample.reference_text or ""
+    if not text.strip():
+        raise DataError(
+            f"sample {sample.id!r} has no reference answer to compare with: add `reference_answer`, or name a model as the "
+            "baseline"
+        )
+    return Response(sample=sample.digest, model=REFERENCE, text=text)
 
 
 def criteria_of(sample: Sample) -> CaseCriteria:

@@ -7,6 +7,7 @@ from pydantic import Field
 from dokimasia.domain.call import ModelRef, ModelSpec
 from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA
 from dokimasia.domain.identity import Value
+from dokimasia.errors import ConfigError
 
 TOLERANCE = 1e-6
 """How far two numbers may lie apart and still be one answer, relative to the larger, unless it is told otherwise."""
@@ -73,14 +74,26 @@ class GraphOptions(Value):
         """Return the configuration of the named model.
 
         Raises:
-            KeyError: if the name is not among `models`.
+            ConfigError: the name is not among `models`, or empty where a judge is asked and none is named.
         """
+        if name not in self.models:
+            if not name:
+                raise ConfigError("the graph asks a judge, and none is named: judge=...")
+            raise ConfigError(f"not among the graph's models: {name}; there are: {', '.join(sorted(self.models))}")
         return self.models[name]
 
     def judge_of(self, node: str) -> ModelSpec:
-        """Return the configuration of the judge for a node."""
-        return self.models[self.judges.get(node, self.judge)]
+        """Return the configuration of the judge for a node.
+
+        Raises:
+            ConfigError: the judge is not among `models`.
+        """
+        return self.spec(self.judges.get(node, self.judge))
 
     def ref(self, name: str) -> ModelRef:
-        """Return the named model's identity."""
-        return self.models[name].ref
+        """Return the named model's identity.
+
+        Raises:
+            ConfigError: the name is not among `models`.
+        """
+        return self.spec(name).ref

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING
@@ -49,9 +50,12 @@ class LangChainTransport:
     the event loop leaves to threads.
     """
 
-    def __init__(self, model: "BaseChatModel") -> None:
-        """Ask this chat model, which stays the caller's to close."""
+    def __init__(
+        self, model: "BaseChatModel", *, during: Callable[[], AbstractContextManager[None]] = nullcontext
+    ) -> None:
+        """Ask this chat model, which stays the caller's to close; each request is made inside a new context of `during`."""
         self._model = model
+        self._during = during
         self._images = EncodedImages(data_uri)
         self._clean = redactor(_secrets(model), str)
         self._pool: ThreadPoolExecutor | None = None
@@ -76,10 +80,11 @@ class LangChainTransport:
             tools = fields.pop("tools", None)
             runnable = chat_model.bind_tools(tools) if tools else chat_model
             config: RunnableConfig = {"tags": [NOT_STREAMED]}
-            if _is_asynchronous(chat_model):
-                reply = await runnable.ainvoke(messages, config, **fields)
-            else:
-                reply = await self._in_thread(partial(runnable.invoke, messages, config, **fields), spec)
+            with self._during():
+                if _is_asynchronous(chat_model):
+                    reply = await runnable.ainvoke(messages, config, **fields)
+                else:
+                    reply = await self._in_thread(partial(runnable.invoke, messages, config, **fields), spec)
             return clean_reply(chat_reply_of(reply, spec), self._clean)
         except TransportError:
             raise

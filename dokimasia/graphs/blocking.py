@@ -20,13 +20,20 @@ def block_on(work: Callable[[], Awaitable[T]], *, called: str, instead: str) -> 
     Raises:
         LoopRunning: an event loop runs already; nothing was begun.
     """
+    if _loop_runs():
+        raise LoopRunning(
+            f"{called} was called inside a running event loop, as in a notebook or an async function: write {instead} there"
+        )
+    return asyncio.run(_awaited(work))
+
+
+def _loop_runs() -> bool:
+    """Return whether an event loop runs in this thread."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(_awaited(work))
-    raise LoopRunning(
-        f"{called} was called inside a running event loop, as in a notebook or an async function: write {instead} there"
-    )
+        return False
+    return True
 
 
 async def _awaited(work: Callable[[], Awaitable[T]]) -> T:

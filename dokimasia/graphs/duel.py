@@ -24,6 +24,7 @@ from dokimasia.agents.duel import (
     score_factuality,
 )
 from dokimasia.domain.duel import (
+    REFERENCE,
     REWARD,
     TEXT,
     Asked,
@@ -34,6 +35,7 @@ from dokimasia.domain.duel import (
     Place,
     criteria_of,
     factuality_by,
+    reference_response,
 )
 from dokimasia.domain.judgement import Failed, Response
 from dokimasia.domain.sample import Sample
@@ -123,11 +125,19 @@ def _undescribed(options: DuelOptions, failed: Failed) -> Failed:
 
 
 async def answer(state: State, runtime: Runtime[Context]) -> State:
-    """Send the request to the candidates and the baseline, each answer once."""
+    """Send the request to the candidates and the baseline, each answer once; the baseline may be the reference answer.
+
+    Raises:
+        DataError: the baseline is the reference answer, and the sample has none.
+    """
     context = runtime.context
     options = own_options(context, DuelOptions, NAME)
     sample = await context.store.get(Sample, state["sample"])
-    open_items = [item for item in state["items"] if not item.get("failed")]
+    items = state["items"]
+    if options.baseline == REFERENCE and not all(item.get("baseline") for item in items):
+        reference = await context.store.put(reference_response(sample))
+        items = [_with(item, baseline=item.get("baseline") or reference) for item in items]
+    open_items = [item for item in items if not item.get("failed")]
     described = next((item["described"] for item in open_items if item.get("described")), "")
     missing: set[AnswerKey] = set()
     for item in open_items:
@@ -138,7 +148,7 @@ async def answer(state: State, runtime: Runtime[Context]) -> State:
     keys = sorted(missing)
     answers = await gather_all(_answer(context, sample, key, described) for key in keys)
     by_key = dict(zip(keys, answers, strict=True))
-    return {"items": [_answered(item, by_key, options) for item in state["items"]]}
+    return {"items": [_answered(item, by_key, options) for item in items]}
 
 
 async def _answer(context: Context, sample: Sample, key: AnswerKey, described: str) -> tuple[AskResult[Response], str]:

@@ -3,7 +3,7 @@
 import asyncio
 import importlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Generic, TypeVar, cast, get_type_hints
@@ -53,14 +53,17 @@ def own_graph(name: str) -> GraphFile:
 
 
 def signature_of(graph: GraphFile) -> Signature:
-    """Return the signature of a graph; that of a plug-in's graph is made from its state."""
+    """Return the signature of a graph; that of a plug-in's graph is made from its state.
+
+    Whether a plug-in's graph asks a judge is seen when it asks: without a judge that is a ConfigError.
+    """
     if graph.NAME in SIGNATURES:
         return SIGNATURES[graph.NAME]
     state = getattr(graph, "State", None)
     hints: dict[str, object] = {} if state is None else get_type_hints(state)
     fields = {name: _loose(hint) for name, hint in hints.items()}
     takes = cast("type", TypedDict(f"{graph.NAME}_state", fields, total=False))  # pyright: ignore
-    return Signature("", takes, takes, options=getattr(graph, "OPTIONS", GraphOptions))
+    return Signature("", takes, takes, options=getattr(graph, "OPTIONS", GraphOptions), judge="no")
 
 
 def _loose(hint: object) -> object:
@@ -132,6 +135,7 @@ class GraphRunnable(Runnable[Any, JsonObject]):
             values: whether values, in place of their ids, are given back.
             borrowed: whether the context belongs to the caller, and with it to the caller's event loop.
         """
+        allow_in_checkpoints()
         self.name = graph.NAME
         self._graph = graph
         self._signature = signature_of(graph)
@@ -290,6 +294,8 @@ class GraphRunnable(Runnable[Any, JsonObject]):
         settled: RunnableConfig = {**(config or {}), "recursion_limit": drive.RECURSION_LIMIT}
         async with self._contexts.use() as opened:
             _check_models(inputs, opened.options)
+            if self._signature.judge == "with criteria" and "criteria" in inputs:
+                check_judge(self._graph.NAME, opened.options.judge)
             store = RecordingStore(opened.store)
 
             async def walk(state: JsonObject, context: Context) -> JsonObject:
@@ -357,6 +363,39 @@ class GraphRunnable(Runnable[Any, JsonObject]):
                 f"{type(input).__name__}"
             )
         return dict(input)
+
+
+def check_judge(graph: str, judge: str) -> None:
+    """Check that a graph that asks a judge has one, so that no contestant judges itself.
+
+    Raises:
+        ConfigError: no judge is named.
+    """
+    if not judge:
+        raise ConfigError(
+            f"the graph {graph!r} needs a judge: judge=..., the name of a model from the configuration, of chat_models, or "
+            "any LiteLLM name"
+        )
+
+
+def allow_in_checkpoints() -> None:
+    """Have LangGraph's serializer know the package's values, which the checkpoints of a graph around a runnable hold.
+
+    It warns of each type that is not on its list of safe ones, and refuses such types in its strict mode. A saver without an
+    allow list of its own cannot be given one, so the values are added to that list: frozen data, whose making runs nothing
+    but their validation. Without the list, as in another version of LangGraph, nothing changes.
+    """
+    kinds: set[type[Value]] = {Value}
+    added = list(kinds)
+    while added:
+        added = [kind for parent in added for kind in parent.__subclasses__() if kind not in kinds]
+        kinds.update(added)
+    names = {(kind.__module__, kind.__name__) for kind in kinds if kind.__module__.startswith("dokimasia.domain.")}
+    with suppress(ImportError):
+        serializer = importlib.import_module("langgraph.checkpoint.serde._msgpack")
+        safe = getattr(serializer, "SAFE_MSGPACK_TYPES", None)
+        if isinstance(safe, frozenset) and not names <= safe:
+            vars(serializer)["SAFE_MSGPACK_TYPES"] = safe | names
 
 
 def borrowed(context: Context) -> Callable[[], AbstractAsyncContextManager[Context]]:

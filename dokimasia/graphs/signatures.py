@@ -40,6 +40,9 @@ from dokimasia.domain.sample import ImageRef, Sample
 Id = str
 """The id of a value in the context's store, which may stand in place of the value."""
 
+Text = str
+"""The text of a response, which may stand in place of the response."""
+
 
 class Outcome(TypedDict, total=False):
     """What every graph may give: the ledger keys of its calls, and kind and reason of a failure (absent: none)."""
@@ -61,7 +64,7 @@ class AnswerInput(TypedDict):
     model: str
     arm: NotRequired[str]
     repeat: NotRequired[int]
-    response: NotRequired[Response | Id]
+    response: NotRequired[Response | Text | Id]
 
 
 class JudgedAnswer(Outcome, total=False):
@@ -84,7 +87,7 @@ class AnswersInput(SampleInput):
 class RankingInput(SampleInput):
     """A sample and its responses in the order in which they are shown."""
 
-    responses: list[Response | Id]
+    responses: list[Response | Text | Id]
 
 
 class Ranked(Outcome, total=False):
@@ -96,7 +99,7 @@ class Ranked(Outcome, total=False):
 class CriteriaInput(SampleInput):
     """A sample, and auxiliary responses to compare (none: criteria are drawn from question and reference answer)."""
 
-    auxiliary: NotRequired[list[Response | Id]]
+    auxiliary: NotRequired[list[Response | Text | Id]]
 
 
 class CriteriaMade(Outcome, total=False):
@@ -194,7 +197,7 @@ class ProbeCall(TypedDict):
     first: Literal["gold", "perturbed"]
     second: NotRequired[Literal["gold", "perturbed"]]
     repeat: NotRequired[int]
-    reference: NotRequired[Response | ImageRef | Id]
+    reference: NotRequired[Response | ImageRef | Text | Id]
     reader: NotRequired[str]
     any_error: NotRequired[bool]
 
@@ -267,7 +270,7 @@ class RefinementInput(TypedDict):
     """An answer to correct, as `dokimasia.graphs.refinement.one_refinement.refine_answer` takes it."""
 
     sample: Sample
-    response: Response | str
+    response: Response | Text | Id
     criteria: CriteriaSet
     model: str
     judgement: NotRequired[CheckpointScores | None]
@@ -414,9 +417,9 @@ class QualityRated(Outcome, total=False):
 
 
 class DuelInput(AnswerInput):
-    """An answer of a model, and the baseline's, which is asked for it where there is none."""
+    """An answer of a model, and the baseline's; absent: the baseline is asked, or `reference` is the sample's own answer."""
 
-    baseline: NotRequired[Response | Id]
+    baseline: NotRequired[Response | Text | Id]
 
 
 class DuelsInput(SampleInput):
@@ -463,6 +466,8 @@ class Signature(NamedTuple):
         graph: the name of the graph in its module; empty: the module is the graph.
         options: the type of its options.
         names: the options that name models.
+        judge: whether it asks a judge: `with criteria` only where its input has criteria, `without checker` only where its
+            options name no checker, `no` where options or input name every model that it asks.
     """
 
     module: str
@@ -471,16 +476,21 @@ class Signature(NamedTuple):
     graph: str = ""
     options: type[GraphOptions] = GraphOptions
     names: tuple[str, ...] = ()
+    judge: Literal["yes", "with criteria", "without checker", "no"] = "yes"
 
 
 SIGNATURES: dict[str, Signature] = {
     "cognitive_replay": Signature("evaluation.cognitive_replay", ReplayInput, Replayed),
-    "checkpoint_scoring": Signature("evaluation.checkpoint_scoring", ScoringInput, AnswersScored),
+    "checkpoint_scoring": Signature(
+        "evaluation.checkpoint_scoring", ScoringInput, AnswersScored, judge="with criteria"
+    ),
     "refinement": Signature("refinement.refinement", RefinementInput, RefinementMade),
     "taxonomy_growth": Signature("tree", GrowthInput, TreeGrown),
     "density_filter": Signature("density", SampleInput, Filtered, options=FilterOptions),
-    "peer_review": Signature("review.peer_review", SampleInput, Reviewed, options=ReviewOptions, names=("panel",)),
-    "verification": Signature("review.verification", VerificationInput, Verification),
+    "peer_review": Signature(
+        "review.peer_review", SampleInput, Reviewed, options=ReviewOptions, names=("panel",), judge="no"
+    ),
+    "verification": Signature("review.verification", VerificationInput, Verification, judge="no"),
     "rubric_making": Signature(
         "rubrics.rubric_making", RubricsInput, RubricsMade, options=RubricOptions, names=("pool", "panel")
     ),
@@ -491,20 +501,20 @@ SIGNATURES: dict[str, Signature] = {
     "response_judging": Signature("judging.response_judging", JudgingInput, AnswersRated),
     "criterion_quality": Signature("quality", QualityInput, QualityRated),
     "mode_making": Signature("modes.mode_making", ModesInput, ModesMade),
-    "mode_coding": Signature("modes.mode_coding", CodingInput, AnswerCoded),
+    "mode_coding": Signature("modes.mode_coding", CodingInput, AnswerCoded, judge="no"),
     "diagnosis": Signature("diagnosis", DiagnosisInput, Diagnosed),
     "fingerprinting": Signature("fingerprinting", MatchInput, Matched),
     "gold_writing": Signature(
-        "perturb", SampleInput, GoldWritten, "GOLD_WRITING", PerturbOptions, ("writer", "checker")
+        "perturb", SampleInput, GoldWritten, "GOLD_WRITING", PerturbOptions, ("writer", "checker"), "without checker"
     ),
     "gold_imaging": Signature(
-        "perturb", SampleInput, GoldImaged, "GOLD_IMAGING", PerturbOptions, ("writer", "checker")
+        "perturb", SampleInput, GoldImaged, "GOLD_IMAGING", PerturbOptions, ("writer", "checker"), "without checker"
     ),
     "text_perturbing": Signature("perturb", TextInput, TextPerturbed, "TEXT_PERTURBING", PerturbOptions, ("checker",)),
     "image_perturbing": Signature(
         "perturb", ImageInput, ImagePerturbed, "IMAGE_PERTURBING", PerturbOptions, ("editor", "checker")
     ),
-    "probing": Signature("probe.probing", ProbeInput, Probed),
+    "probing": Signature("probe.probing", ProbeInput, Probed, judge="no"),
     "gold_rubrics": Signature("probe.gold_rubrics", RubricsInput, RubricsMade, options=RubricOptions),
     "deciding": Signature("probe.deciding", AnswersInput, AnswersDecided),
 }

@@ -1,15 +1,17 @@
 """How inputs become a graph's state, and its state what a runnable gives: in general, and for graphs with more to it."""
 
 import importlib
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
 from dokimasia.algorithms.taxonomy import new_tree
 from dokimasia.algorithms.trees.formats import to_version
 from dokimasia.domain.capability import TreeVersion
 from dokimasia.domain.growth import GrowthOptions, PhaseReport, Placement, TreeCriterion
-from dokimasia.domain.identity import JsonObject, Value, digest
+from dokimasia.domain.identity import ID_LENGTH, JsonObject, Value, digest
+from dokimasia.domain.judgement import Response
 from dokimasia.domain.ports import ValueStore
 from dokimasia.domain.rubric import RubricOptions
 from dokimasia.domain.sample import Sample
@@ -17,6 +19,15 @@ from dokimasia.graphs.context import Context, Walk, own_options
 from dokimasia.graphs.signatures import SIGNATURES
 
 V = TypeVar("V", bound=Value)
+
+
+RESPONSES = ("response", "baseline", "reference")
+"""Fields of an input, and of its items and calls, that take a response."""
+
+RESPONSE_LISTS = ("responses", "auxiliary")
+"""Fields of an input that take several responses."""
+
+_ID = re.compile(f"[0-9a-f]{{{ID_LENGTH}}}")
 
 
 class RecordingStore:
@@ -74,6 +85,8 @@ async def walk_graph(name: str, inputs: JsonObject, context: Context, walk: Walk
         context: the services of its nodes.
         walk: runs the graph.
     """
+    if name in SIGNATURES:
+        inputs = await _with_responses(inputs, context)
     special = _SPECIAL.get(name)
     if special is not None:
         return await special(inputs, context, walk)
@@ -83,8 +96,72 @@ async def walk_graph(name: str, inputs: JsonObject, context: Context, walk: Walk
     return await walk(state, context)
 
 
+async def _with_responses(inputs: JsonObject, context: Context) -> JsonObject:
+    """Return an input in which each text of a response is a `Response` to the sample; ids of stored ones stay."""
+    if not any(_has_text(part) for part in (inputs, *inputs.get("items", ()), *inputs.get("calls", ()))):
+        return inputs
+    sample = inputs["sample"]
+    if not isinstance(sample, Sample):
+        sample = await context.store.get(Sample, sample)
+    baseline = getattr(context.options, "baseline", "")
+    read = _ResponseReader(sample, {"baseline": baseline, "reference": "reference"})
+    filled = read.fields(inputs, inputs)
+    for name in ("items", "calls"):
+        if name in inputs:
+            filled[name] = [read.fields(part, inputs) for part in inputs[name]]
+    return filled
+
+
+def _is_text(part: object) -> bool:
+    """Return whether a part of an input is the text of a response, and not an id."""
+    return isinstance(part, str) and bool(part) and not _ID.fullmatch(part)
+
+
+def _has_text(part: JsonObject) -> bool:
+    lists: list[object] = []
+    for name in RESPONSE_LISTS:
+        lists += part.get(name, ())
+    return any(map(_is_text, (*lists, *map(part.get, RESPONSES))))
+
+
+@dataclass(frozen=True)
+class _ResponseReader:
+    """Makes responses to a sample from their texts.
+
+    Attributes:
+        sample: the sample.
+        models: by field, who gave a response that the item's model did not give.
+    """
+
+    sample: Sample
+    models: Mapping[str, str]
+
+    def fields(self, part: JsonObject, inputs: JsonObject) -> JsonObject:
+        """Return the fields of an item, or of a whole input, with responses in place of texts."""
+        filled = dict(part)
+        for name in RESPONSES:
+            if _is_text(filled.get(name)):
+                model = self.models.get(name) or part.get("model") or inputs.get("model", "")
+                filled[name] = self._response(filled[name], model, part.get("arm", ""), part.get("repeat", 0))
+        for name in RESPONSE_LISTS:
+            if name in filled:
+                filled[name] = list(map(self._listed, filled[name]))
+        return filled
+
+    def _listed(self, entry: object) -> object:
+        """Return an entry of a list of responses, whose models nobody needs to know."""
+        if _is_text(entry):
+            return self._response(entry, "", "", 0)
+        return entry
+
+    def _response(self, text: object, model: str, arm: str, repeat: int) -> Response:
+        return Response(sample=self.sample.digest, model=model, arm=arm, repeat=repeat, text=str(text))
+
+
 async def _refine(inputs: JsonObject, context: Context, walk: Walk) -> JsonObject:
     """Correct an answer: its check first, then the rounds."""
+    if isinstance(inputs["response"], str):
+        inputs["response"] = await context.store.get(Response, inputs["response"])
     module = importlib.import_module("dokimasia.graphs.refinement.one_refinement")
     return dict(await module.refine_answer(context=context, walk=walk, **inputs))
 

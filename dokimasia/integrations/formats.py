@@ -6,7 +6,7 @@ from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
 from dokimasia.datasets.lines import MAX_LINE_BYTES
-from dokimasia.datasets.responses import name_and_file
+from dokimasia.datasets.responses import name_and_file, named_file
 from dokimasia.errors import ConfigError, DataError, NotFound
 from dokimasia.integrations.inspect_logs import HEADER, START, read_inspect
 from dokimasia.integrations.lmms_eval import read_lmms_eval
@@ -25,6 +25,19 @@ READERS: Mapping[str, Callable[[Path, ReadOptions], ResultsFile]] = {
 }
 
 PICKLES = (".pkl", ".pickle")
+
+ENDINGS = frozenset((".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".eval", ".xlsx"))
+"""Endings that say that a missing file, and no run, was meant."""
+
+
+def is_results_file(name: str | Path) -> bool:
+    """Return whether a name is that of a file, by itself or as `NAME=FILE`, and no run."""
+    return isinstance(name, Path) or name_and_file(named_file(name))[1].is_file()
+
+
+def missing_file(names: Sequence[str | Path]) -> str | Path | None:
+    """Return the first name that looks like that of a file and is none; None without one."""
+    return next((name for name in names if Path(name).suffix.lower() in ENDINGS and not is_results_file(name)), None)
 
 
 def read_results(

@@ -78,7 +78,8 @@ class ReadOptions:
 class ResultsFile:
     """The rows of a file, with the harness that wrote it (`version` is None if unknown) and the scorer that was read.
 
-    `simulated` are the models that the file marks as simulated, as exports of this package do.
+    `simulated` are the models that the file marks as simulated, as exports of this package do. `columns` are those of a
+    table, in its order.
     """
 
     path: Path
@@ -89,6 +90,7 @@ class ResultsFile:
     rows: tuple[ItemResult, ...]
     notes: tuple[str, ...] = ()
     simulated: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
 
     @property
     def models(self) -> list[str]:

@@ -1,13 +1,15 @@
 """Results in a table (CSV, TSV, Excel, JSON lines or JSON), with any names of columns, and VLMEvalKit's files."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from dokimasia.datasets.columns import as_list
 from dokimasia.datasets.lines import Problem, Row, location
 from dokimasia.datasets.mapping import parse_mapping
+from dokimasia.datasets.responses import name_and_file, named_file
 from dokimasia.datasets.tables import csv_delimiter, read_cells, repeated_column, unguarded, workbook_rows
-from dokimasia.errors import DataError
+from dokimasia.errors import ConfigError, DataError
 from dokimasia.integrations.results import (
     CATEGORY_NAMES,
     FAILURES,
@@ -55,17 +57,71 @@ GUESSED = ("failed in prefetch", "thus randomly generate one", "opt='z'", 'opt="
 JUDGE_FAILED = ("retries failed", CALL_FAILED)
 
 
-def parse_columns(texts: Sequence[str]) -> dict[str, str]:
-    """Return columns by field from `FIELD=COLUMN,FIELD=COLUMN`.
+ColumnNames = Mapping[str | Path, str | Mapping[str, str]]
+"""Columns of tables by field, such as `{"item": "question_id"}`; under the name of a file, those of that file alone."""
+
+_OF_FILE = re.compile(f"(.+?):((?:{'|'.join(COLUMN_NAMES)})=.*)", re.DOTALL)
+
+
+def parse_columns(texts: Sequence[str]) -> ColumnNames:
+    """Return columns by field from `FIELD=COLUMN,FIELD=COLUMN`, and those of a file alone from `FILE:FIELD=COLUMN,...`.
 
     Raises:
         ConfigError: a part names no field, or no column.
 
     Examples:
-        >>> parse_columns(["item=question_id,answer=prediction"])
-        {'item': 'question_id', 'answer': 'prediction'}
+        >>> parse_columns(["item=question_id,answer=prediction", "b.csv:item=id"])
+        {'item': 'question_id', 'answer': 'prediction', 'b.csv': {'item': 'id'}}
     """
-    return parse_mapping(texts, COLUMN_NAMES)
+    shared: list[str] = []
+    by_file: dict[str, list[str]] = {}
+    for text in texts:
+        of_file = _OF_FILE.fullmatch(text)
+        if of_file is None or text.partition("=")[0].strip() in COLUMN_NAMES:
+            shared.append(text)
+        else:
+            by_file.setdefault(of_file[1].strip(), []).append(of_file[2])
+    columns: dict[str | Path, str | Mapping[str, str]] = {**parse_mapping(shared, COLUMN_NAMES)}
+    for file, parts in by_file.items():
+        columns[file] = parse_mapping(parts, COLUMN_NAMES)
+    return columns
+
+
+def columns_of_file(columns: ColumnNames, name: str | Path) -> dict[str, str]:
+    """Return the columns of one file by field: its own first, then those of all files.
+
+    Args:
+        columns: the columns of all files.
+        name: the file as it was named, such as `NAME=logs/b.csv`; its columns may stand under this name, its path, its
+            file name, or NAME.
+    """
+    model, path = name_and_file(named_file(name))
+    own: Mapping[str, str] = {}
+    for key, value in columns.items():
+        if not isinstance(value, str) and (str(key) in (str(name), path.name, model) or Path(key).absolute() == path):
+            own = {**own, **value}
+    shared = {str(field): column for field, column in columns.items() if isinstance(column, str)}
+    return {**shared, **own}
+
+
+def check_columns(columns: ColumnNames, names: Sequence[str | Path]) -> None:
+    """Check that columns are of fields that there are, and of files that are read.
+
+    Raises:
+        ConfigError: a field or a file is unknown.
+    """
+    files: set[str] = set()
+    for name in names:
+        model, path = name_and_file(named_file(name))
+        files |= {str(name), str(path), path.name, model or path.name}
+    for key, value in columns.items():
+        fields = [str(key)] if isinstance(value, str) else list(value)
+        if unknown := [field for field in fields if field not in COLUMN_NAMES]:
+            raise ConfigError(f"--map knows no field {unknown[0]!r}; there are {', '.join(COLUMN_NAMES)}")
+        if not isinstance(value, str) and not {str(key), str(Path(key).absolute())} & files:
+            raise ConfigError(
+                f"--map names the columns of {str(key)!r}, which is none of the files: {', '.join(map(str, names))}"
+            )
 
 
 def records(path: Path) -> Iterator[Row]:
@@ -171,15 +227,15 @@ def _file(
 ) -> ResultsFile:
     unit = rows[0].unit if rows else "line"
     checked = checked_rows(path, results, unit=unit)
-    scorer = columns.get("score", "")
+    scorer, present = columns.get("score", ""), tuple(_present(rows))
     if format == "vlmevalkit":
-        return ResultsFile(path, "vlmevalkit", "VLMEvalKit", None, scorer, checked)
+        return ResultsFile(path, "vlmevalkit", "VLMEvalKit", None, scorer, checked, columns=present)
     marked = dict.fromkeys(
         result.model
         for row, result in zip(rows, results, strict=True)
         if str(row.fields.get("simulated", "")).lower() in ("true", "1")
     )
-    return ResultsFile(path, "table", "table", None, scorer, checked, simulated=tuple(marked))
+    return ResultsFile(path, "table", "table", None, scorer, checked, simulated=tuple(marked), columns=present)
 
 
 def _present(rows: Sequence[Row]) -> list[str]:

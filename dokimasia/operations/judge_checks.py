@@ -16,12 +16,13 @@ from dokimasia.operations.operation import OperationContext
 from dokimasia.operations.runs import one_run
 from dokimasia.people.checks.filled import import_checks
 from dokimasia.people.passports import JudgeCheck, write_passport
-from dokimasia.runs.lifecycle import RunResult, run
+from dokimasia.runs.lifecycle import RunResult, place_of, run
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.requests import MOST_SAMPLES, SUBSAMPLE_HELP, Option, RunRequest, Subsample, run_or_file
 from dokimasia.runs.services import Stop
 from dokimasia.runs.verbs import request_of
-from dokimasia.settings import Settings, load_settings
+from dokimasia.runs.wording import python_verb
+from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 
 LABELLER = "labels"
@@ -169,13 +170,15 @@ def _check_finished(result: RunResult) -> None:
         )
 
 
+@python_verb(JudgeCheckRequest)
 async def check_judge(
     judge: str,
-    data: str | Path,
+    data: str | Path | RunResult,
     *,
     settings: Settings | None = None,
     observer: Observer | None = None,
     stop: Stop | None = None,
+    home: str | Path | None = None,
     **fields: object,
 ) -> JudgeCheck:
     """Return whether a judge is good enough, with what was measured of it.
@@ -186,29 +189,30 @@ async def check_judge(
         settings: home, configuration and keys; read from the environment by default.
         observer: receives the progress of both runs.
         stop: lets other code ask the runs to stop.
+        home: the folder of the home; by default that of the settings.
         fields: other fields of `JudgeCheckRequest`, such as `perturber`, `labels`, `reference`, `max_cost` or `output`.
 
     Raises:
         InputError: the data, the labels or the options cannot be used, or a run ended before its end, as by `max_cost`.
         Interrupted: it was asked to stop; the same call goes on.
     """
-    settled = settings or load_settings()
+    settled, _ = place_of(settings, home, data)
     request = request_of(JudgeCheckRequest, "check_judge", {"judge": judge, "data": data, **fields})
     services: dict[str, Any] = {"settings": settled, "observer": observer, "stop": stop}
     planted, spent = request.data, 0.0
     if (planting := request.planting) is not None:
         result = await run(PERTURB, planting, **services)
         _check_finished(result)
-        with Home.open(settled.home, write=False) as home:
-            detail = one_run(OperationContext(settings=settled, home=home), result.run)
+        with Home.open(settled.home, write=False) as opened:
+            detail = one_run(OperationContext(settings=settled, home=opened), result.run)
         planted, spent = Path(result.run), detail.spent.cost
     if request.labels is not None:
         import_checks(settled, str(planted), request.labels, who=LABELLER)
     result = await run(PROBE, request.probing(planted, spent=spent), **services)
     _check_finished(result)
-    with Home.open(settled.home, write=False) as home:
+    with Home.open(settled.home, write=False) as opened:
         check, passport = check_of(
-            home, request.judge, (result.run,), reference=request.reference or "", seed=request.seed
+            opened, request.judge, (result.run,), reference=request.reference or "", seed=request.seed
         )
     if request.output is not None:
         write_passport(passport, request.output)

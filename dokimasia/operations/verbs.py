@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, overload
 
@@ -12,6 +13,7 @@ from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.passport import Passport
 from dokimasia.domain.ports import Transport
+from dokimasia.errors import NotFound
 from dokimasia.log import Redactor
 from dokimasia.operations.operation import OperationContext
 from dokimasia.operations.runs import RunDetail, RunShown, list_of_runs, one_run
@@ -27,7 +29,7 @@ from dokimasia.report.comparison import RunComparison
 from dokimasia.report.gate import Gate
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.forking import fork as fork_run
-from dokimasia.runs.lifecycle import RunResult
+from dokimasia.runs.lifecycle import HomeLike, RunLike, RunResult, name_of_run, place_of
 from dokimasia.runs.lifecycle import resume as resume_run
 from dokimasia.runs.method import Export
 from dokimasia.runs.observer import Observer
@@ -36,7 +38,8 @@ from dokimasia.runs.reading.reporting import SAMPLES
 from dokimasia.runs.requests import Invocation
 from dokimasia.runs.services import Stop
 from dokimasia.runs.verbs import request_of
-from dokimasia.settings import Settings, load_settings
+from dokimasia.runs.wording import python_verb
+from dokimasia.settings import Settings
 from dokimasia.storage.bundles import Opened, write_bundle
 from dokimasia.storage.bundles import open_bundle as add_bundle
 from dokimasia.storage.home import Home
@@ -46,7 +49,7 @@ from dokimasia.storage.runs import Run, RunStatus
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from dokimasia.integrations import ResultsFile
+    from dokimasia.integrations import ColumnNames, ResultsFile
     from dokimasia.methods.audit.analyses import AnalysedAudit
     from dokimasia.report.results import ResultsComparison
 
@@ -57,52 +60,58 @@ WHOLE = 2**31
 
 
 @contextmanager
-def _reading(settings: Settings | None, home: Home | None) -> Iterator[Home]:
+def _reading(settings: Settings, home: Home | None) -> Iterator[Home]:
     """Yield the open home that is given, or that of the settings, open for reading."""
     if home is not None:
         yield home
         return
-    with Home.open((settings or load_settings()).home, write=False) as opened:
+    with Home.open(settings.home, write=False) as opened:
         yield opened
 
 
-async def _read(settings: Settings | None, home: Home | None, work: Callable[[Home], T]) -> T:
-    """Return what is read from a home, in a thread, so that the event loop goes on."""
+async def _read(
+    settings: Settings | None, home: HomeLike | None, work: Callable[[OperationContext], T], *runs: object
+) -> T:
+    """Return what is read from a home, in a thread, so that the event loop goes on.
+
+    Args:
+        settings: home and configuration; read from the environment by default.
+        home: a home in place of that of the settings.
+        work: reads in the open home.
+        runs: the runs that are read, of which a `RunResult` knows its home.
+    """
+    settled, opened_home = place_of(settings, home, *runs)
 
     def read() -> T:
-        with _reading(settings, home) as opened:
-            return work(opened)
+        with _reading(settled, opened_home) as opened:
+            return work(OperationContext(settings=settled, home=opened))
 
     return await asyncio.to_thread(read)
 
 
-async def _operate(settings: Settings | None, home: Home | None, work: Callable[[OperationContext], T]) -> T:
-    """Return what an operation reads from a home, in a thread, as `_read`."""
-    loaded = settings or load_settings()
-    return await _read(loaded, home, lambda opened: work(OperationContext(settings=loaded, home=opened)))
-
-
-async def show(run: str = "last", *, settings: Settings | None = None, home: Home | None = None) -> RunDetail:
+@python_verb()
+async def show(run: RunLike = "last", *, settings: Settings | None = None, home: HomeLike | None = None) -> RunDetail:
     """Return a run with its status, what it spent, its estimate and its figures.
 
     Args:
-        run: its name, the beginning of its id, or `last`.
+        run: its name, the beginning of its id, or `last`; or a `RunResult`.
         settings: home and configuration; read from the environment by default.
-        home: an open home.
+        home: a folder, or an open home; by default that of the settings, or of a `RunResult`.
 
     Raises:
         NotFound: there is no such run.
     """
-    return await _operate(settings, home, lambda context: one_run(context, run))
+    return await _read(settings, home, lambda context: one_run(context, name_of_run(run)), run)
 
 
+@python_verb(tags="--tag")
 async def list_runs(
     *,
     tags: Sequence[str] = (),
     status: RunStatus | None = None,
     method: str | None = None,
     settings: Settings | None = None,
-    home: Home | None = None,
+    home: HomeLike | None = None,
 ) -> list[RunShown]:
     """Return the runs of a home, the newest first.
 
@@ -111,7 +120,7 @@ async def list_runs(
         status: only runs of this status.
         method: only runs of this method.
         settings: home and configuration; read from the environment by default.
-        home: an open home.
+        home: a folder, or an open home; by default that of the settings, or of a `RunResult`.
 
     Raises:
         NotFound: there is no home.
@@ -120,161 +129,233 @@ async def list_runs(
     def read(context: OperationContext) -> list[RunShown]:
         return list_of_runs(context, tag=list(tags), status=status, method=method, limit=WHOLE).runs
 
-    return await _operate(settings, home, read)
+    return await _read(settings, home, read)
 
 
 @overload
 async def diff(
-    first: str,
-    second: str = "last",
+    first: Run | RunResult,
+    second: RunLike = "last",
     *,
     models: tuple[str, str] | None = None,
     top: int = 10,
     seed: int | None = None,
     settings: Settings | None = None,
-    home: Home | None = None,
+    home: HomeLike | None = None,
 ) -> RunComparison: ...
 
 
 @overload
 async def diff(
     first: Path,
-    *others: Path | str,
+    *others: Path | RunLike,
     models: tuple[str, str] | None = None,
     top: int = 10,
     seed: int | None = None,
     settings: Settings | None = None,
-    home: Home | None = None,
+    home: HomeLike | None = None,
     format: str | None = None,
     scorer: str | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: "ColumnNames | None" = None,
     scale: tuple[float, float] | None = None,
 ) -> "ResultsComparison": ...
 
 
+@overload
 async def diff(
-    first: str | Path,
-    *others: str | Path,
-    second: str | Path = "last",
+    first: RunLike,
+    *others: Path | RunLike,
+    second: Path | RunLike | None = None,
     models: tuple[str, str] | None = None,
     top: int = 10,
     seed: int | None = None,
     settings: Settings | None = None,
-    home: Home | None = None,
+    home: HomeLike | None = None,
     format: str | None = None,
     scorer: str | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: "ColumnNames | None" = None,
+    scale: tuple[float, float] | None = None,
+) -> "RunComparison | ResultsComparison": ...
+
+
+@python_verb(columns="--map", format="--from")
+async def diff(
+    first: Path | RunLike,
+    *others: Path | RunLike,
+    second: Path | RunLike | None = None,
+    models: tuple[str, str] | None = None,
+    top: int = 10,
+    seed: int | None = None,
+    settings: Settings | None = None,
+    home: HomeLike | None = None,
+    format: str | None = None,
+    scorer: str | None = None,
+    columns: "ColumnNames | None" = None,
     scale: tuple[float, float] | None = None,
 ) -> "RunComparison | ResultsComparison":
     """Return the comparison of two runs on the samples that both have, or of files by item: the second minus the first.
 
-    A `Path` is a file of results of another harness, or of any table; beside one, runs are compared by the ids of items,
-    too. Files need no home.
+    A `Path`, and a text that names an existing file, also as `NAME=FILE`, is a file of results of another harness, or of any
+    table; beside one, runs are compared by the ids of items, too. Files need no home.
 
     Args:
-        first: a run: its name, the beginning of its id, or `last`; or the path of a file.
-        others: another run, by default `last`; or several paths and runs, of which every two models are compared.
-        second: the other run, by its name.
+        first: a run: its name, the beginning of its id, or `last`; or a `RunResult`; or a file.
+        others: another run, by default `last`; or several files and runs, of which every two models are compared.
+        second: the other run or file, by its name.
         models: compare this model of the first with that one of the second.
         top: how many changed samples are listed, at most.
         seed: seed of intervals and tests; by default the first run's, and 0 of files.
         settings: home and configuration; read from the environment by default.
-        home: an open home.
+        home: a folder, or an open home; by default that of the settings, or of a `RunResult`.
         format: the format of files, such as `inspect`; by default by their content.
         scorer: the scorer, the metric or the column of scores of files.
-        columns: the columns of tables by field, such as `{"item": "question_id"}`.
+        columns: the columns of tables by field, such as `{"item": "question_id"}`; or by file, each with its own, such as
+            `{"b.csv": {"item": "id"}}`.
         scale: the lowest and the highest score of files.
 
     Raises:
         NotFound: there is no such run or file.
         InputError: the runs cannot be compared, or a file cannot be used.
     """
-    names = (first, *(others or (second,)))
-    if len(names) == 2 and not any(isinstance(name, Path) for name in names):
-        runs, pair = ",".join(map(str, names)), _joined(models)
-        return await _operate(settings, home, lambda context: compare(context, runs, models=pair, top=top, seed=seed))
-    from dokimasia.integrations import read_results
-    from dokimasia.runs.reading.result_files import compare_results, results_of_run
+    from dokimasia.integrations import is_results_file
 
-    def compare_files() -> "ResultsComparison":
-        sources: list[ResultsFile] = []
-        for name in names:
-            if isinstance(name, Path):
-                sources.append(read_results(name, format=format, scorer=scorer, columns=columns))
-            else:
-                with _reading(settings, home) as opened:
-                    sources.append(results_of_run(opened, resolve_run(opened, name)))
-        return compare_results(sources, models=models, scale=scale, top=top, seed=seed or 0)
+    names = [first, *others]
+    if second is not None:
+        names.append(second)
+    if len(names) == 1 and not (isinstance(first, str | Path) and is_results_file(first)):
+        names.append("last")
+    _refuse_missing(names)
+    if len(names) > 2 or any(isinstance(name, str | Path) and is_results_file(name) for name in names):
+        from dokimasia.runs.reading.result_files import compare_results
 
-    return await asyncio.to_thread(compare_files)
+        def compare_files() -> "ResultsComparison":
+            sources = _sources(names, place_of(settings, home, *names), format, scorer, columns)
+            return compare_results(sources, models=models, scale=scale, top=top, seed=seed or 0)
+
+        return await asyncio.to_thread(compare_files)
+    pair = None if models is None else ",".join(models)
+    runs = ",".join(map(_run_or_path, names))
+    return await _read(settings, home, lambda context: compare(context, runs, models=pair, top=top, seed=seed), *names)
 
 
+def _run_or_path(name: Path | RunLike) -> str:
+    return str(name) if isinstance(name, Path) else name_of_run(name)
+
+
+def _refuse_missing(names: Sequence[Path | RunLike]) -> None:
+    """Check that what looks like a file is there.
+
+    Raises:
+        NotFound: it is not.
+    """
+    from dokimasia.integrations import missing_file
+
+    lost = missing_file([name for name in names if isinstance(name, str | Path)])
+    if lost is not None:
+        raise NotFound(f"there is no file {lost}")
+
+
+def _sources(
+    names: Sequence[Path | RunLike],
+    place: tuple[Settings, Home | None],
+    format: str | None,
+    scorer: str | None,
+    columns: "ColumnNames | None",
+) -> "list[ResultsFile]":
+    """Return the rows of files, and of runs beside them.
+
+    Args:
+        names: files and runs.
+        place: settings and home in which runs are read.
+        format: the format of files.
+        scorer: the scorer, the metric or the column of scores of files.
+        columns: the columns of tables.
+    """
+    from dokimasia.datasets import named_file
+    from dokimasia.integrations import check_columns, columns_of_file, is_results_file, read_results
+    from dokimasia.runs.reading.result_files import results_of_run
+
+    columns = columns or {}
+    check_columns(columns, [name for name in names if isinstance(name, str | Path) and is_results_file(name)])
+    sources: list[ResultsFile] = []
+    for name in names:
+        if isinstance(name, str | Path) and is_results_file(name):
+            own = columns_of_file(columns, name)
+            source = read_results(named_file(name), format=format, scorer=scorer, columns=own)
+            if source.path.is_relative_to(Path.cwd()):
+                source = replace(source, path=source.path.relative_to(Path.cwd()))
+            sources.append(source)
+        else:
+            with _reading(*place) as opened:
+                sources.append(results_of_run(opened, resolve_run(opened, _run_or_path(name))))
+    return sources
+
+
+@python_verb(tags="--tag")
 async def board(
-    *runs: str,
+    *runs: RunLike,
     tags: Sequence[str] = (),
     measure: Measure | None = None,
     seed: int = 0,
     settings: Settings | None = None,
-    home: Home | None = None,
+    home: HomeLike | None = None,
 ) -> Board:
     """Return the ranks of models over the data sets of several runs, which hold for all models at once.
 
     Args:
-        runs: names, or beginnings of ids; by default all finished runs of the method that most of them are of.
+        runs: names, beginnings of ids, or `RunResult`s; by default all finished runs of the method that most of them are of.
         tags: without `runs`, only runs with each of these tags.
         measure: `accuracy` (0 to 1) or `score`; by default accuracy, if all runs have reference answers.
         seed: seed of tests.
         settings: home and configuration; read from the environment by default.
-        home: an open home.
+        home: a folder, or an open home; by default that of the settings, or of a `RunResult`.
 
     Raises:
         NotFound: there is no such run.
         InputError: the runs have no board.
     """
-    names, labels = ",".join(runs), list(tags) or None
-    return await _operate(settings, home, lambda context: rank(context, names, labels, measure, seed))
+    names = ",".join(map(name_of_run, runs))
+    return await _read(settings, home, lambda context: rank(context, names, list(tags) or None, measure, seed), *runs)
 
 
+@python_verb()
 async def gate(
-    run: str = "last",
+    run: RunLike = "last",
     *,
-    baseline: str,
+    baseline: RunLike,
     max_drop: float,
     measure: Measure | None = None,
     models: tuple[str, str] | None = None,
     seed: int | None = None,
     settings: Settings | None = None,
-    home: Home | None = None,
+    home: HomeLike | None = None,
 ) -> Gate:
     """Return whether a run is worse than its baseline by more than is allowed.
 
     Args:
-        run: its name, the beginning of its id, or `last`.
+        run: its name, the beginning of its id, or `last`; or a `RunResult`.
         baseline: the run that it is compared with, over samples in common.
         max_drop: the largest allowed drop, 0 to 100 percent of the scale; for accuracy, percentage points.
         measure: `accuracy` (0 to 1) or `score`; by default accuracy, if both runs have reference answers.
         models: compare this model of the baseline with that one of the run.
         seed: seed of intervals; by default the baseline's.
         settings: home and configuration; read from the environment by default.
-        home: an open home.
+        home: a folder, or an open home; by default that of the settings, or of a `RunResult`.
 
     Raises:
         NotFound: there is no such run.
         InputError: the runs cannot be compared.
     """
-    pair = _joined(models)
-    return await _operate(
-        settings, home, lambda context: decide_gate(context, run, baseline, max_drop, measure, pair, seed)
+    pair = None if models is None else ",".join(models)
+    names = name_of_run(run), name_of_run(baseline)
+    return await _read(
+        settings, home, lambda context: decide_gate(context, *names, max_drop, measure, pair, seed), run, baseline
     )
 
 
-def _joined(models: tuple[str, str] | None) -> str | None:
-    """Return a pair of models as operations take it: two names with a comma between them."""
-    return None if models is None else ",".join(models)
-
-
+@python_verb()
 async def bundle(
-    run: str = "last", path: str | Path = "", *, settings: Settings | None = None, home: Home | None = None
+    run: RunLike = "last", path: str | Path = "", *, settings: Settings | None = None, home: HomeLike | None = None
 ) -> Path:
     """Write a finished run to a file from which another home gets the same figures; return the file's path.
 
@@ -282,26 +363,27 @@ async def bundle(
     nothing of other runs. The same run of the same home gives the same bytes.
 
     Args:
-        run: its name, the beginning of its id, or `last`.
+        run: its name, the beginning of its id, or `last`; or a `RunResult`.
         path: the file, by default RUN.dokimasia in the working folder; one that exists is replaced.
         settings: home and configuration; read from the environment by default.
-        home: an open home.
+        home: a folder, or an open home; by default that of the settings, or of a `RunResult`.
 
     Raises:
         NotFound: there is no such run.
         InputError: the run is not finished, or the file cannot be written.
     """
 
-    def write(opened: Home) -> Path:
-        row = resolve_run(opened, run)
+    def write(context: OperationContext) -> Path:
+        row = resolve_run(context.home, name_of_run(run))
         file = Path(path or f"{row.id}.dokimasia")
-        write_bundle(opened, row, file)
+        write_bundle(context.home, row, file)
         return file
 
-    return await _read(settings, home, write)
+    return await _read(settings, home, write, run)
 
 
-async def open_bundle(path: str | Path, *, settings: Settings | None = None) -> Opened:
+@python_verb()
+async def open_bundle(path: str | Path, *, settings: Settings | None = None, home: str | Path | None = None) -> Opened:
     """Add the run of a bundle to a home, which is made if it is missing, without a call; return what was added.
 
     Everything is verified before the home is changed. A run that the home has already stays as it is.
@@ -309,73 +391,118 @@ async def open_bundle(path: str | Path, *, settings: Settings | None = None) -> 
     Args:
         path: the file.
         settings: home and configuration; read from the environment by default.
+        home: the folder of the home; by default that of the settings.
 
     Raises:
         InputError: the file is no bundle, is damaged, or was written by a newer version.
         StorageError: the home cannot be written.
     """
-    return await add_bundle(Path(path), (settings or load_settings()).home)
+    settled, _ = place_of(settings, home)
+    return await add_bundle(Path(path), settled.home)
 
 
+@python_verb(columns="--map", source_format="--from", output="-o")
 async def export(
-    run: str = "last",
+    run: Path | RunLike = "last",
     output: str | Path | None = None,
     *,
     format: str | None = None,
+    source_format: str | None = None,
+    scorer: str | None = None,
+    columns: "ColumnNames | None" = None,
     settings: Settings | None = None,
-    home: Home | None = None,
+    home: HomeLike | None = None,
 ) -> Export:
-    """Return the rows of a run, with the types of their columns; with `output` they are written to a file, too.
+    """Return the rows of a run or of a file of results, with the types of their columns; with `output` also as a file.
 
     Args:
-        run: its name, the beginning of its id, or `last`.
+        run: its name, the beginning of its id, or `last`; or a `RunResult`; or a file, as `diff` takes it.
         output: a file of JSON lines, CSV or Parquet.
-        format: `jsonl`, `csv` or `parquet`; by default by the file's ending.
+        format: `jsonl`, `csv`, `excel` (CSV that Excel opens) or `parquet`; by default by the file's ending.
+        source_format: of a file of results: its format, such as `inspect`; by default by its content.
+        scorer: of a file of results: the scorer, the metric or the column of scores.
+        columns: of a table: its columns by field, such as `{"item": "question_id"}`.
         settings: home and configuration; read from the environment by default.
-        home: an open home.
+        home: a folder, or an open home; by default that of the settings, or of a `RunResult`.
 
     Raises:
-        NotFound: there is no such run.
-        InputError: the file cannot be written, or its format is unknown.
+        NotFound: there is no such run or file.
+        InputError: the file cannot be used or written, or its format is unknown.
     """
+    from dokimasia.integrations import is_results_file
     from dokimasia.runs.reading.exporting import encode, export_rows, format_of, write_whole
+    from dokimasia.runs.reading.result_files import export_results
 
-    with _reading(settings, home) as opened:
-        rows = await export_rows(opened, resolve_run(opened, run))
+    _refuse_missing([run])
+    place = place_of(settings, home, run)
+    if isinstance(run, str | Path) and is_results_file(run):
+        rows = export_results(_sources([run], place, source_format, scorer, columns))
+    else:
+        with _reading(*place) as opened:
+            rows = await export_rows(opened, resolve_run(opened, _run_or_path(run)))
     if output is not None:
         path = Path(output)
         write_whole(path, encode(rows, format_of(format, path)))
     return rows
 
 
+@python_verb(columns="--map", source_format="--from", output="-o")
 async def write_report(
-    run: str = "last",
+    run: Path | RunLike | Sequence[str | Path] = "last",
     output: str | Path | None = None,
     *,
     samples: int = SAMPLES,
+    source_format: str | None = None,
+    scorer: str | None = None,
+    columns: "ColumnNames | None" = None,
+    scale: tuple[float, float] | None = None,
     settings: Settings | None = None,
-    home: Home | None = None,
+    home: HomeLike | None = None,
 ) -> Path:
-    """Write the report of a run and return its path: one page that needs no network, or Markdown (`.md`).
+    """Write the report of a run, or of files of results, and return its path: one page that needs no network, or Markdown.
 
     Args:
-        run: its name, the beginning of its id, or `last`.
-        output: the file; by default `reports/RUN.html` in the home.
+        run: its name, the beginning of its id, or `last`; or a `RunResult`; or a file, as `diff` takes it, or several.
+        output: the file (`.html` or `.md`); by default `reports/RUN.html` in the home, and of files a page in the working
+            folder.
         samples: how many samples are shown, at most.
+        source_format: of files: their format, such as `inspect`; by default by their content.
+        scorer: of files: the scorer, the metric or the column of scores.
+        columns: of tables: the columns by field, or by file, as `diff` takes them.
+        scale: of files: the lowest and the highest score.
         settings: home and configuration; read from the environment by default.
-        home: an open home.
+        home: a folder, or an open home; by default that of the settings, or of a `RunResult`.
 
     Raises:
-        NotFound: there is no such run.
-        InputError: the file cannot be written, or its ending is that of another format.
+        NotFound: there is no such run or file.
+        InputError: a file cannot be used or written, or its ending is that of another format.
     """
+    from dokimasia.integrations import is_results_file
+    from dokimasia.runs.reading.exporting import write_whole
+    from dokimasia.runs.reading.reporting import format_of, render
     from dokimasia.runs.reading.reporting import write_report as write
+    from dokimasia.runs.reading.result_files import compare_results, report_file, results_report
 
-    settled = settings or load_settings()
+    names: list[Path | RunLike] = []
+    if isinstance(run, str | Path | Run | RunResult):
+        names.append(run)
+    else:
+        names += run
+    _refuse_missing(names)
     path = None if output is None else Path(output)
-    with _reading(settled, home) as opened:
-        redact = Redactor(settled.secrets)
-        written = await write(opened, resolve_run(opened, run), output=path, samples=samples, redact=redact)
+    settled, opened_home = place_of(settings, home, *names)
+    redact = Redactor(settled.secrets)
+    if len(names) > 1 or any(isinstance(name, str | Path) and is_results_file(name) for name in names):
+        sources = _sources(names, (settled, opened_home), source_format, scorer, columns)
+        format = format_of(path)
+        comparison = compare_results(sources, scale=scale, alone=True)
+        page = redact(render(results_report(comparison), format).decode()).encode()
+        path = path or report_file(list(map(_run_or_path, names)), format)
+        write_whole(path, page)
+        return path
+    with _reading(settled, opened_home) as opened:
+        row = resolve_run(opened, _run_or_path(names[0]))
+        written = await write(opened, row, output=path, samples=samples, redact=redact)
     return written.path
 
 
@@ -383,22 +510,23 @@ report = write_report
 """The same; `dokimasia.report` is the package that draws reports, so that the front door calls it `write_report`."""
 
 
+@python_verb()
 async def diagnose(
-    run: str = "last",
+    run: RunLike = "last",
     *,
     tree: str | None = None,
     seed: int | None = None,
     settings: Settings | None = None,
-    home: Home | None = None,
+    home: HomeLike | None = None,
 ) -> Diagnosis:
     """Return the tables that say where a run's models are weak and strong, as `dokimasia diagnose RUN --json` prints them.
 
     Args:
-        run: an evaluation: its name, the beginning of its id, or `last`.
+        run: an evaluation: its name, the beginning of its id, or `last`; or a `RunResult`.
         tree: a capability tree or a version of one; by default the run's, or else the data's categories.
         seed: seed of intervals and permutations; by default the run's.
         settings: home and configuration; read from the environment by default.
-        home: an open home.
+        home: a folder, or an open home; by default that of the settings, or of a `RunResult`.
 
     Raises:
         NotFound: the run is no evaluation, or there is no such tree.
@@ -407,13 +535,14 @@ async def diagnose(
     from dokimasia.methods.diagnosis.tables import diagnose as tables
     from dokimasia.methods.tree import evaluation_of
 
-    def read(opened: Home) -> Diagnosis:
-        evaluation, own_tree = evaluation_of(opened, run)
-        return tables(opened, evaluation, tree=tree or own_tree, seed=seed)
+    def read(context: OperationContext) -> Diagnosis:
+        evaluation, own_tree = evaluation_of(context.home, name_of_run(run))
+        return tables(context.home, evaluation, tree=tree or own_tree, seed=seed)
 
-    return await _read(settings, home, read)
+    return await _read(settings, home, read, run)
 
 
+@python_verb(columns="--map")
 async def compare_judgements(
     files: Sequence[str | Path],
     *,
@@ -453,8 +582,9 @@ async def compare_judgements(
     return await asyncio.to_thread(compare_files)
 
 
+@python_verb()
 async def correct(
-    run: str = "last",
+    run: RunLike = "last",
     *,
     passport: str | Path | None = None,
     human: str | Path | None = None,
@@ -462,19 +592,19 @@ async def correct(
     by_category: bool = False,
     width: float | None = None,
     settings: Settings | None = None,
-    home: Home | None = None,
+    home: HomeLike | None = None,
 ) -> CorrectionFigures:
     """Return the rates of a run as its judge decided, and corrected for the judge's errors.
 
     Args:
-        run: an evaluation or an audit: its name, the beginning of its id, or `last`.
+        run: an evaluation or an audit: its name, the beginning of its id, or `last`; or a `RunResult`.
         passport: a file with the judge's passport.
         human: a file of people's labels, as annotations.
         mix: a file with the mix of kinds of error.
         by_category: whether the labels are random draws of each category, rather than of all answers.
         width: the width of an interval that labels are counted for, as a share of the scale, above 0 and below 1.
         settings: home and configuration; read from the environment by default.
-        home: an open home.
+        home: a folder, or an open home; by default that of the settings, or of a `RunResult`.
 
     Raises:
         NotFound: there is no such run.
@@ -487,32 +617,38 @@ async def correct(
     return await _read(
         settings,
         home,
-        lambda opened: corrected(
-            opened, resolve_run(opened, run, is_correctable), **files, by_category=by_category, width=width
+        lambda context: corrected(
+            context.home,
+            resolve_run(context.home, name_of_run(run), is_correctable),
+            **files,
+            by_category=by_category,
+            width=width,
         ),
+        run,
     )
 
 
+@python_verb(passports="--passport", benchmarks="--benchmark")
 async def analyse(
-    run: str = "last",
+    run: RunLike = "last",
     *,
     ratings: str | Path | None = None,
-    against: str | None = None,
+    against: RunLike | None = None,
     benchmarks: Mapping[str, str | Path] | None = None,
     passports: Sequence[str | Path] = (),
     settings: Settings | None = None,
-    home: Home | None = None,
+    home: HomeLike | None = None,
 ) -> "AnalysedAudit":
     """Return the figures of an audit with its analyses, as `dokimasia analyse RUN --json` prints them.
 
     Args:
-        run: an audit: its name, the beginning of its id, or `last`.
+        run: an audit: its name, the beginning of its id, or `last`; or a `RunResult`.
         ratings: a file of outside ratings.
         against: an audit of the same rubrics by another judge.
         benchmarks: by name, files with another benchmark's scores of the models.
         passports: the passports of both judges, to weight them.
         settings: home and configuration; read from the environment by default.
-        home: an open home.
+        home: a folder, or an open home; by default that of the settings, or of a `RunResult`.
 
     Raises:
         NotFound: a run is no audit.
@@ -521,28 +657,30 @@ async def analyse(
     from dokimasia.methods.audit.analyses import analyse as analysed
     from dokimasia.storage.naming import comparable_with, of_method
 
-    def read(opened: Home) -> "AnalysedAudit":
-        row = resolve_run(opened, run, of_method("audit"))
+    def read(context: OperationContext) -> "AnalysedAudit":
+        opened = context.home
+        row = resolve_run(opened, name_of_run(run), of_method("audit"))
         return analysed(
             opened,
             row,
             ratings=_path(ratings),
-            against=None if against is None else resolve_run(opened, against, comparable_with(row)),
+            against=None if against is None else resolve_run(opened, name_of_run(against), comparable_with(row)),
             benchmarks={name: Path(file) for name, file in (benchmarks or {}).items()},
             passports=[Path(file) for file in passports],
         )
 
-    return await _read(settings, home, read)
+    return await _read(settings, home, read, run)
 
 
+@python_verb(runs="--run", output="-o")
 async def make_passport(
     judge: str,
     output: str | Path | None = None,
     *,
-    runs: Sequence[str] = (),
+    runs: Sequence[RunLike] = (),
     seed: int = 0,
     settings: Settings | None = None,
-    home: Home | None = None,
+    home: HomeLike | None = None,
 ) -> Passport:
     """Return the passport of a judge: what probes measured of it; with `output` it is written to a file, too.
 
@@ -552,7 +690,7 @@ async def make_passport(
         runs: the probes to make it from; by default all finished ones that asked the judge.
         seed: seed of the halves and intervals.
         settings: home and configuration; read from the environment by default.
-        home: an open home.
+        home: a folder, or an open home; by default that of the settings, or of a `RunResult`.
 
     Raises:
         NotFound: no finished probe asked the judge.
@@ -560,17 +698,20 @@ async def make_passport(
     from dokimasia.operations.passports import one_passport
     from dokimasia.people.passports import write_passport
 
-    def read(context: OperationContext) -> Passport:
-        return Passport.model_validate(one_passport(context, judge, run=list(runs) or None, seed=seed))
+    names = list(map(name_of_run, runs))
 
-    passport = await _operate(settings, home, read)
+    def read(context: OperationContext) -> Passport:
+        return Passport.model_validate(one_passport(context, judge, run=names or None, seed=seed))
+
+    passport = await _read(settings, home, read, *runs)
     if output is not None:
         write_passport(passport, Path(output))
     return passport
 
 
+@python_verb(retry="--retry-failed")
 async def resume(
-    run: str | Run = "last",
+    run: RunLike = "last",
     *,
     retry: bool | Collection[FailureKind] = False,
     settings: Settings | None = None,
@@ -578,20 +719,20 @@ async def resume(
     stop: Stop | None = None,
     transports: Mapping[str, Transport] | None = None,
     chat_models: "Mapping[str, BaseChatModel] | None" = None,
-    home: Home | None = None,
+    home: HomeLike | None = None,
     **changes: object,
 ) -> RunResult:
     """Continue an interrupted run from the store alone, and return its result.
 
     Args:
-        run: its name, the beginning of its id, or `last`.
+        run: its name, the beginning of its id, or `last`; or a `RunResult`.
         retry: whether failed items are asked anew, as new draws; or the kinds of failure whose items are.
         settings: home, configuration and keys; read from the environment by default.
         observer: receives the progress.
         stop: lets other code ask the run to stop.
         transports: transports that replace the package's own, by name.
         chat_models: the LangChain chat models that the run asks, by name.
-        home: a home that is open for writing, which the caller closes.
+        home: a folder, or a home that is open for writing, which the caller closes.
         changes: limits of this invocation, such as `max_cost`; None lifts one.
 
     Raises:
@@ -600,11 +741,11 @@ async def resume(
         ConfigError: a chat model is missing, or prompts or graphs are not those of the run any more.
         Interrupted: the run was asked to stop again.
     """
-    settled = settings or load_settings()
+    settled, opened_home = place_of(settings, home, run)
     request_of(Invocation, "resume", changes)
-    if isinstance(run, str):
-        with _reading(settled, home) as opened:
-            run = resolve_run(opened, run)
+    if not isinstance(run, Run):
+        with _reading(settled, opened_home) as opened:
+            run = resolve_run(opened, name_of_run(run))
     named = retry if isinstance(retry, str) else ",".join(retry or ()) if retry is not True else ""
     kinds = retryable(named) if retry else ()
     return await resume_run(
@@ -616,34 +757,41 @@ async def resume(
         transports=transports,
         chat_models=chat_models,
         retry=kinds,
-        home=home,
+        home=opened_home,
     )
 
 
+@python_verb(ForkRequest, node="--from")
 async def fork(
-    parent: str | Run, request: ForkRequest | None = None, *, settings: Settings | None = None, **fields: object
+    parent: RunLike,
+    request: ForkRequest | None = None,
+    *,
+    settings: Settings | None = None,
+    home: HomeLike | None = None,
+    **fields: object,
 ) -> RunResult:
     """Repeat a finished run with another judge, model or prompt, as a run of its own, and return its result.
 
     Args:
-        parent: the run: its name, the beginning of its id, `last`, or its row.
+        parent: the run: its name, the beginning of its id, or `last`; or a `RunResult`.
         request: what changes.
         settings: home, configuration and keys; read from the environment by default.
+        home: a folder, or a home that is open for writing, which the caller closes.
         fields: fields of `ForkRequest`, such as `judge` or `node`, in place of a request; and `observer`, `stop`,
-            `transports`, `chat_models`, `given` and `home`, as of other verbs.
+            `transports`, `chat_models` and `given`, as of other verbs.
 
     Raises:
         NotFound: there is no such run.
         InputError: nothing changes, the run is unfinished, or runs of its kind are not forked.
     """
-    settled = settings or load_settings()
-    names = ("observer", "stop", "transports", "chat_models", "given", "home")
+    names = ("observer", "stop", "transports", "chat_models", "given")
     services: JsonObject = {name: fields.pop(name) for name in names if name in fields}
+    settled, opened_home = place_of(settings, home, parent)
     fork_request = request_of(ForkRequest, "fork", fields) if request is None else request
-    if isinstance(parent, str):
-        with _reading(settled, services.get("home")) as opened:
-            parent = resolve_run(opened, parent)
-    return await fork_run(parent, fork_request, settings=settled, **services)
+    if not isinstance(parent, Run):
+        with _reading(settled, opened_home) as opened:
+            parent = resolve_run(opened, name_of_run(parent))
+    return await fork_run(parent, fork_request, settings=settled, home=opened_home, **services)
 
 
 def _path(file: str | Path | None) -> Path | None:

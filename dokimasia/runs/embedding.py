@@ -17,7 +17,7 @@ from dokimasia.gateway.budget import Budget
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.drive import GraphFile
-from dokimasia.graphs.runnable import GraphRunnable, borrowed, own_graph, signature_of
+from dokimasia.graphs.runnable import GraphRunnable, borrowed, check_judge, own_graph, signature_of
 from dokimasia.graphs.signatures import SIGNATURES
 from dokimasia.log import Redactor
 from dokimasia.plugins import entry_points_of, load
@@ -28,6 +28,7 @@ from dokimasia.runs.services import (
     keys_of,
     transports_of_run,
 )
+from dokimasia.runs.wording import errors_in_python
 from dokimasia.settings import Settings, load_settings, nearest, resolve_model
 from dokimasia.storage.content.blobs import MemoryBlobs
 from dokimasia.storage.content.reduced import ReducedImages
@@ -69,22 +70,27 @@ class ContextServices(TypedDict, total=False):
 
 @asynccontextmanager
 async def memory_context(
-    *, judge: str, models: Sequence[str] = (), options: GraphOptions | None = None, **services: Unpack[ContextServices]
+    *,
+    judge: str = "",
+    models: Sequence[str] = (),
+    options: GraphOptions | None = None,
+    **services: Unpack[ContextServices],
 ) -> AsyncIterator[Context]:
     """Open a context for agents and graphs without a home; values and ledger live as long as the context.
 
     Args:
-        judge: name of the judge, from the configuration or any LiteLLM name.
+        judge: name of the judge, from the configuration or any LiteLLM name; may be left out where none is asked.
         models: names of other models that will be asked.
         options: options of the graph; their judge and models are those of this context.
         services: see `ContextServices`.
 
     Raises:
-        ConfigError: a model is unknown, or its key is not in the environment.
+        ConfigError: an argument or a model is unknown, or a key is not in the environment.
     """
+    _check_services("memory_context", services, ("judge", "models", "options"))
     chat_models, transports = services.get("chat_models") or {}, services.get("transports")
     settings = (services.get("settings") or load_settings()).with_chat_models(chat_models)
-    names = dict.fromkeys((*models, *chat_models, judge))
+    names = dict.fromkeys(filter(None, (*models, *chat_models, judge)))
     specs = {name: with_known_price(resolve_model(settings, name)) for name in names}
     for spec in specs.values() if "sim" not in (transports or ()) else ():
         check_simulated(spec)
@@ -116,14 +122,41 @@ async def memory_context(
                 await transport.aclose()
 
 
+def _check_services(
+    function: str, services: ContextServices, own: Sequence[str] = (), options: Sequence[str] = ()
+) -> None:
+    """Check that a function is given no argument that it does not have.
+
+    Args:
+        function: the function, as it was called.
+        services: the arguments.
+        own: the function's other arguments.
+        options: options of the graph, which may have been meant.
+
+    Raises:
+        ConfigError: an argument is unknown; the message names it, and the options of the graph.
+    """
+    known = (*own, *ContextServices.__annotations__)
+    for name in services.keys() - set(known):
+        hint = nearest(name, (*known, *options))
+        if name in options:
+            hint = f": it is an option of the graph, options={{{name!r}: ...}}"
+        listed = f"; it takes {', '.join(known)}"
+        if options:
+            listed += f"; the graph has the options {', '.join(options)}"
+        raise ConfigError(f"{function} takes no {name}={hint}{listed}")
+
+
 @contextmanager
-def _stored_in(home: Path | Home | None, services: ContextServices) -> Iterator[ContextServices]:
+def _stored_in(home: str | Path | Home | None, services: ContextServices) -> Iterator[ContextServices]:
     """Yield the services with the ledger, values and images of a home, where one is named and they are not given."""
     if home is None:
         yield services
         return
     with ExitStack() as stack:
-        opened = home if isinstance(home, Home) else stack.enter_context(Home.open(home, write=True))
+        opened = home
+        if not isinstance(opened, Home):
+            opened = stack.enter_context(Home.open(Path(opened).expanduser(), write=True))
         stores = ContextServices(ledger=SqliteLedger(opened), store=SqliteValueStore(opened), blobs=opened.blobs)
         stores.update({name: service for name, service in services.items() if service is not None})  # pyright: ignore
         yield stores
@@ -136,13 +169,14 @@ class _Opening:
     judge: str
     models: Sequence[str]
     options: GraphOptions
-    home: Path | Home | None
+    home: str | Path | Home | None
     services: ContextServices
 
     @asynccontextmanager
     async def __call__(self) -> AsyncIterator[Context]:
         """Open the context."""
-        with _stored_in(self.home, self.services) as services:
+        arguments = {f"--{name}": name for name in ("home", "judge", "models", "prompts")}
+        with errors_in_python(arguments), _stored_in(self.home, self.services) as services:
             async with memory_context(
                 judge=self.judge, models=self.models, options=self.options, **services
             ) as context:
@@ -170,7 +204,7 @@ def as_runnable(
     *,
     judge: str = "",
     models: Sequence[str] = (),
-    home: Path | Home | None = None,
+    home: str | Path | Home | None = None,
     values: bool | None = None,
     options: GraphOptions | Mapping[str, object] | None = None,
     **services: Unpack[ContextServices],
@@ -185,7 +219,7 @@ def as_runnable(
         name: the graph's name, of the package or of a plug-in, or a module that defines a graph.
         context: a context that the caller has opened and closes (see `memory_context`). Without one each call opens one,
             which concurrent calls share.
-        judge: name of the judge; by default the first of the models.
+        judge: name of the judge, which a graph that asks one needs; see `judge` of its signature.
         models: names of the other models that are asked; those of `chat_models` and of the options belong to them.
         home: a folder, or an open home, whose ledger answers what was paid for before; by default all is in memory.
         values: whether the output has values in place of their ids; by default only without a context.
@@ -193,10 +227,17 @@ def as_runnable(
         services: see `ContextServices`.
 
     Raises:
-        ConfigError: there is no such graph, an option cannot be used, or no model is named.
+        ConfigError: there is no such graph, an argument or an option cannot be used, or the graph asks a judge and none is
+            named.
     """
     graph = graph_named(name) if isinstance(name, str) else name
     signature = signature_of(graph)
+    _check_services(
+        f"as_runnable({graph.NAME!r})",
+        services,
+        ("context", "judge", "models", "home", "values", "options"),
+        tuple(signature.options.model_fields),
+    )
     if context is not None:
         if judge or models or home is not None or services:
             raise ConfigError("as_runnable takes a context, or what one is opened with, and not both")
@@ -204,16 +245,27 @@ def as_runnable(
             own = _options_of(graph, options, dict(context.options))
             _check_names(graph.NAME, own, signature.names)
             context = replace(context, options=own)
+        _check_judged(graph, context.options)
         return GraphRunnable(graph, borrowed(context), values=bool(values), borrowed=True)
     own = _options_of(graph, options or {}, {"judge": judge})
     names = [*models, *_named(own, signature.names), *(services.get("chat_models") or ())]
-    judge = judge or own.judge or next(iter(names), "")
-    if not judge and graph.NAME != "verification":
-        raise ConfigError(f"the graph {graph.NAME!r} needs models: judge=..., models=..., or chat_models=...")
+    judge = judge or own.judge
+    _check_judged(graph, own.model_copy(update={"judge": judge}))
     settings = services.get("settings") or load_settings()
     services["settings"] = settings.with_chat_models(services.get("chat_models"))
-    opening = _Opening(judge or "sim/judge", tuple(names), own, home, services)
+    opening = _Opening(judge, tuple(names), own, home, services)
     return GraphRunnable(graph, opening, values=values is not False)
+
+
+def _check_judged(graph: GraphFile, options: GraphOptions) -> None:
+    """Check that options name the judge that a graph asks, whatever its input.
+
+    Raises:
+        ConfigError: no judge is named.
+    """
+    judged = signature_of(graph).judge
+    if judged == "yes" or (judged == "without checker" and not getattr(options, "checker", "")):
+        check_judge(graph.NAME, options.judge)
 
 
 def _options_of(

@@ -58,6 +58,9 @@ if TYPE_CHECKING:
 Q = TypeVar("Q", bound=RunRequest)
 P = TypeVar("P", bound=RunPlan)
 
+HomeLike = str | Path | Home
+"""A home: its folder, or an open one."""
+
 
 class RunResult(Value):
     """A finished, or unfinished, run: its id, whether it is complete but for what a person has to do, and its figures.
@@ -71,6 +74,11 @@ class RunResult(Value):
     end: End = "complete"
     why: str = ""
     _home: Path | None = PrivateAttr(default=None)
+
+    @property
+    def home(self) -> Path | None:
+        """The folder of the home that the run lies in; None if it was not made by a run of this process."""
+        return self._home
 
     def read_from(self, home: Path) -> Self:
         """Return the result of a run that lies in a home, where its rows are read."""
@@ -127,6 +135,38 @@ class RunResult(Value):
     __str__ = __repr__
 
 
+RunLike = str | Run | RunResult
+"""A run: its name, the beginning of its id, or `last`; its row; or its result."""
+
+
+def name_of_run(run: RunLike) -> str:
+    """Return the name by which a home knows a run."""
+    if isinstance(run, RunResult):
+        return run.run
+    if isinstance(run, Run):
+        return run.id
+    return run
+
+
+def place_of(settings: Settings | None, home: HomeLike | None, *runs: object) -> tuple[Settings, Home | None]:
+    """Return the settings of a function's home, and the home itself if it is open.
+
+    Args:
+        settings: home and configuration; read from the environment by default.
+        home: a home in place of that of the settings.
+        runs: runs that are read; without settings and a home, the home is that of the first `RunResult`.
+    """
+    settled = settings or load_settings()
+    if isinstance(home, Home):
+        return settled, home
+    if home is not None:
+        return settled.at(home), None
+    results = [run for run in runs if isinstance(run, RunResult) and run.home is not None]
+    if settings is None and results and results[0].home is not None:
+        return settled.at(results[0].home), None
+    return settled, None
+
+
 async def run(
     method: Method[Q, P],
     request: Q,
@@ -138,7 +178,7 @@ async def run(
     chat_models: "Mapping[str, BaseChatModel] | None" = None,
     prompts: PromptLibrary | None = None,
     given: Any = None,
-    home: Home | None = None,
+    home: HomeLike | None = None,
 ) -> RunResult:
     """Run a request and return its result.
 
@@ -154,17 +194,18 @@ async def run(
         chat_models: LangChain chat models by the names under which the request names them.
         prompts: prompts that replace the package's own.
         given: what the method takes beside its request, such as a program's own criteria.
-        home: a home that is open for writing. The caller closes it and the transports, so that several runs can work over
-            it in one event loop. By default a home is opened for this run and closed.
+        home: a folder; or a home that is open for writing. The caller closes that and the transports, so that several runs
+            can work over it in one event loop. By default the home of the settings is opened for this run and closed.
 
     Raises:
         InputError: the data, the configuration or the options cannot be used; nothing was sent.
         HomeLocked: another process writes to the home.
         Interrupted: the run was asked to stop; what is finished is kept.
     """
-    settings = (settings or load_settings()).with_chat_models(chat_models)
+    settings, opened_home = place_of(settings, home)
+    settings = settings.with_chat_models(chat_models)
     library = method.library(request, given) if prompts is None else prompts
-    async with open_home(settings, home, transports, create=request.makes_home) as opened:
+    async with open_home(settings, opened_home, transports, create=request.makes_home) as opened:
         session = Session(settings, opened, library, given=given, transports=tuple(transports or ()))
         row, new = await persist_run(method, opened, request, await admit(method, request, session))
         return await carry_out(

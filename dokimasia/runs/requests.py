@@ -114,6 +114,11 @@ def option_of(field: FieldInfo) -> Option:
     return next((option for option in field.metadata if isinstance(option, Option)), PLAIN)
 
 
+def flags_of(name: str, field: FieldInfo) -> tuple[str, ...]:
+    """Return the flags of a field on the command line."""
+    return option_of(field).flags or (_dashed(name),)
+
+
 def kind_of(field: FieldInfo) -> Any:
     """Return the type of a field's values without None and without annotations."""
     kind = field.annotation

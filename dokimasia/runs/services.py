@@ -4,11 +4,12 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from dokimasia.agents import PromptLibrary
-from dokimasia.chat_models import LANGCHAIN, chat_model_for
+from dokimasia.chat_models import LANGCHAIN, chat_model_for, keeping_identity
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError
@@ -131,7 +132,8 @@ def chat_transports(
         if spec.transport.startswith(LANGCHAIN) and spec.transport not in transports:
             from dokimasia.gateway.langchain import LangChainTransport
 
-            transports[spec.transport] = LangChainTransport(chat_model_for(spec, given or {}))
+            model = chat_model_for(spec, given or {})
+            transports[spec.transport] = LangChainTransport(model, during=partial(keeping_identity, model, spec.ref))
     return transports
 
 

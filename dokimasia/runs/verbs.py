@@ -20,6 +20,7 @@ from dokimasia.runs.lifecycle import RunResult, run
 from dokimasia.runs.method import Method
 from dokimasia.runs.plans import RunPlan
 from dokimasia.runs.requests import Invocation, RunRequest, fields_in_order, kind_of, option_of
+from dokimasia.runs.wording import arguments_of, errors_in_python
 from dokimasia.settings import nearest
 
 Q = TypeVar("Q", bound=RunRequest)
@@ -42,7 +43,7 @@ stop: lets other code ask the run to stop.
 transports: transports that replace the package's own, by name.
 chat_models: LangChain chat models by the names under which the request names them.
 given: what the method takes beside its request.
-home: a home that is open for writing, which the caller closes."""
+home: a folder, or a home that is open for writing, which the caller closes."""
 
 
 class Verb(Protocol, Generic[Q_contra]):
@@ -71,22 +72,25 @@ def verb(method: Method[Q, P], name: str) -> Verb[Q]:
         name: the function's name.
     """
 
+    arguments = {"--home": "home", **arguments_of(method.request)}
+
     async def call(request: Q | None = None, **fields: object) -> RunResult:
         services: JsonObject = {key: fields.pop(key) for key in tuple(fields) if key in SERVICES}
         if isinstance(fields.get("prompts"), PromptLibrary):
             services["prompts"] = fields.pop("prompts")
-        if request is None:
-            request = request_of(method.request, name, fields)
-        elif fields:
-            raise InputError(f"{name}: {', '.join(fields)}: give a request, or its fields by name, and not both")
-        return await run(method, request, **services)
+        with errors_in_python(arguments):
+            if request is None:
+                request = request_of(method.request, name, fields)
+            elif fields:
+                raise InputError(f"{name}: {', '.join(fields)}: give a request, or its fields by name, and not both")
+            return await run(method, request, **services)
 
     describe(call, method.request, name)
     return call
 
 
 def request_of(request: type[Asked], name: str, fields: Mapping[str, object]) -> Asked:
-    """Return a request with these fields; paths become absolute, and lists of names may be lists.
+    """Return a request with these fields; paths become absolute, and lists of names, or of `NAME=VALUE`, any list or mapping.
 
     Args:
         request: the type of the request.
@@ -108,8 +112,12 @@ def request_of(request: type[Asked], name: str, fields: Mapping[str, object]) ->
 
 
 def _read(field: FieldInfo, value: object) -> object:
-    """Return a field's value as the command line would read it."""
+    """Return a field's value as the command line would read it; a run's result stands for its run."""
     read = option_of(field).read
+    if isinstance(value, RunResult):
+        value = value.run
+    elif isinstance(value, list | tuple):
+        value = [part.run if isinstance(part, RunResult) else part for part in value]
     if value is None:
         return None
     if kind_of(field) is Path:
@@ -117,6 +125,8 @@ def _read(field: FieldInfo, value: object) -> object:
         return path.absolute() if read is None else read(path)
     if get_origin(kind_of(field)) is tuple and isinstance(value, str | Path):
         value = (value,)
+    elif get_origin(kind_of(field)) is tuple and isinstance(value, Mapping):
+        value = [f"{name}={part}" for name, part in value.items()]
     texts = isinstance(value, list | tuple) and all(isinstance(part, str | Path) for part in value)
     return read(value) if texts and read is not None else value
 

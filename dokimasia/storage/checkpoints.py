@@ -177,8 +177,9 @@ def _plain_config(config: RunnableConfig) -> RunnableConfig:
 async def open_saver(home: Home) -> AsyncIterator[Saver]:
     """Yield the saver of a home that is open for writing, and close it at the end.
 
-    The serializer knows only LangGraph's own types and plain values. It never imports or builds another type that a
-    checkpoint names, and refuses pickled data, so that write access to the file does not allow running code.
+    The serializer knows only LangGraph's own types, plain values, and where graphs are embedded also this package's frozen
+    values (see `dokimasia.graphs.runnable.allow_in_checkpoints`). It never imports or builds another type that a checkpoint
+    names, and refuses pickled data, so that write access to the file does not allow running code.
 
     Raises:
         StorageError: the home is open for reading only, or its checkpoints are damaged or cannot be written; also raised

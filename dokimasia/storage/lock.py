@@ -137,7 +137,8 @@ def _refusal(path: Path) -> HomeLocked:
         process = f"{holder.pid} on {holder.host}"
         if holder.pid == os.getpid() and holder.host == socket.gethostname():
             return HomeLocked(
-                f"{home} is already open for writing in this process ({process}): close it first, {elsewhere}.",
+                f"{home} is already open for writing in this process ({process}): close it first, or give the open home as "
+                "home=.",
                 service=holder.service,
             )
         service = f", a service at {holder.service}" if holder.service else ""

@@ -8,7 +8,10 @@ import pytest
 
 import dokimasia
 from dokimasia.cli.main import run
+from dokimasia.errors import InputError, NotFound
+from dokimasia.integrations import parse_columns
 from dokimasia.report.comparison import RunComparison
+from dokimasia.report.fields import as_json
 from dokimasia.report.results import ResultsComparison
 from dokimasia.simulation.world import write_world
 from tests.integrations.writing import (
@@ -167,8 +170,18 @@ def test_runs_join_files(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> N
         ((LOGS / "first.eval", LOGS / "second.eval", "--from", "table"), "first.eval"),
         ((LOGS / "first.eval", "other.jsonl"), "have no item in common: one has q1, q2, q3, the other 1, 2"),
         ((LOGS / "first.eval", "hundred.jsonl"), "bring them to one scale"),
-        (("unscored.jsonl", "other.jsonl"), ""),
-        (("unscored.jsonl", "m=unscored.jsonl"), "no item has a score"),
+        (
+            ("other.jsonl", "unscored.jsonl"),
+            "unscored.jsonl has no column of scores, so that there is nothing to compare: name it with --map score=COLUMN, or "
+            "name a judged file. It has id, response, points",
+        ),
+        (("unscored.jsonl", "m=unscored.jsonl", "--map", "score=empty"), "has no column 'empty'"),
+        (("unscored.jsonl", "m=unscored.jsonl", "--map", "score=points"), "no item has a score"),
+        (
+            ("other.jsonl", "unscored.jsonl", "--map", "none.jsonl:score=points"),
+            "--map names the columns of 'none.jsonl', which is none of the files: other.jsonl, unscored.jsonl",
+        ),
+        (("other.jsonl", "unscored.jsonl", "--map", "unscored.jsonl:x=points"), "write FIELD=COLUMN"),
         (("one", "two", "--scorer", "f1"), "are for files of results"),
         (("one",), "Missing argument 'SECOND'"),
     ],
@@ -179,10 +192,7 @@ def test_mistakes_end_with_exit_code_2(
     """Each says what is wrong and what to do, and nothing is printed or written."""
     write_lines(tmp_path / "other.jsonl", [{"id": n, "model": "m", "score": 1} for n in (1, 2)])
     write_lines(tmp_path / "hundred.jsonl", [{"id": f"q{n}", "model": "m", "score": 40 * n} for n in (1, 2)])
-    write_lines(tmp_path / "unscored.jsonl", [{"id": n, "response": "x"} for n in (1, 2)])
-    if not message:
-        assert compared(capfd, *arguments)["pairs"][0]["difference"] is None
-        return
+    write_lines(tmp_path / "unscored.jsonl", [{"id": n, "response": "x", "points": None} for n in (1, 2)])
     said = printed(capfd, "diff", *arguments, code=2)
     assert message in said
     assert sorted(path.name for path in tmp_path.iterdir()) == ["hundred.jsonl", "other.jsonl", "unscored.jsonl"]
@@ -241,10 +251,54 @@ def test_a_report_on_files_is_one_page(tmp_path: Path, capfd: pytest.CaptureFixt
     assert "a report is on one run" in printed(capfd, "report", "one", "two", code=2)
 
 
+def test_each_file_may_have_columns_of_its_own(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Columns that all files share, and those of a file alone, by its name or by the name of its model."""
+    write_lines(tmp_path / "a.jsonl", [{"id": n, "ok": n % 2} for n in range(8)])
+    write_lines(tmp_path / "b.jsonl", [{"question": n, "points": 1} for n in range(8)])
+    figures = compared(capfd, "a.jsonl", "b.jsonl", "--map", "score=ok", "--map", "b.jsonl:item=question,score=points")
+    assert figures["pairs"][0]["difference"]["mean"] == 0.5
+    assert figures["pairs"][0]["n_shared"] == 8
+    by_model = compared(capfd, "a.jsonl", "m=b.jsonl", "--map", "score=ok", "--map", "m:item=question,score=points")
+    assert by_model["pairs"][0]["difference"] == figures["pairs"][0]["difference"]
+    for columns in (
+        {"score": "ok", "b.jsonl": {"item": "question", "score": "points"}},
+        {"a.jsonl": {"score": "ok"}, tmp_path / "b.jsonl": {"item": "question", "score": "points"}},
+    ):
+        in_python = dokimasia.diff_sync("a.jsonl", "b.jsonl", columns=columns)
+        assert isinstance(in_python, ResultsComparison)
+        assert as_json(in_python)["pairs"] == figures["pairs"]
+    with pytest.raises(
+        InputError, match=r'has no column of scores.* columns=\{"score": COLUMN\}.* It has question, points'
+    ):
+        dokimasia.diff_sync("b.jsonl", "a.jsonl", columns={"a.jsonl": {"score": "ok"}, "b.jsonl": {"item": "question"}})
+
+
+def test_python_reads_files_by_name(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A text that names a file is a file, as on the command line; it is compared, exported and reported without a home."""
+    paths = [table(tmp_path, name) for name in BOTH]
+    columns = parse_columns([TABLE_COLUMNS])
+    names = [path.name for path in paths]
+    by_path = dokimasia.diff_sync(*paths, columns=columns)
+    assert dokimasia.diff_sync(*names, columns=columns).pairs == by_path.pairs
+    assert dokimasia.diff_sync(f"first={names[0]}", names[1], columns=columns).pairs == by_path.pairs
+    for form in (paths[0], names[0]):
+        rows = dokimasia.export_sync(form, tmp_path / "rows.jsonl", columns=columns)
+        assert len(rows.rows) == len((tmp_path / "rows.jsonl").read_text().splitlines()) == ITEMS
+    page = dokimasia.write_report_sync(names, columns=columns)
+    assert page.name == f"{paths[0].stem}-{paths[1].stem}.html"
+    printed(capfd, "report", *names, "--map", TABLE_COLUMNS, "-o", "command.html")
+    assert page.read_bytes() == (tmp_path / "command.html").read_bytes()
+    assert dokimasia.write_report_sync(paths[0], "one.md", columns=columns).read_text().startswith("# ")
+    for verb in (dokimasia.diff_sync, dokimasia.export_sync, dokimasia.write_report_sync):
+        with pytest.raises(NotFound, match=r"there is no file none\.csv"):
+            verb("none.csv")
+    assert not (tmp_path / ".dokimasia").exists()
+
+
 def test_python_takes_paths(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """`dokimasia.diff` of paths gives the figures of the command; of names it still gives those of runs."""
     paths = [table(tmp_path, name) for name in BOTH]
-    columns = dict(part.split("=") for part in TABLE_COLUMNS.split(","))
+    columns = parse_columns([TABLE_COLUMNS])
     figures = dokimasia.diff_sync(paths[0], paths[1], columns=columns)
     assert isinstance(figures, ResultsComparison)
     assert figures.pairs[0].n_shared == ITEMS

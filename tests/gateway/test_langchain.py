@@ -21,6 +21,7 @@ from pydantic import BaseModel, Field, SecretStr
 
 from dokimasia import as_runnable
 from dokimasia.chat_models import chat_model_ref
+from dokimasia.datasets import read_jsonl
 from dokimasia.domain.call import Chat, Message, ModelCall, ModelSpec, ToolCall, ToolSpec
 from dokimasia.domain.sample import ImageRef, Sample, TextPart
 from dokimasia.errors import ConfigError, Interrupted, StorageError, TransportError
@@ -29,7 +30,7 @@ from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings, load_settings, resolve_model
-from dokimasia.simulation.world import write_world
+from dokimasia.simulation.world import write_creative, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.memory import MemoryBlobs
 from dokimasia.storage.runs import get_run
@@ -532,3 +533,39 @@ async def test_a_plugin_brings_a_chat_model(tmp_path: Path) -> None:
         resolve_model(settings, "langchain/acm")
     with pytest.raises(ConfigError, match=r"'wrong' of group dokimasia.chat_models: str is not a LangChain chat model"):
         resolve_model(settings, "langchain/wrong")
+
+
+class Forgetful(Chatty):
+    """A judge whose first reply is of no use, and which notes that in a field."""
+
+    scolded: bool = False
+
+    def _generate(
+        self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **given: Any
+    ) -> ChatResult:
+        self.asked.append((messages, given))
+        text = "Final Verdict is: [[A>B]]" if self.scolded else "I like both of them."
+        self.scolded = True
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(text))])
+
+
+async def test_a_repaired_reply_is_taken_from_the_ledger(tmp_path: Path) -> None:
+    """A chat model that changes a field of its own while it replies stays one model, so that nothing is asked twice."""
+    data, blobs = tmp_path / "cases.jsonl", MemoryBlobs()
+    write_creative(data, 1, 0)
+    [sample] = read_jsonl(data, blobs=blobs)
+    judge = Forgetful()
+    how: Any = {"judge": "mine", "models": ("sim/strong",), "blobs": blobs, "home": tmp_path / "home"}
+    options = {"baseline": "sim/weak", "factuality": "none", "places": ("first",)}
+    input = {"sample": sample, "items": [{"model": "sim/strong"}]}
+    duel = as_runnable("duel", chat_models={"mine": judge}, options=options, **how)
+    first = await duel.ainvoke(input)
+    assert len(judge.asked) == 2, "the second request sends the reply back"
+    assert (await duel.ainvoke(input), len(judge.asked)) == (first, 2)
+    again = as_runnable("duel", chat_models={"mine": judge}, options=options, **how)
+    assert (await again.ainvoke(input), len(judge.asked)) == (first, 2)
+    fresh = Forgetful()
+    assert await as_runnable("duel", chat_models={"mine": fresh}, options=options, **how).ainvoke(input) == first
+    assert not fresh.asked
+    judge.temperature = 0.9
+    assert endpoint(judge) != endpoint(Forgetful()), "a parameter that the program changes makes another model"

@@ -11,7 +11,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 from pydantic import TypeAdapter
 
-from dokimasia import MemoryBlobs, as_runnable, memory_context
+from dokimasia import MemoryBlobs, MemoryStore, as_runnable, memory_context
 from dokimasia.agents.candidate import answer_question
 from dokimasia.datasets import read_jsonl
 from dokimasia.domain.blindspots import Perturbed
@@ -21,7 +21,7 @@ from dokimasia.domain.judgement import Response
 from dokimasia.domain.review import GoldenCaption, ReviewRecord
 from dokimasia.domain.rubric import RubricSource
 from dokimasia.domain.sample import Sample
-from dokimasia.errors import ConfigError, InputError, LoopRunning
+from dokimasia.errors import ConfigError, DataError, InputError, LoopRunning
 from dokimasia.graphs.runnable import own_graph
 from dokimasia.graphs.signatures import SIGNATURES
 from dokimasia.graphs.versions import VERSIONS
@@ -405,7 +405,7 @@ async def test_what_cannot_be_used_is_named(world: World) -> None:
         as_runnable("nonsense")
     with pytest.raises(ConfigError, match="options of the graph 'peer_review': panel: Field required"):
         as_runnable("peer_review")
-    with pytest.raises(ConfigError, match="the graph 'deciding' needs models"):
+    with pytest.raises(ConfigError, match="the graph 'deciding' needs a judge: judge="):
         as_runnable("deciding")
     with pytest.raises(InputError, match="cannot take this input: sample: Field required"):
         await review(world).ainvoke({"topic": "any"})
@@ -433,3 +433,134 @@ async def test_verification_interrupts_the_graph_around_it() -> None:
     assert waiting["__interrupt__"][0].value == {"item": "i1"}
     done = await outer.ainvoke(Command(resume={"decision": "d1", "action": "accept"}), config)
     assert done["verdict"] == "accepted"
+
+
+JUDGELESS = {"peer_review", "verification", "mode_coding", "probing", "gold_writing", "gold_imaging"}
+"""Graphs whose input and options name every model that they ask."""
+
+
+async def test_no_contestant_is_the_judge(world: World) -> None:
+    """A graph that asks a judge is refused without one, whatever other models are named."""
+    case, _ = world.samples(write_creative)
+    options = {"panel": PANEL, "pool": PANEL, "writer": "sim/weak", "checker": "sim/strong"}
+    for name, signature in SIGNATURES.items():
+        how: Any = {"models": ("sim/strong", "sim/weak")}
+        how["options"] = {field: value for field, value in options.items() if field in signature.names}
+        if name in JUDGELESS or name == "checkpoint_scoring":
+            assert as_runnable(name, **how)
+        else:
+            with pytest.raises(ConfigError, match=f"the graph '{name}' needs a judge: judge=..."):
+                as_runnable(name, **how)
+    with pytest.raises(ConfigError, match="the graph 'gold_writing' needs a judge"):
+        as_runnable("gold_writing", options={"writer": "sim/weak"})
+    async with memory_context(models=("sim/strong", "sim/weak"), blobs=world.blobs) as context:
+        with pytest.raises(ConfigError, match="the graph 'duel' needs a judge"):
+            as_runnable("duel", context, options={"baseline": "sim/weak"})
+        with pytest.raises(ConfigError, match=r"the graph asks a judge, and none is named: judge=\.\.\."):
+            await context.ask(answer_question(case))
+    [sample] = world.samples(write_world, 1)
+    scoring = as_runnable("checkpoint_scoring", models=("sim/strong",), blobs=world.blobs)
+    items = [{"model": "sim/strong"}]
+    ruled = await scoring.ainvoke({"sample": sample, "items": items})
+    assert ruled["items"][0]["final"].rule
+    criteria = (await world.run("cognitive_replay", {"sample": sample}))["criteria"]
+    with pytest.raises(ConfigError, match="the graph 'checkpoint_scoring' needs a judge"):
+        await scoring.ainvoke({"sample": sample, "criteria": criteria, "items": items})
+
+
+async def test_a_response_is_a_value_its_text_or_an_id(world: World) -> None:
+    """Each graph that takes a response takes its text, and the id of a stored one, with the same result."""
+    case, _ = world.samples(write_creative)
+    [sample] = world.samples(write_world, 1)
+    criteria = (await world.run("cognitive_replay", {"sample": sample}))["criteria"]
+    first, second = "Two red cups stand on the table.\nFinal answer: 2", "There are three cups.\nFinal answer: 3"
+    value = Response(sample=sample.digest, model="sim/weak", text=first)
+    told = Response(sample=case.digest, model="sim/strong", text=first)
+    base = Response(sample=case.digest, model="sim/weak", text=second)
+    store = MemoryStore()
+    for response in (value, told, base):
+        await store.put(response)
+    forms: dict[str, list[dict[str, Any]]] = {
+        "checkpoint_scoring": [
+            {"sample": sample, "criteria": criteria, "items": [{"model": "sim/weak", "response": form}]}
+            for form in (value, first, value_id(value))
+        ],
+        "deciding": [
+            {"sample": sample, "items": [{"model": "sim/weak", "response": form}]}
+            for form in (value, first, value_id(value))
+        ],
+        "refinement": [
+            {"sample": sample, "criteria": criteria, "model": "sim/weak", "response": form}
+            for form in (value, first, value_id(value))
+        ],
+        "duel": [
+            {"sample": case, "items": [{"model": "sim/strong", "response": form, "baseline": other}]}
+            for form, other in ((told, base), (first, second), (value_id(told), value_id(base)))
+        ],
+    }
+    for name, inputs in forms.items():
+        options = {"baseline": "sim/weak"} if name == "duel" else {}
+        how: Any = {"models": ("sim/strong", "sim/weak"), "store": store, "options": options}
+        results = [await world.run(name, input, **how) for input in inputs]
+        assert results[0] == results[1] == results[2], name
+    ranked = await world.run("batch_ranking", {"sample": sample, "responses": [first, second]})
+    assert len(ranked["result"].ranks) == 2
+    assert (await world.run("criteria_making", {"sample": sample, "auxiliary": [first, second]}))["result"].criteria
+
+
+async def test_an_unknown_argument_is_named(world: World) -> None:
+    """What neither a graph's runnable nor a context takes is an error with the options of the graph, and not ignored."""
+    with pytest.raises(
+        ConfigError,
+        match=r"as_runnable\('peer_review'\) takes no panel=: it is an option of the graph, options=\{'panel'",
+    ):
+        as_runnable("peer_review", panel=PANEL)  # pyright: ignore
+    with pytest.raises(
+        ConfigError,
+        match=r"takes no chat_model=; did you mean 'chat_models'.*; the graph has the options judge, .*baseline",
+    ):
+        as_runnable("duel", judge=JUDGE, chat_model={})  # pyright: ignore
+    with pytest.raises(ConfigError, match="memory_context takes no blob=; did you mean 'blobs'"):
+        async with memory_context(judge=JUDGE, blob=world.blobs):  # pyright: ignore
+            pass
+
+
+async def test_a_duel_with_the_reference_answer(world: World) -> None:
+    """The baseline `reference` is the sample's own answer, in which no model is asked; a sample without one is named."""
+    case, _ = world.samples(write_creative)
+    items = [{"model": "sim/strong"}]
+    for sample in (case, case.model_copy(update={"reference_answer": "Once there was a cup."})):
+        runnable = as_runnable("duel", judge=JUDGE, models=("sim/strong",), blobs=world.blobs)
+        if sample.reference_text:
+            [duel] = (await runnable.ainvoke({"sample": sample, "items": items}))["items"]
+            assert (duel["baseline"].model, duel["baseline"].text) == ("reference", sample.reference_text)
+            assert -100 <= duel["score"] <= 100
+        else:
+            with pytest.raises(DataError, match=f"sample '{sample.id}' has no reference answer to compare with"):
+                await runnable.ainvoke({"sample": sample, "items": items})
+
+
+class Kept(TypedDict, total=False):
+    """The checkpointed state of somebody else's graph."""
+
+    sample: Sample
+    items: list[Any]
+    result: list[Any]
+
+
+async def test_checkpoints_of_another_graph_hold_values(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    """A program's own saver writes and reads the values of a graph without a warning, and gives them back equal."""
+    case, _ = world.samples(write_creative)
+    image, _ = world.samples(write_described)
+    duel = as_runnable("duel", judge=JUDGE, models=("sim/strong",), options={"baseline": "sim/weak"}, blobs=world.blobs)
+    inputs: list[tuple[Any, Any]] = [
+        (duel, {"sample": case, "items": [{"model": "sim/strong"}]}),
+        (review(world), {"sample": image}),
+    ]
+    for runnable, input in inputs:
+        graph = StateGraph(Kept).add_node("part", runnable).add_edge(START, "part").compile(InMemorySaver())
+        config: Any = {"configurable": {"thread_id": "one"}}
+        state = await graph.ainvoke(input, config)
+        assert (await graph.aget_state(config)).values == state
+        assert isinstance(state["sample"], Sample)
+    assert not [record for record in caplog.records if record.name.startswith("langgraph")]

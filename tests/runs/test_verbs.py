@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 import dokimasia
-from dokimasia import EvaluationRequest, RunResult, Settings, evaluate, load_settings
+from dokimasia import EvaluationRequest, Home, HomeLocked, RunResult, Settings, evaluate, load_settings
 from dokimasia.errors import ConfigError, InputError, LoopRunning, NotFound
+from dokimasia.report.comparison import RunComparison
 from dokimasia.runs.catalogue import OWN, own_method
+from dokimasia.runs.lifecycle import run
+from dokimasia.runs.verbs import request_of
 from dokimasia.simulation.world import write_world
 
 SYNC = sorted(name for name in dokimasia.__all__ if name.endswith("_sync"))
@@ -96,6 +99,7 @@ async def test_verbs_read_and_write_what_runs_left(settings: Settings, tmp_path:
     shown = await dokimasia.show("weak", settings=settings)
     assert shown.figures["models"].keys() == {"sim/weak"}
     compared = await dokimasia.diff("weak", "strong", models=("sim/weak", "sim/strong"), settings=settings)
+    assert isinstance(compared, RunComparison)
     assert compared.scores
     file = tmp_path / "rows.jsonl"
     await dokimasia.export("weak", file, settings=settings)
@@ -123,3 +127,94 @@ def test_reading_verbs_have_twins(settings: Settings) -> None:
     """Without an event loop the same verbs return the same."""
     assert dokimasia.show_sync("weak", settings=settings).name == "weak"
     assert dokimasia.diagnose_sync("weak", settings=settings).models == ("sim/weak",)
+
+
+def test_an_error_of_a_sync_verb_has_no_other_error_behind_it(settings: Settings) -> None:
+    """A traceback shows the error alone, and nothing of an event loop that is looked for."""
+    with pytest.raises(NotFound) as raised:
+        dokimasia.show_sync("nonsense", settings=settings)
+    errors: list[BaseException] = []
+    error: BaseException | None = raised.value
+    while error is not None:
+        errors.append(error)
+        error = error.__context__
+    assert not [error for error in errors if "event loop" in str(error)]
+
+
+async def test_a_result_stands_for_its_run(settings: Settings, tmp_path: Path) -> None:
+    """Every verb that takes a run takes the result of one, and reads it in the home in which it was made."""
+    how: dict[str, Any] = {"judge": "sim/judge", "settings": settings}
+    data = settings.home.parent / "world.jsonl"
+    weak = await evaluate(data=data, models=["sim/weak"], **how)
+    strong = await evaluate(data=data, models=["sim/strong"], **how)
+    pair = ("sim/weak", "sim/strong")
+    assert (await dokimasia.show(weak)).id == weak.run
+    assert (await dokimasia.gate(strong, baseline=weak, max_drop=2, models=pair)).baseline == weak.run
+    assert (await dokimasia.diff(weak, strong, models=pair)).first.run == weak.run
+    assert set((await dokimasia.board(weak, strong)).models) == set(pair)
+    assert len((await dokimasia.export(weak)).rows) == len(weak.rows)
+    assert "sim/weak" in (await dokimasia.write_report(weak, tmp_path / "weak.md")).read_text()
+    assert (await dokimasia.diagnose(weak)).models == ("sim/weak",)
+    assert (await dokimasia.bundle(weak, tmp_path / "weak.dokimasia")).is_file()
+    assert (await dokimasia.resume(weak)).run == weak.run
+    assert (await dokimasia.fork(weak, judge="sim/judge-lenient", node="score")).complete
+    assert dokimasia.pending_checks(weak) == []
+    with pytest.raises(InputError, match="passport"):
+        await dokimasia.correct(weak)
+    modes = await dokimasia.modes(run=weak, judge="sim/judge", settings=settings)
+    assert modes.complete
+
+
+async def test_a_home_is_named_by_text(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder of any form is a home, for verbs that run, read and open bundles, and for the settings."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DOKIMASIA_HOME", raising=False)
+    data = str(settings.home.parent / "world.jsonl")
+    result = await evaluate(data=data, judge="sim/judge", models="sim/weak", home="mine", limit=1)
+    assert result.home == tmp_path / "mine"
+    for home in ("mine", "./mine", tmp_path / "mine"):
+        assert (await dokimasia.show(home=home)).id == result.run
+        assert load_settings(home=home, config=None, cwd=str(tmp_path), env={}).home.resolve() == tmp_path / "mine"
+    await dokimasia.bundle(path="run.dokimasia", home="mine")
+    assert (await dokimasia.open_bundle("run.dokimasia", home="other")).run == result.run
+    assert [run.id for run in await dokimasia.list_runs(home="other")] == [result.run]
+    with Home.open("mine", write=True) as home:
+        assert (await evaluate(data=data, judge="sim/judge", models="sim/weak", home=home, limit=1)) == result
+        with pytest.raises(HomeLocked, match=r"in this process .*: close it first, or give the open home as home=\.$"):
+            await evaluate(data=data, judge="sim/judge", models="sim/strong", home="mine")
+    assert not (tmp_path / ".dokimasia").exists()
+
+
+async def test_errors_name_arguments_and_not_options(settings: Settings, tmp_path: Path) -> None:
+    """What a verb of Python refuses it says in Python's words, where the command line says it in its own."""
+    data = settings.home.parent / "world.jsonl"
+    cases: list[tuple[Any, str]] = [
+        (
+            evaluate(data=data, judge="sim/judge", settings=settings),
+            "at least one candidate with `models`, .*responses=FILE",
+        ),
+        (
+            evaluate(data=data, models="sim/weak", tools="zoom", settings=settings),
+            "name one with `judge`, or leave `tools`",
+        ),
+        (
+            dokimasia.fork("weak", settings=settings),
+            "name the step to begin at with `node`",
+        ),
+        (dokimasia.correct("weak", settings=settings), "passport=FILE, with mix=FILE.*human=FILE"),
+        (dokimasia.show(home=tmp_path / "none"), "Name another with `home`"),
+    ]
+    for work, message in cases:
+        with pytest.raises(InputError, match=message) as raised:
+            await work
+        assert "--" not in str(raised.value)
+    request = EvaluationRequest(data=data, judge="sim/judge", models=())
+    with pytest.raises(InputError, match="with --models, or answers that exist with --responses FILE"):
+        await run(own_method("evaluate"), request, settings=settings)
+
+
+def test_columns_of_a_request_may_be_a_mapping() -> None:
+    """`columns` by field are the same as FIELD=COLUMN."""
+    fields = {"data": "x.csv", "judge": "j", "models": ["m"]}
+    by_mapping = request_of(EvaluationRequest, "evaluate", {**fields, "columns": {"id": "pid", "prompt": "question"}})
+    assert by_mapping.columns == ("id=pid", "prompt=question")

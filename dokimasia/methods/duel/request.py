@@ -31,6 +31,7 @@ from dokimasia.domain.duel import (
     criteria_of,
     factuality_by,
     ground_truth_of,
+    reference_response,
     task_of,
 )
 from dokimasia.domain.identity import digest, value_id
@@ -493,11 +494,7 @@ def _existing_responses(
                 f"({shortened(lacking, MOST_NAMED)}): add "
                 "`reference_answer`, or name a model as --baseline"
             )
-        references: dict[str, tuple[Response, ...]] = {}
-        for sample in samples:
-            text = sample.reference_text or ""
-            references[sample.id] = (Response(sample=sample.digest, model=REFERENCE, text=text),)
-        existing.responses[REFERENCE] = references
+        existing.responses[REFERENCE] = {sample.id: (reference_response(sample),) for sample in samples}
     return existing
 
 

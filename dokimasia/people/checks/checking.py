@@ -4,6 +4,8 @@ import asyncio
 import threading
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any, TypeVar
 
 from dokimasia.agents.readers import faults_of
@@ -11,7 +13,8 @@ from dokimasia.domain.decision import Action, ChangeReason, CheckItem, Decision,
 from dokimasia.errors import ConfigError, HomeLocked, InputError, NotFound
 from dokimasia.people.checks.standings import all_standings
 from dokimasia.runs.catalogue import method_of
-from dokimasia.settings import Settings, load_settings
+from dokimasia.runs.lifecycle import HomeLike, RunLike, name_of_run, place_of
+from dokimasia.settings import Settings
 from dokimasia.storage.decisions import (
     FiledDecision,
     clear_draft,
@@ -40,25 +43,32 @@ def waits(run: Run) -> bool:
 
 
 def pending_checks(
-    run: str, *, settings: Settings | None = None, who: str | None = None, second: bool = False
+    run: RunLike,
+    *,
+    settings: Settings | None = None,
+    who: str | None = None,
+    second: bool = False,
+    home: HomeLike | None = None,
 ) -> list[Standing]:
     """Return the items of a run that wait for a decision, in the order of its samples.
 
     Args:
-        run: a run's id or its beginning, or `last`.
+        run: its name, the beginning of its id, or `last`; or a `RunResult`.
         settings: home and configuration; read from the environment by default.
         who: the person who checks.
         second: with `who`, return instead the items that others have decided and this person has not.
+        home: a folder, or an open home; by default that of the settings, or of a `RunResult`.
 
     Raises:
         NotFound: there is no such run.
         ConfigError: `second` without `who`.
     """
     if second and not who:
-        raise ConfigError("a second opinion needs the name of who gives it: --who NAME")
-    settings = settings or load_settings()
-    with Home.open(settings.home, write=False) as home:
-        every = all_standings(home, resolve_run(home, run, waits).id)
+        raise ConfigError("a second opinion needs the name of who gives it: who=NAME")
+    settled, opened_home = place_of(settings, home, run)
+    with ExitStack() as stack:
+        opened = opened_home or stack.enter_context(Home.open(settled.home, write=False))
+        every = all_standings(opened, resolve_run(opened, name_of_run(run), waits).id)
     if second and who:
         return [one for one in every if one.settled_by is not None and one.last_of(who) is None]
     return [one for one in every if one.state == "waiting"]
@@ -76,6 +86,7 @@ def decide(
     seen: int | None = None,
     reasons: Sequence[ChangeReason] = (),
     settings: Settings | None = None,
+    home: str | Path | None = None,
 ) -> Decision | None:
     """Store a person's decision, durably on return, and resume what waited for it.
 
@@ -91,6 +102,7 @@ def decide(
         seen: the number of decisions on the item that the person knew of, as for `checked`.
         reasons: why a caption is edited or rejected, if the person says so.
         settings: home and configuration; read from the environment by default.
+        home: the folder of the home; by default that of the settings.
 
     Returns:
         The decision; None if another process is writing to the home: then the decision is stored as a file, which the next
@@ -102,20 +114,20 @@ def decide(
             not exist; a question is another person's, already answered or withdrawn, or the reply does not have the
             requested form; or somebody else has decided in the meantime (`DecidedMeanwhile`).
     """
-    settings = settings or load_settings()
-    with Home.open(settings.home, write=False) as home:
+    settings, _ = place_of(settings, home)
+    with Home.open(settings.home, write=False) as reading:
         left = checked(
-            home, item, action, who=who, text=text, delete=delete, at=at, shown=shown, seen=seen, reasons=reasons
+            reading, item, action, who=who, text=text, delete=delete, at=at, shown=shown, seen=seen, reasons=reasons
         )
     item, who = left.item, left.who
     try:
-        home = Home.open(settings.home, write=True, create=False, command="dokimasia decide")
+        writing = Home.open(settings.home, write=True, create=False, command="dokimasia decide")
     except HomeLocked:
         file_decision(settings.home, left.model_copy(update={"seen": None}))
         clear_draft(settings.home, item.id, who)
         return None
-    with home:
-        return _finish(keep_decision(home, left))
+    with writing:
+        return _finish(keep_decision(writing, left))
 
 
 def checked(

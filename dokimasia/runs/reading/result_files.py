@@ -46,6 +46,9 @@ UNIT_SCALE: Scale = (0.0, 1.0)
 MOST_PAIRS = 200
 """Pairs of models that are compared, at most."""
 
+MOST_COLUMNS = 20
+"""Columns that a message names, at most."""
+
 NAMED = 3
 """Items that a message names, at most."""
 
@@ -155,6 +158,8 @@ def compare_results(
             f"{', '.join(str(file.path) for file in files)} has one model, {next(iter(sides))}: name another file to compare "
             "it with"
         )
+    if pairs:
+        _check_scores(files)
     if pairs and not any(row.score is not None for file in files for row in file.rows):
         raise InputError(
             "no item has a score, so that there is nothing to compare: name a judged file, or the column of scores with "
@@ -174,6 +179,20 @@ def compare_results(
         n_clusters=len(set(clusters.values())),
         seed=seed,
     )
+
+
+def _check_scores(files: Iterable[ResultsFile]) -> None:
+    """Check that each table that is compared has a column of scores.
+
+    Raises:
+        InputError: one has none, so that there would be nothing to compare; the message names its columns.
+    """
+    for file in files:
+        if file.columns and not file.scorer:
+            raise InputError(
+                f"{file.path} has no column of scores, so that there is nothing to compare: name it with --map score=COLUMN, or "
+                f"name a judged file. It has {', '.join(file.columns[:MOST_COLUMNS])}"
+            )
 
 
 def _clusters(rows: Iterable[ItemResult]) -> tuple[dict[str, str], bool]:
@@ -405,6 +424,16 @@ def export_results(files: Sequence[ResultsFile]) -> Export:
                 }
             )
     return Export(COLUMNS, rows)
+
+
+MOST_STEMS = 3
+"""Files whose names make that of their report, at most."""
+
+
+def report_file(names: Sequence[str | Path], format: str) -> Path:
+    """Return the file, in the working folder, of a report on files."""
+    stems = [Path(name).stem for name in names[:MOST_STEMS]]
+    return Path(f"{'-'.join(stems)}.{format}")
 
 
 def results_report(comparison: ResultsComparison) -> ReportData:
