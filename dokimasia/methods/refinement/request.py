@@ -8,7 +8,7 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions, Protocol
 from dokimasia.domain.refinement import ARMS, Arm
 from dokimasia.runs.plans import AnyOrder, RunPlan
-from dokimasia.runs.requests import Models, Option, RunRequest
+from dokimasia.runs.requests import SUBSAMPLE_HELP, Models, Option, RunRequest, Subsample
 
 MAX_ROUNDS, MAX_JUDGEMENTS = 5, 5
 
@@ -73,6 +73,7 @@ class RefinementRequest(RunRequest):
         description="Let the judge look for leaks in what the certain rules let pass, before it is sent.",
     )
     hide_answer: bool = Field(default=False, description="Keep the model's earlier answer from it.")
+    subsample: Subsample = Field(default=None, description=f"{SUBSAMPLE_HELP} (by default all of RUN).")
     protocol: Protocol = Field(
         default="ours",
         description="published: as in the paper, without this project's departures (see docs/departures.md)",
@@ -82,8 +83,9 @@ class RefinementRequest(RunRequest):
 class RefinementPlan(RunPlan):
     """The plan of a refinement: source run, models, peers, judge, arms and options.
 
-    `taken` is a hash of the source run's answers and judgements, so a refinement made after the run has changed is a
-    different one. `protocol` is the protocol of the feedback, `scored_as` that of the source run's scoring.
+    `taken` is a hash of the source run's answers and judgements on the samples that are refined, so a refinement made after
+    the run has changed, or of other samples, is a different one. `protocol` is the protocol of the feedback, `scored_as`
+    that of the source run's scoring.
     """
 
     source: str
