@@ -14,7 +14,7 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.domain.ports import Transport
-from dokimasia.errors import CallFailed, ConfigError, InputError, Interrupted, StorageError
+from dokimasia.errors import CallFailed, ConfigError, InputError, Interrupted, NotFound, StorageError
 from dokimasia.graphs.blocking import block_on
 from dokimasia.prompts import PromptLibrary
 from dokimasia.runs.catalogue import method_of
@@ -35,11 +35,12 @@ from dokimasia.runs.outcome import (
     settle_status,
 )
 from dokimasia.runs.persistence import check_prompts, check_samples, check_versions, keep_limits, persist_run
-from dokimasia.runs.plans import RunPlan, reached_now
+from dokimasia.runs.plans import RunPlan, reached_now, run_id
+from dokimasia.runs.preview import require_keys
 from dokimasia.runs.rehearsal import admit
 from dokimasia.runs.requests import LIMITS, Invocation, RunRequest, check_range
 from dokimasia.runs.services import Services, SharedServices, Stop, check_prices, open_services, share_services
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import name_run
@@ -166,10 +167,33 @@ async def run(
     library = method.library(request, given) if prompts is None else prompts
     async with open_home(settings, home, transports, create=request.makes_home) as opened:
         session = Session(settings, opened, library, given=given, transports=tuple(transports or ()))
-        row, new = await persist_run(method, opened, request, await admit(method, request, session))
+        accepted = await admit(method, request, session)
+        await check_new_keys(method, session, request, accepted)
+        row, new = await persist_run(method, opened, request, accepted)
         return await carry_out(
             method, session, row, request, observer=observer, stop=stop, transports=transports, new=new
         )
+
+
+async def check_new_keys(method: AnyMethod, session: Session, request: RunRequest, accepted: Accepted[RunPlan]) -> None:
+    """Check that the models of an accepted request have their keys, unless its run is done; nothing is stored before.
+
+    Raises:
+        ConfigError: naming every variable that is not set, with its model.
+    """
+    with suppress(NotFound):
+        if not request.fresh and get_run(session.opened, run_id(method, accepted.plan)).status == "done":
+            return
+    models, estimate = reached_now(accepted.plan, session.settings).models, accepted.estimate
+    called = {**estimate.asked, **estimate.undecided}
+    await asyncio.to_thread(
+        require_keys,
+        session.settings,
+        {name: models[name] for name in estimate.models},
+        request,
+        asked={name for name, expected in called.items() if expected.calls},
+        transports=session.transports,
+    )
 
 
 def run_sync(method: AnyMethod, request: RunRequest, **services: Any) -> RunResult:
