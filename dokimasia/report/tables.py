@@ -8,7 +8,7 @@ table(
 )
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic
 
@@ -97,6 +97,18 @@ def computed_column(
 def name_column(title: str) -> ComputedColumn[Any]:
     """Declare the column of the rows' names."""
     return computed_column(title, lambda row: Span(row.name, "strong"), numeric=False)
+
+
+def origin_columns(stored: Collection[str]) -> list[ComputedColumn[Any]]:
+    """Declare the column that says whether a model's answers were stored; none where `stored` names no model."""
+    if not stored:
+        return []
+
+    def origin(row: TableRow[Any]) -> Cell:
+        return "stored" if row.name in stored else "live"
+
+    meaning = "stored: read from --responses; live: the model answered in this run"
+    return [computed_column("answers", origin, meaning=meaning, numeric=False)]
 
 
 def table(

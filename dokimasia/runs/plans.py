@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from dokimasia.agents.candidate import BLIND
 from dokimasia.agents.schemas import takes_schema
-from dokimasia.domain.call import ModelRef, ModelSpec
+from dokimasia.domain.call import STORED, ModelRef, ModelSpec
 from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.options import GraphOptions
 from dokimasia.errors import ConfigError
@@ -20,9 +20,6 @@ RUN_ID_LENGTH = 16
 
 SIMULATED = "sim/"
 """The prefix of the names of models that this process simulates."""
-
-STORED = "file"
-"""The endpoint of models whose answers were read from files, so that nobody asks them."""
 
 WAY = "@"
 """The separator in a shown name between a model's name and the way in which it is asked."""

@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple, TypeVar
 from pydantic import BeforeValidator
 
 from dokimasia.datasets import GivenResponse, dataset_of_predictions, name_and_file, named_file, read_responses
-from dokimasia.domain.call import ModelRef, ModelSpec
+from dokimasia.domain.call import STORED, ModelRef, ModelSpec
 from dokimasia.domain.identity import digest
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.ports import ValueStore
@@ -16,7 +16,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.report.figures import several
 from dokimasia.runs.figures import is_simulated
-from dokimasia.runs.plans import STORED, AnswerItem
+from dokimasia.runs.plans import AnswerItem
 from dokimasia.runs.requests import DataRequest, Option, RunRequest
 
 Q = TypeVar("Q", bound=RunRequest)

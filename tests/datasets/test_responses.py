@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dokimasia.datasets import GivenResponse, read_responses
+from dokimasia.datasets import GivenResponse, named_file, read_responses
 from dokimasia.errors import DataError, NotFound
 from dokimasia.runs.method import ColumnType, Export
 from dokimasia.runs.reading.exporting import Format, encode

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
 
-from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.call import STORED, ModelSpec
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.options import GraphOptions, Protocol, prompt_of_protocol
@@ -19,7 +19,7 @@ from dokimasia.methods.rubrics import RubricPlan, read_sets, sets_id, sets_of_ru
 from dokimasia.people.passports import BLIND_BELOW, BlindBelow, JudgeChoice, JudgeUse, Passports, chosen_judge, held
 from dokimasia.report.figures import several
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Estimate, ExpectedCalls, size_of, total_estimate
-from dokimasia.runs.plans import STORED, AnswersPlan, JudgedPlan, OutsideIdentity, as_configured, prompts_used
+from dokimasia.runs.plans import AnswersPlan, JudgedPlan, OutsideIdentity, as_configured, prompts_used
 from dokimasia.runs.requests import JUDGE_HELP, RESPONSES_HELP, DataRequest, Models, Option, Repeats, run_or_file
 from dokimasia.runs.responses import (
     ResponsesFiles,

@@ -44,7 +44,7 @@ from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import TableRow, pointer, rows_of
 from dokimasia.report.labels import label, ticks
 from dokimasia.report.sections import provenance, skipped
-from dokimasia.report.tables import TableColumn, cell, column, computed_column, name_column, table
+from dokimasia.report.tables import TableColumn, cell, column, computed_column, name_column, origin_columns, table
 from dokimasia.runs.reading.correlations import directions, untested
 from dokimasia.runs.reading.reporting import pictures_of, select_samples
 from dokimasia.storage.home import Home
@@ -96,6 +96,7 @@ def duels(data: ReportData) -> Section:
         )
     columns = [
         name_column("model"),
+        *origin_columns(data.stored),
         column("factuality", "model"),
         column("factuality", "baseline"),
         column("reward"),

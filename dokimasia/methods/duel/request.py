@@ -16,7 +16,7 @@ from dokimasia.agents.duel import (
     say_what_to_observe,
     score_factuality,
 )
-from dokimasia.domain.call import ModelRef, ModelSpec
+from dokimasia.domain.call import STORED, ModelRef, ModelSpec
 from dokimasia.domain.duel import (
     AGAIN,
     PLACES,
@@ -60,7 +60,6 @@ from dokimasia.runs.estimate import (
     total_estimate,
 )
 from dokimasia.runs.plans import (
-    STORED,
     AnswerItem,
     AnswersPlan,
     AnyOrder,

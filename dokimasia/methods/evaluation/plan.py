@@ -6,14 +6,13 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 from pydantic import Field
 
 from dokimasia.agents import PromptLibrary
-from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.call import STORED, ModelSpec
 from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA
 from dokimasia.domain.identity import Value
 from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions, Protocol, scoring_prompt
 from dokimasia.errors import InputError
 from dokimasia.graphs.versions import CHECKPOINT_SCORING, COGNITIVE_REPLAY, VERSIONS
 from dokimasia.runs.plans import (
-    STORED,
     AnswersPlan,
     OutsideIdentity,
     model_identity,

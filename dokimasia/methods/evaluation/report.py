@@ -59,7 +59,7 @@ from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import Interval, StrictShare, TableRow, pointer, rows_of
 from dokimasia.report.sample_view import SampleView
 from dokimasia.report.sections import provenance, skipped
-from dokimasia.report.tables import TableColumn, column, computed_column, name_column, table
+from dokimasia.report.tables import TableColumn, column, computed_column, name_column, origin_columns, table
 from dokimasia.runs.measures import mean
 from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef, answer_of
 from dokimasia.runs.reading.reporting import pictures_of, select_samples
@@ -467,6 +467,7 @@ def _score_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Model
     judged = data.judged
     columns: list[TableColumn[ModelScores]] = [
         name_column("model"),
+        *origin_columns(data.stored),
         column(
             "strict_accuracy",
             title="strict accuracy",
