@@ -21,6 +21,7 @@ from dokimasia.report.charts import heat_chart, interval_chart, intervals_said
 from dokimasia.report.conclusions import MOST_SENTENCES, used_sentence
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import Interval, TableRow, pointer, rows_of
+from dokimasia.report.footnotes import disagreement
 from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import (
     TableColumn,
@@ -210,6 +211,7 @@ def wins(data: ReportData) -> Section:
         column("verdicts", "open", meaning="", only="page"),
     ]
     blocks.append(table(ArenaPair, pairs, columns, "Pairs", sortable=True))
+    blocks += disagreement(run.pairs)
     return Section("wins", "Who wins against whom", blocks, menu="Pairs")
 
 

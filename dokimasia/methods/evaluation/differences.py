@@ -14,6 +14,7 @@ from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Fold, Paragraph
 from dokimasia.report.charts import Point, interval_chart, intervals_said
 from dokimasia.report.data import ReportData
 from dokimasia.report.fields import Bounds, Display, Interval, TableRow, as_json
+from dokimasia.report.footnotes import disagreement
 from dokimasia.report.tables import TableColumn, column, computed_column, table
 from dokimasia.runs.measures import rounded
 from dokimasia.runs.reading.comparison import ComparisonSide, compare
@@ -177,10 +178,11 @@ def section(data: ReportData) -> Section | None:
         Paragraph(
             "Differences are taken sample by sample, since a hard sample is hard for both; what failed on either side "
             f"is left out{'' if lost else ' (here nothing was)'}. p-values are adjusted for multiple comparisons "
-            "(false discovery rate). The interval and the p-value use different methods and can disagree in borderline cases.",
+            "(false discovery rate).",
             "note",
         )
     )
+    blocks += disagreement(tested for pair in pairs for tested in (pair, pair.strict_accuracy, pair.both_stated))
     return Section("differences", "Differences between models", blocks, menu="Differences")
 
 

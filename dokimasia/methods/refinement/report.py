@@ -43,6 +43,7 @@ from dokimasia.report.blocks import (
 from dokimasia.report.charts import Point, interval_chart, intervals_said
 from dokimasia.report.data import Cut, Drawing, Picture, ReportData, Views
 from dokimasia.report.fields import CountedRate, Interval, Limited, Rate, Share, TableRow, pointer
+from dokimasia.report.footnotes import disagreement
 from dokimasia.report.sections import provenance
 from dokimasia.report.tables import TableColumn, column, computed_column, labelled_table
 from dokimasia.runs.reading.reporting import pictures_of, select_samples
@@ -94,6 +95,7 @@ def section(data: ReportData) -> Section:
     if refinement.failed:
         blocks.append(Paragraph(_arms_in_words(refinement), "note"))
         blocks += [*_taken_up(refinement), mended(refinement), Paragraph(TABLE_NOTE, "note")]
+        blocks += disagreement(gains.accuracy for model in refinement.models.values() for gains in model.gains.values())
         blocks += [*_two_way(refinement), *_gains(refinement), *_by_options(refinement)]
         blocks += [_arms(refinement), Paragraph(ARMS_NOTE, "note"), *_by_verdict(refinement)]
         blocks += [*_by_category(refinement), Only("page", tuple(_by_capability(refinement)))]
