@@ -8,7 +8,17 @@ import click
 from rich.markup import escape
 
 from dokimasia.cli.backend import Backend, with_backend
-from dokimasia.cli.shared import EXISTING_FILE, FILE, common, console, grid, json_option, print_json, reading
+from dokimasia.cli.shared import (
+    EXISTING_FILE,
+    FILE,
+    common,
+    console,
+    grid,
+    json_option,
+    print_json,
+    reading,
+    say_ratings,
+)
 from dokimasia.report.figures import bracketed, several
 
 if TYPE_CHECKING:
@@ -139,8 +149,11 @@ def correct_command(
     --human: labels of a random draw of answers and the judge's decisions on all (power-tuned prediction-powered inference);
     of an evaluation also people's scores from 1 to 5. What cannot be corrected says why.
     """
+    from dokimasia.datasets.annotations import read_annotations
     from dokimasia.people.correction import correct, is_correctable
 
+    if human is not None:
+        say_ratings(human, read_annotations(human))
     with reading(settings, run, is_correctable) as (home, row):
         figures = correct(home, row, passport=passport, human=human, mix=mix, by_category=by_category, width=width)
     if as_json:

@@ -89,7 +89,7 @@ class ProgressLine:
             plan += f"; at most {several(count, 'question')} to {name}"
         say(f"run {run_id}: {several(estimate.samples, 'sample')}{plan}; cached calls are not re-sent")
         for note in estimate.notes:
-            say(f"note: {note}")
+            say(note if note.startswith("read ") else f"note: {note}")
         if self._console.is_terminal:
             self._live = LiveProgress(
                 TextColumn("{task.description}"),

@@ -66,6 +66,23 @@ def test_duels_and_arenas_judge_all_of_them(folder: Path, capfd: pytest.CaptureF
     assert set(arena["models"]) == {LIVE, "sim/weak", STORED}
 
 
+def test_a_new_run_says_what_it_read(folder: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The line on standard error counts samples, names models of stored answers, and gives reasons for what is left out."""
+    lines = (folder / "data.jsonl").read_text(encoding="utf-8").splitlines()
+    (folder / "bad.jsonl").write_text("\n".join([*lines, '{"id": "x"}', '{"id": "y"}', '{"id": "z"}']), encoding="utf-8")
+    files = (str(folder / "bad.jsonl"), "--responses", str(folder / "llava.jsonl"), "--home", str(tmp_path / "home"))
+    capfd.readouterr()
+    words = ["evaluate", *files, "--judge", "sim/judge", "--models", LIVE, "--on-bad-sample", "skip"]
+    assert run(words) == 0
+    read = [line for line in capfd.readouterr().err.splitlines() if line.startswith("read ")]
+    assert len(read) == 1
+    assert read[0].startswith(f"read bad.jsonl: 6 samples; stored answers of {STORED}; left out 3: ")
+    assert "line 7" in read[0]
+    assert read[0].endswith("; and 1 more")
+    assert run(words) == 0
+    assert "read bad.jsonl" not in capfd.readouterr().err, "a finished run is printed without a reading"
+
+
 def shown(capfd: pytest.CaptureFixture[str], folder: Path) -> str:
     """The terminal's view of the newest run, on lines of single spaces."""
     capfd.readouterr()

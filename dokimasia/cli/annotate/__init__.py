@@ -7,7 +7,17 @@ import click
 
 from dokimasia.cli.annotate.judgements import epsilon_option, judgements
 from dokimasia.cli.backend import Backend, with_backend
-from dokimasia.cli.shared import EXISTING_FILE, FILE, common, configured, console, json_option, print_json
+from dokimasia.cli.shared import (
+    EXISTING_FILE,
+    FILE,
+    common,
+    configured,
+    console,
+    json_option,
+    print_json,
+    say_ratings,
+    say_read,
+)
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
@@ -285,6 +295,9 @@ def _of_file(path: Path, options: DrawOptions, blobs: "MemoryBlobs") -> "list[Su
         raise click.UsageError("a file of responses needs its questions and images: --data DATA")
     samples = samples_of_file(options.data, blobs)
     answers = answers_of_file(path, {sample.id for sample in samples})
+    models = {model for _, model in answers}
+    say_read(options.data, several(len(samples), "sample"))
+    say_read(path, several(len(answers), "answer"), several(len(models), "model"))
     if options.ranking:
         return _only(rankings_of(samples, answers, models=options.models), options)
     return _only(responses_of(samples, answers, models=options.models, baseline=options.baseline or ""), options)
@@ -368,7 +381,9 @@ def disagreements(settings: "Settings", annotations: Path, more_than: float, out
     from dokimasia.people.annotation import disagreements as differing
     from dokimasia.people.annotation import write_disagreements
 
-    rows = differing(read_annotations(annotations), more_than=more_than)
+    ratings = read_annotations(annotations)
+    say_ratings(annotations, ratings)
+    rows = differing(ratings, more_than=more_than)
     write_disagreements(rows, output)
     click.echo(f"people differ by more than {more_than:g} on {len(rows)}: {output}", err=True)
 
@@ -386,6 +401,7 @@ def adjudicate(settings: "Settings", annotations: Path, decisions: Path, output:
     from dokimasia.runs.reading.exporting import write_whole
 
     ratings = read_annotations(annotations)
+    say_ratings(annotations, ratings)
     adjudicated = decided(ratings, decisions)
     write_whole(output, written(adjudicated, output))
     click.echo(f"{len(adjudicated) - len(ratings)} decisions taken in: {output}", err=True)
@@ -415,10 +431,13 @@ def agreement(
     sensitivity and specificity, and what rules decided stands apart. Where two people or more rated the same things, the
     judge stands beside people against the same others. Intervals are clustered by image.
     """
+    from dokimasia.datasets.annotations import read_annotations
     from dokimasia.people.annotation import compare
     from dokimasia.storage.home import Home
     from dokimasia.storage.naming import resolve_run
 
+    for file in (annotations, *judged):
+        say_ratings(file, read_annotations(file))
     if runs:
         with Home.open(settings.home, write=False) as home:
             run_rows = [resolve_run(home, text) for text in runs]

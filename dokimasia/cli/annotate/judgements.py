@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from dokimasia.cli.shared import common, console, json_option, print_json
+from dokimasia.cli.shared import common, console, json_option, print_json, say_read
+from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
     from dokimasia.people.judgements.reading import Kind
@@ -90,6 +91,13 @@ def judgements(
         numbers=numbers,
         by_place=by_place,
         epsilon=epsilon,
+    )
+    say_read(
+        " and ".join(figures.files),
+        several(figures.items, "item"),
+        several(len(figures.judges), "judge"),
+        several(len(figures.people), "person", "people"),
+        *([f"left out {several(figures.unreadable, 'unreadable judgement')}"] if figures.unreadable else []),
     )
     if as_json:
         print_json(figures)
