@@ -416,8 +416,8 @@ def evaluation_step(
         print_run(LocalBackend(settings), result.run, as_json=False, figures=result.summary, planted=planted)
         out = console()
         out.print(
-            "[dim]planted: the expected score computed from the planted parameters alone, by code that the measurement "
-            "does not share; within: the measured interval contains it.[/dim]"
+            "[dim]true score: expected from the planted parameters alone, computed by code that the measurement "
+            "does not share; in interval: whether the measured interval contains it.[/dim]"
         )
         home = shown_path(settings.home)
         out.print(f"look closer: dokimasia show {result.run} --sample {pairs[0][1].id} --home {home}\n")
@@ -454,7 +454,7 @@ def refinement_step(
                 *((mended(refinement),) if refinement.failed else ()),
                 Paragraph(
                     "Wrong answers, asked for once more in the same words. again: told nothing; retry: told that it was wrong; "
-                    "self: also the questions of failed atoms; peer: also hints of models that solved them.",
+                    "self: also the questions of failed criteria; peer: also hints of models that solved them.",
                     "note",
                 ),
                 beside_planted(refinement, planted),

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--against", metavar="RUN2", help="Say what got better or worse in RUN2, leaf by leaf.")
-@click.option("--why", metavar="ASSET[:ROW]", help="Show the atoms behind a table, a row of it, a leaf, or a model.")
-@click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="How many atoms --why shows.")
+@click.option("--why", metavar="ASSET[:ROW]", help="Show the criteria behind a table, a row of it, a leaf, or a model.")
+@click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="How many criteria --why shows.")
 @click.option(
     "--asset", "shown", multiple=True, metavar="ASSET", help="Print this table (leaves: those of all models)."
 )

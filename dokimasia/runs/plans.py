@@ -10,7 +10,7 @@ from dokimasia.agents.candidate import BLIND
 from dokimasia.agents.schemas import takes_schema
 from dokimasia.domain.call import STORED, ModelRef, ModelSpec
 from dokimasia.domain.identity import Value, digest
-from dokimasia.domain.options import GraphOptions
+from dokimasia.domain.options import FormerNames, GraphOptions
 from dokimasia.errors import ConfigError
 from dokimasia.prompts import PromptLibrary
 from dokimasia.settings import Settings, resolve_model
@@ -163,6 +163,9 @@ def identity(plan: Value) -> dict[str, JsonValue]:
         value = getattr(plan, name)
         if any(mark is AnyOrder or isinstance(mark, AnyOrder) for mark in field.metadata):
             value = sorted(value, key=lambda spec: spec.ref.name)
+        for mark in field.metadata:
+            if isinstance(mark, FormerNames):
+                value = mark.former(value)
         hashed[name] = _identified(value)
     return hashed
 

@@ -211,7 +211,7 @@ def check_no_blind_arm(no_image: bool) -> None:
         ConfigError: there is to be one.
     """
     if no_image:
-        raise ConfigError("--no-image asks the candidates anew, which --responses does not; leave one of them out")
+        raise ConfigError("--blind-arm asks the candidates anew, which --responses does not; leave one of them out")
 
 
 def check_unchanged(paths: Sequence[Path], data: Path, hashed: str | None, run: str) -> None:

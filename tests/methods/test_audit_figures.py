@@ -236,7 +236,7 @@ def test_models_stand_in_groups_with_their_parameters() -> None:
         "judge": "j",
         "repeats": 1,
         "show_image": False,
-        "protocol": "ours",
+        "protocol": "default",
     }
 
     def tables() -> list[Table]:

@@ -69,7 +69,9 @@ def test_duels_and_arenas_judge_all_of_them(folder: Path, capfd: pytest.CaptureF
 def test_a_new_run_says_what_it_read(folder: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """The line on standard error counts samples, names models of stored answers, and gives reasons for what is left out."""
     lines = (folder / "data.jsonl").read_text(encoding="utf-8").splitlines()
-    (folder / "bad.jsonl").write_text("\n".join([*lines, '{"id": "x"}', '{"id": "y"}', '{"id": "z"}']), encoding="utf-8")
+    (folder / "bad.jsonl").write_text(
+        "\n".join([*lines, '{"id": "x"}', '{"id": "y"}', '{"id": "z"}']), encoding="utf-8"
+    )
     files = (str(folder / "bad.jsonl"), "--responses", str(folder / "llava.jsonl"), "--home", str(tmp_path / "home"))
     capfd.readouterr()
     words = ["evaluate", *files, "--judge", "sim/judge", "--models", LIVE, "--on-bad-sample", "skip"]

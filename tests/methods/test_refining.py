@@ -340,7 +340,7 @@ async def test_published_feedback_has_the_paper_s_form(settings: Settings, sourc
     asked = [found for call in transport.sent if (found := read(call)) is not None]
     assert {found.name for found in asked if found.name.startswith("answer_again")} == {"answer_again_published"}
     assert all(found.inputs["points"].count('"n":') == 1 for found in asked if found.name == "peer_hint")
-    ours = await refine(request.model_copy(update={"protocol": "ours"}), settings=settings)
+    ours = await refine(request.model_copy(update={"protocol": "default"}), settings=settings)
     assert ours.run != result.run
 
 

@@ -69,7 +69,17 @@ from dokimasia.runs.plans import (
     prompts_used,
     two_of_one_name,
 )
-from dokimasia.runs.requests import JUDGE_HELP, RESPONSES_HELP, DataRequest, Judge, Models, Option, Repeats
+from dokimasia.runs.requests import (
+    JUDGE_HELP,
+    RESPONSES_HELP,
+    STORED_TOO,
+    BlindArm,
+    DataRequest,
+    Judge,
+    Models,
+    Option,
+    Repeats,
+)
 from dokimasia.runs.responses import Responses, ResponsesFiles, candidates_of, check_no_blind_arm, read_answer_files
 from dokimasia.runs.session import Accepted, Session, hash_of
 from dokimasia.storage.results import ResultRow
@@ -96,7 +106,9 @@ class DuelRequest(DataRequest):
 
     VERB: ClassVar[str] = "duel"
 
-    models: Models = Field(default=(), description="The models to hold against the baseline, separated by commas.")
+    models: Models = Field(
+        default=(), description=f"The models to compare with the baseline, separated by commas.{STORED_TOO}"
+    )
     baseline: Judge = Field(description="A model, or `reference` for the reference answers of the data.")
     judge: Annotated[str | None, Option(models=True)] = Field(default=None, description=JUDGE_HELP)
     single: bool = Field(
@@ -112,11 +124,11 @@ class DuelRequest(DataRequest):
     )
     judge_sees: Sees = Field(default="image", description="Whether the judge of the duels is shown the images.")
     protocol: Protocol = Field(
-        default="ours",
+        default="default",
         description="published: as in the paper, without this project's departures (see docs/departures.md).",
     )
     repeats: Repeats = 1
-    no_image: bool = Field(default=False, description="Also ask every model without the image (arm NAME#blind).")
+    no_image: BlindArm = Field(default=False, description="Also ask every model without the image (arm NAME#blind).")
     describer: Annotated[str | None, Option(models=True)] = Field(
         default=None,
         description="Also ask every model by a description of the images that this model writes (arm NAME#text).",
@@ -154,7 +166,7 @@ class DuelPlan(AnswersPlan, JudgedPlan):
     noise_floor: bool = False
     factuality: FactualityBy = "text"
     judge_sees: Sees = "image"
-    protocol: Protocol = "ours"
+    protocol: Protocol = "default"
     describer: ModelSpec | None = None
     descriptions: Instruction = "generic"
     text_models: Annotated[tuple[ModelSpec, ...], AnyOrder] = ()

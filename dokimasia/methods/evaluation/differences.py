@@ -249,12 +249,12 @@ def _share_blocks(pairs: Sequence[ModelPair]) -> list[Block]:
     compared = [pair for pair in pairs if pair.strict_accuracy is not None or pair.both_stated is not None]
     if compared:
         if any(pair.both_stated is not None for pair in compared):
-            about = "Strict accuracy, and scores on the criteria that both models speak to"
+            about = "Strict accuracy, and scores on the criteria that both models address"
             spoken = table(ModelPair, _rows(compared), [*ACCURACY_COLUMNS, *SPOKEN_COLUMNS], about)
         else:
             spoken = table(ModelPair, _rows(compared), [*ACCURACY_COLUMNS, UNDECIDED_COLUMN], "Strict accuracy")
         folded = len(compared) > MOST_OPEN
-        blocks.append(Fold(f"All {len(compared)} pairs, by what they speak to", (spoken,)) if folded else spoken)
+        blocks.append(Fold(f"All {len(compared)} pairs, by what they address", (spoken,)) if folded else spoken)
     return blocks
 
 
@@ -331,12 +331,12 @@ ACCURACY_COLUMNS: list[TableColumn[ModelPair]] = [
 ]
 SPOKEN_COLUMNS: list[TableColumn[ModelPair]] = [
     computed_column(
-        "spoken to",
+        "addressed",
         _stated_shares,
-        meaning="share of the criteria's weight that first and second speak to, on samples scored for both",
+        meaning="share of the criteria's weight that first and second address, on samples scored for both",
     ),
     computed_column(
-        "criteria", _shared_criteria, meaning="criteria that both speak to, and the samples that these belong to"
+        "criteria", _shared_criteria, meaning="criteria that both address, and the samples that these belong to"
     ),
     computed_column(
         "score on these",

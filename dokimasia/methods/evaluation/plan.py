@@ -137,7 +137,7 @@ class EvaluationPlan(AnswersPlan):
 
     judge: ModelSpec | None = None
     ask: QuestionStyle = "show"
-    protocol: Protocol = "ours"
+    protocol: Protocol = "default"
     tolerance: float = TOLERANCE
     criteria_count: tuple[int, int] = (MIN_CRITERIA, MAX_CRITERIA)
     reasons: Annotated[bool, OutsideIdentity] = False
@@ -246,7 +246,7 @@ def prompts_of_evaluation(
     *,
     judged: bool = True,
     ask: QuestionStyle = "show",
-    protocol: Protocol = "ours",
+    protocol: Protocol = "default",
     reasons: bool = False,
     structured_output: bool = False,
     tools: bool = False,

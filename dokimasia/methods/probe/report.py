@@ -930,7 +930,7 @@ def planted(task: Task, measured: ProbedTask, expected: Mapping[str, Mapping[Eva
                 within = figures.within(truth, share.low, share.high, f"{100 * truth:.1f}")
                 rows.append([Span(judge, "strong"), short(evaluator), kind, percent(share), *within])
     columns = [Column(title, numeric=False) for title in ("judge", "evaluator", "dimension")]
-    columns += [Column("undetected, measured"), Column("planted"), Column("within")]
+    columns += [Column("undetected, measured"), Column("true value"), Column("in interval")]
     return Table(columns, rows, "Undetected errors, measured and planted, in percent")
 
 

@@ -174,7 +174,7 @@ def _check_peers(strategy: Strategy, models: list[str], peers: list[str], candid
         why = f"run has one model only, {candidates[0]}"
     raise ConfigError(
         f"--strategy {strategy} needs a peer: another model of the same run that got right what a model got wrong, and "
-        f"the {why}. --strategy self refines without a peer, by the questions of the failed atoms; or evaluate the data "
+        f"the {why}. --strategy self refines without a peer, by the questions of the failed criteria; or evaluate the data "
         "with two models or more"
     )
 

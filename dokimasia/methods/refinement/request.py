@@ -23,8 +23,8 @@ STRATEGIES: dict[Strategy, tuple[Arm, ...]] = {
 }
 """The arms of each strategy: feedback is always compared with the same prompt again and with a bare retry."""
 
-WITHHELD: dict[Protocol, float] = {"ours": 0.5, "published": 0.0}
-"""The default share of withheld failed atoms."""
+WITHHELD: dict[Protocol, float] = {"default": 0.5, "published": 0.0}
+"""The default share of withheld failed criteria."""
 
 LIMITS = {"rounds", "judgements", "leak_judge", "hide_answer", "protocol"}
 """Options of an arm with the same names in request, plan and graph."""
@@ -39,7 +39,7 @@ class RefinementRequest(RunRequest):
     RUN is an evaluation; a refinement stands for the run that it refines.
 
     Every arm takes up the same failed answers in the same words and differs in the feedback alone: again (told nothing),
-    retry (told whether the answer was right), self (also the questions of failed atoms, never their answers), peer (also
+    retry (told whether the answer was right), self (also the questions of failed criteria, never their answers), peer (also
     hints of models that solved them). The same command continues an interrupted refinement, or prints its results.
     """
 
@@ -64,7 +64,7 @@ class RefinementRequest(RunRequest):
         default=None,
         ge=0,
         lt=1,
-        description="The share of failed atoms that no feedback names, scored apart, from two of an answer on; by default "
+        description="The share of failed criteria that no feedback names, scored apart, from two of an answer on; by default "
         "0.5, as published 0.",
     )
     judgements: int = Field(default=1, ge=1, le=MAX_JUDGEMENTS, description="Judgements of each new answer.")
@@ -75,7 +75,7 @@ class RefinementRequest(RunRequest):
     hide_answer: bool = Field(default=False, description="Keep the model's earlier answer from it.")
     subsample: Subsample = Field(default=None, description=f"{SUBSAMPLE_HELP} (by default all of RUN).")
     protocol: Protocol = Field(
-        default="ours",
+        default="default",
         description="published: as in the paper, without this project's departures (see docs/departures.md)",
     )
 
@@ -100,12 +100,12 @@ class RefinementPlan(RunPlan):
     judgements: int = 1
     leak_judge: bool = True
     hide_answer: bool = False
-    protocol: Protocol = "ours"
+    protocol: Protocol = "default"
     show_image: bool = False
     tools: tuple[str, ...] = ()
     looks: int = LOOKS
     tolerance: float = TOLERANCE
-    scored_as: Protocol = "ours"
+    scored_as: Protocol = "default"
 
     @property
     def models(self) -> dict[str, ModelSpec]:

@@ -60,7 +60,7 @@ class ReviewRequest(DataRequest):
         default=None, description="What descriptions are asked for, in place of a full description."
     )
     protocol: Protocol = Field(
-        default="ours",
+        default="default",
         description="published: as in the paper, without this project's departures (see docs/departures.md).",
     )
     passports: Passports = ()
@@ -78,7 +78,7 @@ class ReviewPlan(DataPlan):
     cycles: int = Field(default=MAX_CYCLES, ge=1)
     accept: Rule = "unanimous"
     request: str = DESCRIBE_REQUEST
-    protocol: Protocol = "ours"
+    protocol: Protocol = "default"
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -62,7 +62,7 @@ class RubricRequest(DataRequest):
         default=None, description="What the pool is asked, in place of what the review asked."
     )
     protocol: Protocol = Field(
-        default="ours",
+        default="default",
         description="published: as in the paper, without this project's departures (see docs/departures.md).",
     )
     export: Annotated[Path | None, Option(metavar="FILE", file=True, written=True)] = Field(
@@ -85,7 +85,7 @@ class RubricPlan(JudgedPlan):
     panel: tuple[ModelSpec, ...] = ()
     sources: dict[str, str]
     request: str = DESCRIBE_REQUEST
-    protocol: Protocol = "ours"
+    protocol: Protocol = "default"
     dimensions: str = ""
 
     @property
