@@ -352,15 +352,15 @@ REFINED = ("sim/hasty", "sim/weak")
 
 
 @click.command()
-@click.option("--samples", type=click.IntRange(7), default=84, show_default=True, help="How many questions.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Which world.")
+@click.option("--samples", type=click.IntRange(7), default=84, show_default=True, help="Number of questions.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the world.")
 @json_option
 @configured
 def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> None:
-    """Make a small planted world, evaluate five simulated models on it, diagnose them, let two mend failures, probe a judge.
+    """Evaluate five simulated models on a simulated world, diagnose them, have two correct their failures, probe a judge.
 
-    Every figure stands beside the one that follows from what was planted. The same command again asks nothing anew. It ends
-    with the path of the page that it writes.
+    Every measured figure stands beside its true value. Repeating the command sends no call again. The last line is the path
+    of the page that it writes.
     """
     from dokimasia.simulation.world import make_world, write_world
     from dokimasia.storage.home import Home

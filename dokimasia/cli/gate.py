@@ -35,7 +35,7 @@ class Percent(click.ParamType):
 
 @click.command()
 @click.argument("run")
-@click.option("--baseline", required=True, metavar="RUN", help="The run that it is compared with.")
+@click.option("--baseline", required=True, metavar="RUN", help="The run to compare with.")
 @click.option(
     "--max-drop",
     required=True,

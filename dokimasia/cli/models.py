@@ -23,8 +23,8 @@ MARKS = {"yes": "[green]yes[/green]", "no": "[red]no[/red]", "unknown": "[yellow
 
 @click.command()
 @click.argument("names", nargs=-1)
-@click.option("--check", is_flag=True, help="Send small paid requests to each model and keep what is seen.")
-@click.option("--simulated", is_flag=True, help="Also the simulated models that ship with the package.")
+@click.option("--check", is_flag=True, help="Send small paid requests to each model and store what they show.")
+@click.option("--simulated", is_flag=True, help="Also list the simulated models that ship with the package.")
 @json_option
 @with_backend
 def command(backend: Backend, names: tuple[str, ...], check: bool, simulated: bool, as_json: bool) -> None:

@@ -121,7 +121,10 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     help="With --human: the labels are a random draw of each category, not of all answers.",
 )
 @click.option(
-    "--width", metavar="SHARE", callback=_share, help="With --human: count labels for intervals so wide, such as 5%."
+    "--width",
+    metavar="SHARE",
+    callback=_share,
+    help="With --human: print how many labels give intervals of this width, such as 5%.",
 )
 @click.option(
     "--schema",

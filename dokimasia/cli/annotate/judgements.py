@@ -41,7 +41,7 @@ def epsilon_option(function: Callable[..., R]) -> Callable[..., R]:
     )(function)  # fmt: skip
 
 
-@click.command("judgements")
+@click.command("judgements", short_help="Compare judgements of files with people and correct values.")
 @click.argument("files", nargs=-1, required=True, metavar="[NAME=]FILE...")
 @click.option(
     "--map", "columns", multiple=True, callback=_mapping, metavar="FIELD=COLUMN",

@@ -72,7 +72,7 @@ class AuditRequest(DataRequest):
     judge: Annotated[str | None, Option(models=True)] = Field(default=None, description=JUDGE_HELP)
     repeats: Repeats = 1
     no_image: BlindArm = Field(default=False, description="Also ask every model without the image (arm NAME#blind).")
-    show_image: bool = Field(default=False, description="Show the judge the image, too.")
+    show_image: bool = Field(default=False, description="Also show the judge the image.")
     prompt: Annotated[str | None, Option()] = Field(
         default=None, description="What the models are asked, in place of a full description."
     )

@@ -98,7 +98,7 @@ Sees = Literal["image", "text"]
 
 
 class DuelRequest(DataRequest):
-    """Hold models' answers to the cases of DATA against a baseline's: a judge compares them, with the places swapped.
+    """Compare models' answers to the cases of DATA with a baseline's: a judge sees each pair in both orders.
 
     Of a line of DATA `meta` may hold `criteria` (a text, or `subjective` and `factuality`), `task_name` and `ground_truth`.
     The same command continues interrupted duels, or prints their results.
@@ -112,10 +112,10 @@ class DuelRequest(DataRequest):
     baseline: Judge = Field(description="A model, or `reference` for the reference answers of the data.")
     judge: Annotated[str | None, Option(models=True)] = Field(default=None, description=JUDGE_HELP)
     single: bool = Field(
-        default=False, description="Judge in one order alone, the model's answer before the baseline's."
+        default=False, description="Judge in one order only, the model's answer before the baseline's."
     )
     noise_floor: bool = Field(
-        default=False, description="Also hold a second, separately drawn answer of the baseline against its first."
+        default=False, description="Also compare a second, separately drawn answer of the baseline with its first."
     )
     factuality: FactualityBy = Field(
         default="text",

@@ -667,7 +667,7 @@ def _silence(models: Mapping[str, ModelScores]) -> str:
         return ""
     advice = ""
     if len(models) > 1:
-        advice = ", and on the criteria that both models speak to (dokimasia diff RUN RUN --models A,B)"
+        advice = ", and on the criteria that both models address (dokimasia diff RUN RUN --models A,B)"
     return (
         f"These address less than {figures.share(figures.SPEAKING).text} of the criteria's weight: {', '.join(names)}. "
         f"Their scores fall for what they do not say, right or wrong: compare them by strict accuracy{advice}."

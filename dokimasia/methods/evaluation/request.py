@@ -100,13 +100,13 @@ class EvaluationRequest(DataRequest):
     )
     criteria_count: Annotated[str | None, Option(metavar="N[-M]")] = Field(
         default=None,
-        description=f"Criteria a sample, as in 3-5; by default {MIN_CRITERIA}-{MAX_CRITERIA}, as many as the question "
+        description=f"Criteria per sample, as in 3-5; by default {MIN_CRITERIA}-{MAX_CRITERIA}, as many as the question "
         f"needs (as published: {PUBLISHED_COUNT[0]}-{PUBLISHED_COUNT[1]}).",
     )
     no_image: BlindArm = Field(
         default=False, description="Also ask every candidate without the image (arm NAME#blind)."
     )
-    show_image: bool = Field(default=False, description="Show the judge the image when it scores answers, too.")
+    show_image: bool = Field(default=False, description="Also show the judge the image when it scores answers.")
     reasons: bool = Field(default=False, description="Ask the judge for a one-sentence reason for each score.")
     tools: tuple[str, ...] = Field(
         default=(),

@@ -161,7 +161,8 @@ def _making(making: Making) -> Iterator[Block]:
     end += ", and two further batches brought none" if making.settled else f" of {making.notes}"
     text = (
         f"Made from {several(making.notes, 'note')} on {several(making.atoms, 'failed criterion', 'failed criteria')} of the "
-        f"other half of the samples: {end}. {several(making.merged, 'mode')} merged into others, {several(making.loose, 'note')} under none"
+        f"other half of the samples: {end}. {several(making.merged, 'mode')} merged into others, "
+        f"{several(making.loose, 'note')} under none"
     )
     if making.nothing:
         text += f"; of {several(making.nothing, 'failed criterion', 'failed criteria')} the reader found nothing wrong"

@@ -63,7 +63,10 @@ class ModesRequest(RunRequest):
         default=None, description="Also write the modes as YAML (or JSON), to be edited and given to --modes."
     )
     limit: int = Field(
-        default=300, ge=1, le=MOST_SAMPLES, description="Failed criteria of each half that are read, at most."
+        default=300,
+        ge=1,
+        le=MOST_SAMPLES,
+        description="Maximum number of failed criteria that are read from each half.",
     )
     subsample: Subsample = Field(default=None, description=f"{SUBSAMPLE_HELP} (by default all of RUN).")
 

@@ -50,7 +50,7 @@ class RefinementRequest(RunRequest):
         default="all",
         description="What the models are told; self and peer always run again and retry beside them.",
     )
-    rounds: int = Field(default=1, ge=1, le=MAX_ROUNDS, description="Rounds at most.")
+    rounds: int = Field(default=1, ge=1, le=MAX_ROUNDS, description="Maximum number of rounds.")
     threshold: float | None = Field(
         default=None,
         gt=1,
@@ -70,9 +70,9 @@ class RefinementRequest(RunRequest):
     judgements: int = Field(default=1, ge=1, le=MAX_JUDGEMENTS, description="Judgements of each new answer.")
     leak_judge: bool = Field(
         default=True,
-        description="Let the judge look for leaks in what the certain rules let pass, before it is sent.",
+        description="Have the judge look for leaks in feedback that the rules let pass, before it is sent.",
     )
-    hide_answer: bool = Field(default=False, description="Keep the model's earlier answer from it.")
+    hide_answer: bool = Field(default=False, description="Do not show the model its earlier answer.")
     subsample: Subsample = Field(default=None, description=f"{SUBSAMPLE_HELP} (by default all of RUN).")
     protocol: Protocol = Field(
         default="default",

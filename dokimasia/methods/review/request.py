@@ -51,7 +51,7 @@ class ReviewRequest(DataRequest):
     VERB: ClassVar[str] = "review"
 
     panel: Models = Field(description="Two or more models, separated by commas; three different ones are usual.")
-    cycles: int = Field(default=MAX_CYCLES, ge=1, le=MOST_CYCLES, description="Cycles of review at most.")
+    cycles: int = Field(default=MAX_CYCLES, ge=1, le=MOST_CYCLES, description="Maximum number of review cycles.")
     accept: Rule = Field(
         default="unanimous",
         description="majority: after the last cycle more than half of the votes will do; every such caption is marked.",
