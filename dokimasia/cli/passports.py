@@ -255,7 +255,7 @@ def _needed(labels: int | None, width: float | None) -> str:
     """Return a note of how many labels an interval of `width` needs, starting with a comma; empty without a width."""
     if width is None:
         return ""
-    return f", {width:.3g} wide: {'not by labels' if labels is None else f'{labels:,}'}"
+    return f", {100 * width:.3g} % wide: {'not by labels' if labels is None else f'{labels:,}'}"
 
 
 def _scores(figures: "CorrectionFigures") -> "Iterator[Table | str]":

@@ -78,10 +78,10 @@ LONGEST_TEXT = 1_500
 """Longest text of a sample in characters; longer ones are cut, with a note."""
 
 SCORES_BEFORE_AND_AFTER = (
-    (("spoken", "before"), "score on criteria addressed, before", "1 to 5, on the criteria that both answers address"),
-    (("spoken", "after"), "score on criteria addressed, after", "1 to 5, on the same criteria"),
-    (("atoms", "before"), "score on all criteria, before", "1 to 5"),
-    (("atoms", "after"), "score on all criteria, after", "1 to 5"),
+    (("spoken", "before"), "score on addressed, before", "1 to 5, on the criteria that both answers address"),
+    (("spoken", "after"), "score on addressed, after", "1 to 5, on the same criteria"),
+    (("atoms", "before"), "score on all, before", "1 to 5, on all criteria"),
+    (("atoms", "after"), "score on all, after", "1 to 5, on all criteria"),
 )
 """Fields of an arm's figures, with titles and meanings of their columns."""
 
@@ -155,7 +155,7 @@ def _arms_in_words(refinement: RefinementFigures) -> str:
     form = " Feedback has the published form." if refinement.protocol == "published" else ""
     return (
         f"The same answers were taken up in every arm, {visibility}, in {rounds}; of two failed criteria or more that can be "
-        f"fed back {refinement.withhold:.0%} were withheld from all feedback.{form}"
+        f"fed back {figures.share(refinement.withhold).text} were withheld from all feedback.{form}"
     )
 
 
@@ -596,7 +596,7 @@ def _hints_and_leaks(refinement: RefinementFigures) -> list[Cell]:
                 figures.count(steady.n, "/judge_steadiness/n"),
                 " criteria between solved and failed, ",
                 figures.share(steady.share.share, "/judge_steadiness/share/share"),
-                f" ({low:.1%} to {high:.1%}): so much of what moves is the judge's own doing.",
+                f" ({100 * low:.1f} to {100 * high:.1f} %): so much of what moves is the judge's own doing.",
             )
         )
     return lines
