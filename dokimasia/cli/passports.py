@@ -155,10 +155,10 @@ def correct_command(
     from dokimasia.datasets.annotations import read_annotations
     from dokimasia.people.correction import correct, is_correctable
 
-    if human is not None:
-        say_ratings(human, read_annotations(human))
     with reading(settings, run, is_correctable) as (home, row):
         figures = correct(home, row, passport=passport, human=human, mix=mix, by_category=by_category, width=width)
+    if human is not None:
+        say_ratings(human, read_annotations(human))
     if as_json:
         print_json(figures.model_dump(mode="json", exclude_defaults=True))
         return

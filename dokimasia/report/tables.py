@@ -99,13 +99,14 @@ def name_column(title: str) -> ComputedColumn[Any]:
     return computed_column(title, lambda row: Span(row.name, "strong"), numeric=False)
 
 
-def origin_columns(stored: Collection[str]) -> list[ComputedColumn[Any]]:
-    """Declare the column that says whether a model's answers were stored; none where `stored` names no model."""
+def origin_columns(model: type[M], stored: Collection[str]) -> list[TableColumn[M]]:
+    """Declare the column of models of a kind that says whose answers were stored; none where `stored` names no model."""
     if not stored:
         return []
+    origins = dict.fromkeys(stored, "stored")
 
-    def origin(row: TableRow[Any]) -> Cell:
-        return "stored" if row.name in stored else "live"
+    def origin(row: TableRow[M]) -> Cell:
+        return origins.get(row.name, "live")
 
     meaning = "stored: read from --responses; live: the model answered in this run"
     return [computed_column("answers", origin, meaning=meaning, numeric=False)]

@@ -80,7 +80,7 @@ def test_the_page_shows_it_too(verb: Verb, tmp_path: Path) -> None:
             "addressed",
             "Length of answers against their score",
             "by rule: choice",
-            "--ask show",
+            "Prompt style",
         ):
             assert words in text, (name, words)
     page = (tmp_path / "page.html").read_text()

@@ -436,14 +436,14 @@ def agreement(
     from dokimasia.storage.home import Home
     from dokimasia.storage.naming import resolve_run
 
-    for file in (annotations, *judged):
-        say_ratings(file, read_annotations(file))
     if runs:
         with Home.open(settings.home, write=False) as home:
             run_rows = [resolve_run(home, text) for text in runs]
             figures = compare(home, annotations, runs=run_rows, judged=judged, scale=scale, epsilon=epsilon)
     else:
         figures = compare(None, annotations, judged=judged, scale=scale, epsilon=epsilon)
+    for file in (annotations, *judged):
+        say_ratings(file, read_annotations(file))
     if as_json:
         print_json(figures)
         return

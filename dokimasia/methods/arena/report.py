@@ -44,7 +44,7 @@ def ratings(data: ReportData) -> Section:
     if points:
         chart = interval_chart(points, title="rating", scale=None)
         blocks.append(Chart(chart, f"Rating of each model {intervals_said(points)}, best first"))
-    columns: list[TableColumn[ArenaModel]] = [name_column("model"), *origin_columns(data.stored)]
+    columns: list[TableColumn[ArenaModel]] = [name_column("model"), *origin_columns(ArenaModel, data.stored)]
     if len(run.groups) > 1:
         columns.append(column("group"))
     columns += [

@@ -91,7 +91,7 @@ def scores(data: ReportData) -> Section:
     ranked = sorted(models, key=lambda name: (-_overall(models[name]), name))
     heading: list[TableColumn[AuditedModel]] = [
         computed_column("model", partial(_marked_name, audit.in_pool), numeric=False),
-        *origin_columns(data.stored),
+        *origin_columns(AuditedModel, data.stored),
     ]
     order = ranked
     if any(model.weights for model in models.values()):

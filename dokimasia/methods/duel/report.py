@@ -97,7 +97,7 @@ def duels(data: ReportData) -> Section:
         )
     columns = [
         name_column("model"),
-        *origin_columns(data.stored),
+        *origin_columns(DuelledModel, data.stored),
         column("factuality", "model"),
         column("factuality", "baseline"),
         column("reward"),

@@ -467,7 +467,7 @@ def _score_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Model
     judged = data.judged
     columns: list[TableColumn[ModelScores]] = [
         name_column("model"),
-        *origin_columns(data.stored),
+        *origin_columns(ModelScores, data.stored),
         column(
             "strict_accuracy",
             title="strict accuracy",
