@@ -21,7 +21,7 @@ def command() -> None:
     """Export the criteria of a run, import a file of them to score any model by, see what they leave out, or have them rated."""
 
 
-@command.command()
+@command.command(short_help="Write the criteria of a run as JSON lines.")
 @click.argument("run")
 @click.option("-o", "--output", type=FILE, help="Write here (default: standard output).")
 @common
@@ -40,7 +40,7 @@ def export(settings: "Settings", run: str, output: Path | None) -> None:
     click.echo(f"wrote {count} sets of criteria to {output}", err=True)
 
 
-@command.command(name="import")
+@command.command(name="import", short_help="Store the criteria of a file as a collection.")
 @click.argument("file", type=EXISTING_FILE)
 @json_option
 @common
@@ -60,7 +60,7 @@ def import_(settings: "Settings", file: Path, as_json: bool) -> None:
         )
 
 
-@command.command()
+@command.command(short_help="Show which parts of the reference answers no criterion touches.")
 @click.argument("run")
 @json_option
 @common

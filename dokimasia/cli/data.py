@@ -32,7 +32,7 @@ SHOWN = 200
 
 @click.group()
 def command() -> None:
-    """Look at a data set before anything is paid for."""
+    """Inspect a data set before paying for a run."""
 
 
 @command.command()
@@ -54,7 +54,7 @@ def check(
     allow_outside: bool,
     as_json: bool,
 ) -> int:
-    """Read DATA once and report everything that is wrong with it, and what it holds.
+    """Read DATA once, and report all problems and what it contains.
 
     DATA is JSON lines, a VLMEvalKit TSV, CSV, Parquet, a folder of images, or hf://ORG/NAME. Every image is decoded.
     Nothing is sent and nothing is kept. The exit code is 2 if there is any problem.

@@ -357,15 +357,15 @@ REFINED = ("sim/hasty", "sim/weak")
 
 
 @click.command()
-@click.option("--samples", type=click.IntRange(7), default=84, show_default=True, help="How many questions.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Which world.")
+@click.option("--samples", type=click.IntRange(7), default=84, show_default=True, help="Number of questions.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the world.")
 @json_option
 @configured
 def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> None:
-    """Make a small planted world, evaluate five simulated models on it, diagnose them, let two mend failures, probe a judge.
+    """Evaluate five simulated models on a simulated world, diagnose them, have two correct their failures, probe a judge.
 
-    Every figure stands beside the one that follows from what was planted. The same command again asks nothing anew. It ends
-    with the path of the page that it writes.
+    Every measured figure stands beside its true value. Repeating the command sends no call again. The last line is the path
+    of the page that it writes.
     """
     from dokimasia.simulation.world import make_world, write_world
     from dokimasia.storage.home import Home
@@ -423,8 +423,8 @@ def evaluation_step(
         print_run(LocalBackend(settings), result.run, as_json=False, figures=result.summary, planted=planted)
         out = console()
         out.print(
-            "[dim]planted: the expected score computed from the planted parameters alone, by code that the measurement "
-            "does not share; within: the measured interval contains it.[/dim]"
+            "[dim]true score: expected from the planted parameters alone, computed by code that the measurement "
+            "does not share; in interval: whether the measured interval contains it.[/dim]"
         )
         home = shown_path(settings.home)
         out.print(f"look closer: dokimasia show {result.run} --sample {pairs[0][1].id} --home {home}\n")
@@ -463,7 +463,7 @@ def refinement_step(
                 *((mended(refinement),) if refinement.failed else ()),
                 Paragraph(
                     "Wrong answers, asked for once more in the same words. again: told nothing; retry: told that it was wrong; "
-                    "self: also the questions of failed atoms; peer: also hints of models that solved them.",
+                    "self: also the questions of failed criteria; peer: also hints of models that solved them.",
                     "note",
                 ),
                 beside_planted(refinement, planted),

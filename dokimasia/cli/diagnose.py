@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--against", metavar="RUN2", help="Say what got better or worse in RUN2, leaf by leaf.")
-@click.option("--why", metavar="ASSET[:ROW]", help="Show the atoms behind a table, a row of it, a leaf, or a model.")
-@click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="How many atoms --why shows.")
+@click.option("--against", metavar="RUN2", help="Show what got better or worse in RUN2, leaf by leaf.")
+@click.option("--why", metavar="ASSET[:ROW]", help="Show the criteria behind a table, a row of it, a leaf, or a model.")
+@click.option(
+    "--top", type=click.IntRange(1), default=10, show_default=True, help="Number of criteria that --why shows."
+)
 @click.option(
     "--asset", "shown", multiple=True, metavar="ASSET", help="Print this table (leaves: those of all models)."
 )
@@ -37,7 +39,9 @@ if TYPE_CHECKING:
 )
 @click.option("--fingerprint", is_flag=True, help="Test whether reports without names can be matched to responses.")
 @click.option(
-    "--matches", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="--fingerprint: a person's."
+    "--matches",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="With --fingerprint: a person's matches.",
 )
 @request_options(
     FingerprintRequest,

@@ -96,8 +96,8 @@ def asset_blocks(asset: "Asset", *, most: int | None = MOST_ROWS) -> Iterator[Bl
 def behind_figure(diagnosis: "Diagnosis", behind: "Evidence", files: Mapping[str, str]) -> Iterator[Block]:
     """Yield the atoms behind a figure: question, truth, score, answer, and the paths of images."""
     yield from notes(diagnosis.simulated, ())
-    about = f"{behind.node or 'all atoms'} · {', '.join(behind.models)}"
-    counts = f"{behind.scored} of {behind.atoms} atoms scored, {len(behind.shown)} shown"
+    about = f"{behind.node or 'all criteria'} · {', '.join(behind.models)}"
+    counts = f"{behind.scored} of {behind.atoms} criteria scored, {len(behind.shown)} shown"
     yield Paragraph((Span(behind.target, "strong"), f" · {about} · {counts}"))
     for atom in behind.shown:
         score = score_of(atom)

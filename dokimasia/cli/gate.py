@@ -35,7 +35,7 @@ class Percent(click.ParamType):
 
 @click.command()
 @click.argument("run")
-@click.option("--baseline", required=True, metavar="RUN", help="The run that it is compared with.")
+@click.option("--baseline", required=True, metavar="RUN", help="The run to compare with.")
 @click.option(
     "--max-drop",
     required=True,
@@ -70,8 +70,19 @@ def command(
 ) -> int:
     """Say whether a model of RUN is worse than in its baseline by more than is allowed.
 
-    Samples are paired by their content, and a paired interval decides: exit code 0 for no drop, 3 for a drop, and 4
-    where the samples cannot tell; the output then says about how many would. Nothing is asked of a model.
+    Samples are paired by their content, and a paired interval decides. No model is called.
+
+    \b
+    Exit codes:
+      0  no drop (with --allow-undecided also: cannot tell)
+      1  an error of the program
+      2  a mistake in the command, such as runs over different data
+      3  a drop
+      4  cannot tell: the output says about how many samples would
+
+    An answer that is neither right nor wrong counts as not right; where such answers could turn the verdict, it is
+    cannot tell. In JUnit XML a drop is a failure, and cannot tell a failure of that type, with --allow-undecided a
+    skipped test.
     """
     from dokimasia import operations
     from dokimasia.report.document import markdown_lines

@@ -23,8 +23,8 @@ MARKS = {"yes": "[green]yes[/green]", "no": "[red]no[/red]", "unknown": "[yellow
 
 @click.command()
 @click.argument("names", nargs=-1)
-@click.option("--check", is_flag=True, help="Send small paid requests to each model and keep what is seen.")
-@click.option("--simulated", is_flag=True, help="Also the simulated models that ship with the package.")
+@click.option("--check", is_flag=True, help="Send small paid requests to each model and store what they show.")
+@click.option("--simulated", is_flag=True, help="Also list the simulated models that ship with the package.")
 @json_option
 @with_backend
 def command(backend: Backend, names: tuple[str, ...], check: bool, simulated: bool, as_json: bool) -> None:
@@ -79,7 +79,7 @@ def _print_listed(models: "Sequence[ModelListed]") -> None:
 def _print_reached(models: "Sequence[ModelListed]") -> None:
     table = grid()
     table.add_column("model", overflow="fold", min_width=20)
-    for name in ("by", "key", "limits"):
+    for name in ("transport", "key", "limits"):
         table.add_column(name, overflow="fold")
     table.add_column("$/M in, out", no_wrap=True)
     table.add_column("capabilities", no_wrap=True)
@@ -101,7 +101,16 @@ def _print_checked(checks: "list[ModelCheck]", *, as_json: bool) -> None:
         return
     out = console()
     table = grid(
-        "model", "by", "reached", "sees image", "JSON schema", "tools", "edits images", "usage", "ends", "latency"
+        "model",
+        "transport",
+        "reached",
+        "sees image",
+        "JSON schema",
+        "tools",
+        "edits images",
+        "usage",
+        "finish reason",
+        "latency",
     )
     for result in checks:
         reached = MARKS["yes" if result.reachable else "no"]
@@ -171,9 +180,9 @@ def _key(key: "KeyListed | str | None") -> str:
 def _limits(model: "ModelListed") -> str:
     if model.price.source == "person":
         return "[dim]–[/dim]"
-    limits = [f"{model.max_concurrency} at once"]
+    limits = [f"max {model.max_concurrency} concurrent"]
     if model.start_concurrency < model.max_concurrency:
-        limits.append(f"from {model.start_concurrency}")
+        limits.append(f"starts at {model.start_concurrency}")
     limits += [f"{limit:,} {name}" for name, limit in (("rpm", model.rpm), ("tpm", model.tpm)) if limit is not None]
     if model.max_image_side is not None:
         limits.append(f"images to {model.max_image_side:,} px")

@@ -95,6 +95,8 @@ def export(
 ) -> None:
     """Write one row for each item of RUN, for an evaluation each answer; the same run gives the same bytes.
 
+    Tables as LaTeX: dokimasia show RUN --format latex.
+
     RUN may be a file of results of another harness: its rows, with a score or a kind of failure, are written as a table.
 
     In CSV a text that a spreadsheet would take for a formula gets an apostrophe in front; JSON lines and Parquet are

@@ -8,7 +8,17 @@ import click
 from rich.markup import escape
 
 from dokimasia.cli.backend import Backend, with_backend
-from dokimasia.cli.shared import EXISTING_FILE, FILE, common, console, grid, json_option, print_json, reading
+from dokimasia.cli.shared import (
+    EXISTING_FILE,
+    FILE,
+    common,
+    console,
+    grid,
+    json_option,
+    print_json,
+    reading,
+    say_ratings,
+)
 from dokimasia.report.figures import bracketed, several
 
 if TYPE_CHECKING:
@@ -111,7 +121,10 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     help="With --human: the labels are a random draw of each category, not of all answers.",
 )
 @click.option(
-    "--width", metavar="SHARE", callback=_share, help="With --human: count labels for intervals so wide, such as 5%."
+    "--width",
+    metavar="SHARE",
+    callback=_share,
+    help="With --human: print how many labels give intervals of this width, such as 5%.",
 )
 @click.option(
     "--schema",
@@ -139,10 +152,13 @@ def correct_command(
     --human: labels of a random draw of answers and the judge's decisions on all (power-tuned prediction-powered inference);
     of an evaluation also people's scores from 1 to 5. What cannot be corrected says why.
     """
+    from dokimasia.datasets.annotations import read_annotations
     from dokimasia.people.correction import correct, is_correctable
 
     with reading(settings, run, is_correctable) as (home, row):
         figures = correct(home, row, passport=passport, human=human, mix=mix, by_category=by_category, width=width)
+    if human is not None:
+        say_ratings(human, read_annotations(human))
     if as_json:
         print_json(figures.model_dump(mode="json", exclude_defaults=True))
         return
@@ -239,7 +255,7 @@ def _needed(labels: int | None, width: float | None) -> str:
     """Return a note of how many labels an interval of `width` needs, starting with a comma; empty without a width."""
     if width is None:
         return ""
-    return f", {width:.3g} wide: {'not by labels' if labels is None else f'{labels:,}'}"
+    return f", {100 * width:.3g} % wide: {'not by labels' if labels is None else f'{labels:,}'}"
 
 
 def _scores(figures: "CorrectionFigures") -> "Iterator[Table | str]":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
-from dokimasia.cli.shared import prepared, reading, shown_path
+from dokimasia.cli.shared import prepared, reading, say_read, shown_path
 
 if TYPE_CHECKING:
     from dokimasia.cli.backend import Backend
@@ -114,6 +114,7 @@ def read_sources(backend: "Backend", names: Sequence[str], files: FileOptions) -
             columns = columns_of_file(files.columns, name)
             source = read_results(path, format=files.format, scorer=files.scorer, columns=columns)
             sources.append(replace(source, path=Path(shown_path(source.path))))
+            _say_rows(sources[-1])
             continue
         if missing_file([name]):
             raise NotFound(f"there is no file {name}")
@@ -125,6 +126,20 @@ def read_sources(backend: "Backend", names: Sequence[str], files: FileOptions) -
         with reading(backend.settings, name, lambda run: method_of(run).scale is not None) as (home, run):
             sources.append(results_of_run(home, run))
     return sources
+
+
+def _say_rows(source: "ResultsFile") -> None:
+    """Write a line on the rows, models and items of a file, and on its failures by kind."""
+    from dokimasia.report.figures import several
+
+    failed = sum(row.failure is not None for row in source.rows)
+    say_read(
+        source.path,
+        several(len(source.rows), "row"),
+        several(len(source.models), "model"),
+        several(len({row.item for row in source.rows}), "item"),
+        *([f"{failed:,} without a score"] if failed else []),
+    )
 
 
 def compare_sources(

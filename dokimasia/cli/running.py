@@ -29,6 +29,9 @@ from dokimasia.settings import Settings
 if TYPE_CHECKING:
     from dokimasia.runs.lifecycle import RunResult
 
+WHAT_WAS_READ = "read "
+"""The beginning of the note on the files of a new run, which is printed first and as it stands."""
+
 ROOM_FOR_A_BAR = 110
 """Columns of the terminal below which the line has no bar, to leave room for spending and the remaining time."""
 
@@ -87,9 +90,13 @@ class ProgressLine:
             plan += f"; at least {estimate.answered:,} of them answered already, at most about {estimate.left:,} left"
         for name, count in estimate.people.items():
             plan += f"; at most {several(count, 'question')} to {name}"
+        for note in estimate.notes:
+            if note.startswith(WHAT_WAS_READ):
+                say(note)
         say(f"run {run_id}: {several(estimate.samples, 'sample')}{plan}; cached calls are not re-sent")
         for note in estimate.notes:
-            say(f"note: {note}")
+            if not note.startswith(WHAT_WAS_READ):
+                say(f"note: {note}")
         if self._console.is_terminal:
             self._live = LiveProgress(
                 TextColumn("{task.description}"),

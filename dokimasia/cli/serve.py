@@ -34,14 +34,16 @@ EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
     help="Requests may name files below this folder, beside what is uploaded.",
 )
 @click.option(
-    "--allow-host", "hosts", multiple=True, metavar="NAME", help="A name by which it is reached; may be repeated."
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    metavar="NAME",
+    help="A host name by which the service is reached; can be repeated.",
 )
 @click.option(
     "--width", type=click.IntRange(1), default=4, show_default=True, help="Maximum number of concurrent runs."
 )
-@click.option(
-    "--workers", type=click.IntRange(1, 4096), default=1, help="Walk each run's graphs from so many processes."
-)
+@click.option("--workers", type=click.IntRange(1, 4096), default=1, help="Number of worker processes of each run.")
 @click.option("--engine", type=click.Choice(["process", "ray"]), help="Where graphs run (by Ray with several).")
 @click.option(
     "--address", metavar="auto|ray://HOST:PORT", help="The Ray cluster of the workers (default: one started here)."

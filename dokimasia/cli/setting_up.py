@@ -105,7 +105,7 @@ PASSPORT = "passport"
 )
 @click.option("--force", is_flag=True, help="Replace a file that is already there.")
 def init(path: Path, force: bool) -> None:
-    """Write a commented dokimasia.toml: one table a model, keys by the name of their environment variable."""
+    """Write a commented dokimasia.toml: a table for each model, and API keys by the names of their environment variables."""
 
     if path.exists() and not force:
         raise ConfigError(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from rich.table import Table
 
+    from dokimasia.domain.annotation import Annotation
     from dokimasia.domain.identity import JsonObject
     from dokimasia.report.console import PrintableConsole
     from dokimasia.settings import Settings
@@ -95,6 +96,22 @@ def say(text: str, *, opening: str = "") -> None:
     except OSError:
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+
+
+def say_read(name: object, *counts: str) -> None:
+    """Write to standard error what was read of a file."""
+    say(f"read {name}: {', '.join(counts)}")
+
+
+def say_ratings(path: Path, ratings: "Sequence[Annotation]") -> None:
+    """Write to standard error what was read of a file of annotations."""
+    from dokimasia.report.figures import several
+
+    people = {rating.annotator for rating in ratings}
+    samples = {rating.unit.id for rating in ratings}
+    say_read(
+        path, several(len(ratings), "rating"), several(len(people), "person", "people"), several(len(samples), "sample")
+    )
 
 
 def say_error(text: str) -> None:

@@ -14,9 +14,11 @@ def command() -> None:
     """The planted world: scenes, questions and models whose truth is known."""
 
 
-@command.command()
+@command.command(short_help="Make data of the simulated world, with pictures.")
 @click.argument("file", type=FILE)
-@click.option("--samples", type=click.IntRange(1), default=60, show_default=True, help="How many questions, or scenes.")
+@click.option(
+    "--samples", type=click.IntRange(1), default=60, show_default=True, help="Number of questions, or of scenes."
+)
 @click.option(
     "--described", is_flag=True, help="Scenes to be described, without questions: data for review and filter."
 )
@@ -119,7 +121,7 @@ def _check_free(file: Path, write: Callable[[Path], object], *, rankings: bool) 
                 )
 
 
-@command.command()
+@command.command(short_help="Have a simulated person label perturbations.")
 @click.argument("form", type=EXISTING_FILE)
 @click.option("-o", "--output", type=FILE, required=True, help="Write the filled form here.")
 @click.option(
@@ -152,7 +154,7 @@ def label(form: Path, output: Path, person: str) -> None:
     click.echo(f"{person} labelled {several(len(lines), 'perturbation')}: {output}")
 
 
-@command.command()
+@command.command(short_help="Serve the simulated models over HTTP.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="0 takes a free one.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--latency", type=click.FloatRange(0), default=0.0, help="Seconds before each reply.")

@@ -1,4 +1,4 @@
-"""Mapping of a table's columns to a sample's fields (VLMEvalKit, Hugging Face, own names), and the reader of VLMEvalKit's TSV."""
+"""Mapping of a table's columns to a sample's fields (VLMEvalKit, Hugging Face, own names)."""
 
 import ast
 import json
@@ -9,15 +9,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from pathlib import Path
 from typing import NamedTuple
 
-from dokimasia.datasets.creation import creative_fault
-from dokimasia.datasets.images import Earlier
 from dokimasia.datasets.lines import Problem, Row, RowFault, problem_at
-from dokimasia.datasets.tables import read_cells, repeated_column, wrong_width
 from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.wording import is_or_are
-
-LONGEST_INDEX = 64
-"""Characters of a text in `image` that may be the index of an earlier row; longer ones are images (as in VLMEvalKit)."""
 
 _LETTER = re.compile(r"[A-Z]")
 _NUMBERED_IMAGE = re.compile(r"image_(\d{1,3})")
@@ -117,27 +111,6 @@ def columns_of(header: Sequence[str], *, own_names: bool, images: Sequence[str] 
     )
 
 
-def read_tsv(path: Path) -> Iterator[Row | Problem]:
-    """Yield the rows of a VLMEvalKit TSV in order, or their problems; a row's number is that of its first line.
-
-    Images are base64 or paths, options are in columns A to Z; see `read_cells` for the format of cells.
-
-    Raises:
-        NotFound: there is no such file.
-        DataError: it is a folder or cannot be read.
-    """
-
-    def begin(header: list[str]) -> Columns | str:
-        return _header_fault(header) or columns_of(header, own_names=False, images=())
-
-    def read(number: int, cells: list[str], header: list[str], columns: Columns) -> Row | Problem:
-        if len(cells) != len(header):
-            return wrong_width(path, number, cells, header, "tab")
-        return _tsv_row(number, dict(zip(header, cells, strict=True)), columns)
-
-    return table_rows(path, read_cells(path), begin, read)
-
-
 def table_rows(
     path: Path,
     records: Iterable[tuple[int, list[str]] | Problem],
@@ -173,38 +146,6 @@ def table_rows(
             yield problem_at(path, number, begun, "columns", unit=unit)
             return
         columns = begun
-
-
-def _header_fault(header: Sequence[str]) -> str | None:
-    if wrong := repeated_column(header):
-        return wrong
-    if id_column(header, "index", "id") is None:
-        return (
-            "the header has no column 'index'; the first line names the columns, such as index, question, answer, image"
-        )
-    if not {"question", "image", "image_path"} & set(header):
-        return "the header has none of the columns 'question', 'image' and 'image_path'"
-    return creative_fault(header)
-
-
-def _tsv_row(number: int, cells: Mapping[str, str], columns: Columns) -> Row:
-    values = {name: cell for name, cell in cells.items() if cell.strip()}
-    image, paths = values.pop("image", "").strip(), values.pop("image_path", "").strip()
-    images: list[Earlier | str] = []
-    if not image:
-        images += as_list(paths) if paths else []
-        return row_of(number, values, columns, unit="line", images=images)
-    refers = False
-    for text in as_list(image):
-        short = len(text) <= LONGEST_INDEX
-        images.append(Earlier(text) if short else text)
-        refers = refers or (short and text != "")
-    row = row_of(number, values, columns, unit="line", images=images)
-    names = as_list(paths)
-    if names != [""] and len(names) != len(images) and not refers:
-        wrong = f"'image' holds {len(images)} and 'image_path' names {len(names)}; each image has one name"
-        row = row._replace(faults=(*row.faults, RowFault("image-missing", wrong)))
-    return row
 
 
 def row_of(line: int, values: Mapping[str, object], columns: Columns, *, unit: str, images: Sequence[object]) -> Row:

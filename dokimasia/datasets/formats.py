@@ -6,13 +6,12 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from dokimasia.datasets.columns import read_tsv
 from dokimasia.datasets.hub import read_hub
 from dokimasia.datasets.images import EXTENSIONS, OnDisk, image_format
 from dokimasia.datasets.lines import Problem, Row, location, read_rows
 from dokimasia.datasets.mapping import mapped_rows
 from dokimasia.datasets.parquet import read_parquet
-from dokimasia.datasets.spreadsheets import read_spreadsheet
+from dokimasia.datasets.spreadsheets import read_spreadsheet, read_tsv
 from dokimasia.domain.hub import HubPath
 from dokimasia.errors import ConfigError, DataError, NotFound
 
@@ -120,12 +119,12 @@ def with_mapping(reader: Reader, mapping: Mapping[str, str]) -> Reader:
         return reader
     if reader is read_rows:
         return lambda path: mapped_rows(read_rows(path), path, mapping)
-    for table in (read_spreadsheet, read_parquet, read_hub):
+    for table in (read_tsv, read_spreadsheet, read_parquet, read_hub):
         if reader is table:
             return partial(table, mapping=mapping)
     raise ConfigError(
-        "--map names the columns of JSON lines, CSV, workbooks, Parquet and data sets of the Hugging Face Hub; the data are "
-        "in another format"
+        "--map names the columns of JSON lines, tables (TSV, CSV, workbooks), Parquet and data sets of the Hugging Face Hub; "
+        "the data are in another format"
     )
 
 

@@ -52,7 +52,12 @@ def parse_mapping(texts: Sequence[str], fields: Collection[str] = SAMPLE_FIELDS)
 
 
 def mapped_columns(
-    header: Sequence[str], mapping: Mapping[str, str], *, where: Path, images: Sequence[str] | None = None
+    header: Sequence[str],
+    mapping: Mapping[str, str],
+    *,
+    where: Path,
+    images: Sequence[str] | None = None,
+    own_names: bool = True,
 ) -> Columns:
     """Return the column of each field: those that the mapping names, and the others as `columns_of` finds them.
 
@@ -64,6 +69,7 @@ def mapped_columns(
         mapping: columns or templates by field, see `parse_mapping`.
         where: the data set, for messages.
         images: the columns that are declared as images.
+        own_names: see `columns_of`.
 
     Raises:
         DataError: the mapping names a column that is not in the header.
@@ -72,7 +78,7 @@ def mapped_columns(
     plain = {column for column in mapping.values() if not _COLUMN.search(column)}
     if lacking := sorted((in_templates | plain) - {*header}):
         raise DataError(f"{where} has no column {lacking[0]!r}, which --map names; it has {', '.join(header)}")
-    columns = columns_of([name for name in header if name not in in_templates], own_names=True, images=images)
+    columns = columns_of([name for name in header if name not in in_templates], own_names=own_names, images=images)
     names: dict[str, object] = {
         name: mapping[name] for name in ("id", "prompt", "hint", "choices", "category") if name in mapping
     }

@@ -166,7 +166,10 @@ def read_responses(path: Path, data: str = "") -> Iterator[GivenResponse]:
         where = location(path, row.line, row.unit)
         parsed = parse_row(ResponseRow, row.fields)
         if isinstance(parsed, list):
-            raise DataError(f"{where}: {parsed[0].text}")
+            hint = ""
+            if name is None and "field 'model'" in parsed[0].text:
+                hint = f"; if all answers of the file are one model's, name it: --responses NAME={path.name}"
+            raise DataError(f"{where}: {parsed[0].text}{hint}")
         simulated = row.fields.get("simulated") in (True, 1, "1", "true", "True")
         response = GivenResponse(parsed.id, parsed.model, parsed.response, parsed.repeat, where, simulated)
         first = first_lines.setdefault((response.sample_id, response.model, response.repeat), row.line)

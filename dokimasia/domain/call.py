@@ -22,6 +22,10 @@ PEOPLE = "human"
 """What stands before the name of a person who is asked as a model, and where people are reached."""
 
 
+STORED = "file"
+"""The endpoint of models whose answers were read from files, so that nobody asks them."""
+
+
 class ModelRef(Value):
     """A model's identity: `model` is the resolved LiteLLM name, `endpoint` where it runs, `name` its displayed name."""
 

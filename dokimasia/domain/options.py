@@ -1,8 +1,10 @@
 """Options of graphs: frozen, and part of a run's identity."""
 
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from dokimasia.domain.call import ModelRef, ModelSpec
 from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA
@@ -12,8 +14,30 @@ from dokimasia.errors import ConfigError
 TOLERANCE = 1e-6
 """How far two numbers may lie apart and still be one answer, relative to the larger, unless it is told otherwise."""
 
-Protocol = Literal["ours", "published"]
-"""Whose way is gone where a method departs from its paper: this project's, or the paper's."""
+
+@dataclass(frozen=True)
+class FormerNames:
+    """Marks a field whose values had other names, by which plans are hashed still and stored ones are read.
+
+    Attributes:
+        names: the former name of each value that had one.
+    """
+
+    names: Mapping[str, str]
+
+    def present(self, value: object) -> object:
+        """Return a value by its present name."""
+        return next((name for name, former in self.names.items() if value == former), value)
+
+    def former(self, value: object) -> object:
+        """Return a value by its former name."""
+        return self.names.get(value, value) if isinstance(value, str) else value
+
+
+_PROTOCOLS = FormerNames({"default": "ours"})
+
+Protocol = Annotated[Literal["default", "published"], BeforeValidator(_PROTOCOLS.present), _PROTOCOLS]
+"""What a method does where it departs from its paper: the default of this project, or as published."""
 
 
 def prompt_of_protocol(name: str, *, published: bool) -> str:

@@ -70,7 +70,9 @@ class Prompts(BaseModel):
 @operation("GET", "/models", tag=TAG)
 def models(
     context: OperationContext,
-    simulated: Annotated[bool, Parameter(description="Also the simulated models that ship with the package.")] = False,
+    simulated: Annotated[
+        bool, Parameter(description="Also list the simulated models that ship with the package.")
+    ] = False,
 ) -> Models:
     """List the configured models with prices and what was measured; nothing of a key but whether it is set."""
     entries = list_models(context.settings, chosen_models(context.settings, simulated=simulated))

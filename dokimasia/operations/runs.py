@@ -321,7 +321,7 @@ def board(
 def gate(
     context: OperationContext,
     run: str,
-    baseline: Annotated[str, Parameter(max_length=500, description="The run that it is compared with.")],
+    baseline: Annotated[str, Parameter(max_length=500, description="The run to compare with.")],
     max_drop: Annotated[
         float, Parameter(ge=0, le=100, description="The largest allowed drop, in percent of the scale.")
     ],

@@ -7,6 +7,7 @@ from urllib.parse import quote, urlencode
 
 from pydantic import BaseModel, JsonValue
 
+from dokimasia.domain.call import STORED
 from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.wording import is_or_are
 from dokimasia.report.blocks import Block, Cell, Section
@@ -185,6 +186,13 @@ class ReportData:
         names: Sequence[str] = self.summary.get("simulated", ())
         by_model = {model.name for model in self.facts.models if "sim" in model.model.split("/")[:-1]}
         return sorted({*names, *by_model})
+
+    @property
+    def stored(self) -> frozenset[str]:
+        """Names of the models whose answers were stored, in a run that asked other models; empty in any other run."""
+        answering = [model for model in self.facts.models if model.role in ("candidate", "model", "baseline")]
+        stored = frozenset(model.name for model in answering if model.endpoint == STORED)
+        return stored if any(model.endpoint != STORED for model in answering) else frozenset()
 
     def addition(self, name: str) -> Any:
         """Return the data that a method adds to the page; None without any."""

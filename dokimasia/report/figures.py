@@ -300,7 +300,7 @@ def bar(score: Interval | None) -> Cell:
 BAR = Column("1" + "\u00a0" * (BAR_WIDTH - 2) + "5", numeric=False, only="terminal")
 """The column of `bar`."""
 
-PLANTED = (Column("planted", only="terminal"), Column("within", only="terminal"))
+PLANTED = (Column("true score", only="terminal"), Column("in interval", only="terminal"))
 """The columns of `within`: the planted value, and whether the interval contains it."""
 
 

@@ -1,11 +1,13 @@
-"""Reasons for missing intervals, and notes on unusual ones: in short in sentences; in tables as footnotes, each once."""
+"""Footnotes of tables, each once: missing and unusual intervals, and intervals that disagree with the adjusted test."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Protocol
 
-from dokimasia.report.blocks import Cell, Table, spans
-from dokimasia.report.figures import ALLOWING, NO_INTERVAL
+from dokimasia.report.blocks import Block, Cell, Paragraph, Table, spans
+from dokimasia.report.fields import Interval
+from dokimasia.report.figures import ALLOWING, NO_INTERVAL, SURE
 
 _MARKED = re.compile(rf"{NO_INTERVAL}(?P<reason>[^\[\]()]+)|{ALLOWING}")
 _THIN = re.compile(
@@ -19,8 +21,38 @@ WHY_ALLOWING = (
     "(Gaffke's) allows for images at both ends of the scale that were not drawn, and is wider"
 )
 """Footnote of an interval by Gaffke's method."""
+DISAGREEMENT = (
+    f"Each interval stands for its own difference, and p is adjusted for all of them: where the interval leaves out 0 and "
+    f"adjusted p is above {SURE:g}, or the reverse, treat the difference as inconclusive."
+)
+"""Footnote of a table in which an interval and the adjusted p-value of the same difference disagree."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+class AdjustedDifference(Protocol):
+    """A difference with its interval, and its p-value adjusted for all comparisons of a table."""
+
+    @property
+    def difference(self) -> Interval | None:
+        """The difference with its own 95 % interval."""
+        ...
+
+    @property
+    def adjusted(self) -> float | None:
+        """The adjusted p-value; None without a test."""
+        ...
+
+
+def disagreement(differences: Iterable[AdjustedDifference | None]) -> list[Block]:
+    """Return the footnote on intervals that disagree with the adjusted test; empty if none of the differences does."""
+    for tested in differences:
+        gap = None if tested is None else tested.difference
+        if tested is None or gap is None or tested.adjusted is None or gap.low is None or gap.high is None:
+            continue
+        if (gap.low <= 0 <= gap.high) == (tested.adjusted <= SURE):
+            return [Paragraph(DISAGREEMENT, "note")]
+    return []
 
 
 def shortened(text: str, write: Callable[[str, str], str] = lambda short, details: short) -> str:

@@ -12,6 +12,7 @@ from dokimasia.report.conclusions import MOST_SENTENCES, as_paragraph
 from dokimasia.report.data import SIMULATED_NOTE, Drawing, ReportData
 from dokimasia.report.fields import Bounds, Count, Counts, Coverage, Display, Fraction, Interval
 from dokimasia.report.figures import NOTHING, SURE, bracketed, count, in_words, p_value, several, signed_text
+from dokimasia.report.footnotes import disagreement
 
 FAILURE_TITLES = {
     "refused": "refused",
@@ -316,6 +317,7 @@ def _differences(comparison: ResultsComparison) -> Iterator[Block]:
         Column("needed", meaning="items that show a difference of this size with 80 % power"),
     ]
     yield Table(columns, rows, "Differences of every two models")
+    yield from disagreement(comparison.pairs)
     for pair in comparison.pairs[:MOST_NOTED]:
         yield from _notes(comparison, pair)
     if len(comparison.pairs) == 1 and comparison.pairs[0].most_changed:
@@ -350,7 +352,11 @@ def _most_changed(comparison: ResultsComparison, pair: ResultsPair) -> Table:
         values = [comparison.text(value) for value in (item.first, item.second)]
         rows.append([item.sample, *values, comparison.text(item.difference, signed=True)])
     titles = (pair.first_model, pair.second_model, "difference")
-    return Table([Column("changed most", numeric=False), *map(Column, titles)], rows, "The items that changed most")
+    return Table(
+        [Column("largest differences", numeric=False), *map(Column, titles)],
+        rows,
+        "The items with the largest differences",
+    )
 
 
 def _files(comparison: ResultsComparison) -> Iterator[Block]:

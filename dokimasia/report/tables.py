@@ -8,7 +8,7 @@ table(
 )
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic
 
@@ -97,6 +97,19 @@ def computed_column(
 def name_column(title: str) -> ComputedColumn[Any]:
     """Declare the column of the rows' names."""
     return computed_column(title, lambda row: Span(row.name, "strong"), numeric=False)
+
+
+def origin_columns(model: type[M], stored: Collection[str]) -> list[TableColumn[M]]:
+    """Declare the column of models of a kind that says whose answers were stored; none where `stored` names no model."""
+    if not stored:
+        return []
+    origins = dict.fromkeys(stored, "stored")
+
+    def origin(row: TableRow[M]) -> Cell:
+        return origins.get(row.name, "live")
+
+    meaning = "stored: read from --responses; live: the model answered in this run"
+    return [computed_column("answers", origin, meaning=meaning, numeric=False)]
 
 
 def table(

@@ -8,7 +8,7 @@ from pydantic import Field
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.catalogue import method_of
-from dokimasia.runs.lifecycle import RunResult, carry_out, open_home
+from dokimasia.runs.lifecycle import RunResult, carry_out, check_new_keys, open_home
 from dokimasia.runs.method import AnyMethod, check_items
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.outcome import check_measures
@@ -93,6 +93,7 @@ async def fork(
         prepared = await prepare_fork(
             opened, parent, request, settings=settings, given=given, transports=tuple(transports or ())
         )
+        await check_new_keys(prepared.method, prepared.session, prepared.request, prepared.accepted)
         row, new = await keep_fork(opened, parent, request, prepared)
         return await carry_out(
             prepared.method,

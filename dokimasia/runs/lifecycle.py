@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from pydantic import PrivateAttr
 
-from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.call import STORED, ModelSpec
 from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.domain.ports import Transport
-from dokimasia.errors import CallFailed, ConfigError, InputError, Interrupted, StorageError
+from dokimasia.errors import CallFailed, ConfigError, InputError, Interrupted, NotFound, StorageError
 from dokimasia.graphs.blocking import block_on
 from dokimasia.prompts import PromptLibrary
+from dokimasia.report.figures import in_words, several
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.kept_figures import finished_figures
@@ -35,11 +36,12 @@ from dokimasia.runs.outcome import (
     settle_status,
 )
 from dokimasia.runs.persistence import check_prompts, check_samples, check_versions, keep_limits, persist_run
-from dokimasia.runs.plans import RunPlan, reached_now
+from dokimasia.runs.plans import RunPlan, reached_now, run_id
+from dokimasia.runs.preview import require_keys
 from dokimasia.runs.rehearsal import admit
-from dokimasia.runs.requests import LIMITS, Invocation, RunRequest, check_range
+from dokimasia.runs.requests import LIMITS, DataRequest, Invocation, RunRequest, check_range
 from dokimasia.runs.services import Services, SharedServices, Stop, check_prices, open_services, share_services
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import name_run
@@ -207,10 +209,33 @@ async def run(
     library = method.library(request, given) if prompts is None else prompts
     async with open_home(settings, opened_home, transports, create=request.makes_home) as opened:
         session = Session(settings, opened, library, given=given, transports=tuple(transports or ()))
-        row, new = await persist_run(method, opened, request, await admit(method, request, session))
+        accepted = await admit(method, request, session)
+        await check_new_keys(method, session, request, accepted)
+        row, new = await persist_run(method, opened, request, accepted)
         return await carry_out(
             method, session, row, request, observer=observer, stop=stop, transports=transports, new=new
         )
+
+
+async def check_new_keys(method: AnyMethod, session: Session, request: RunRequest, accepted: Accepted[RunPlan]) -> None:
+    """Check that the models of an accepted request have their keys, unless its run is done; nothing is stored before.
+
+    Raises:
+        ConfigError: naming every variable that is not set, with its model.
+    """
+    with suppress(NotFound):
+        if not request.fresh and get_run(session.opened, run_id(method, accepted.plan)).status == "done":
+            return
+    models, estimate = reached_now(accepted.plan, session.settings).models, accepted.estimate
+    called = {**estimate.asked, **estimate.undecided}
+    await asyncio.to_thread(
+        require_keys,
+        session.settings,
+        {name: models[name] for name in estimate.models},
+        request,
+        asked={name for name, expected in called.items() if expected.calls},
+        transports=session.transports,
+    )
 
 
 def run_sync(method: AnyMethod, request: RunRequest, **services: Any) -> RunResult:
@@ -378,7 +403,10 @@ async def carry_out(
                 expected = Estimate.model_validate(run.options["estimate"])
                 if retry:
                     answered = count_calls(home, run.id)
-                observer.planned(run.id, expected.model_copy(update={"answered": answered}))
+                notes = expected.notes
+                if new and isinstance(request, DataRequest) and session.forked is None:
+                    notes = (what_was_read(run, plan, expected.samples), *notes)
+                observer.planned(run.id, expected.model_copy(update={"answered": answered, "notes": notes}))
                 job = Job(session, run, plan, request, services, observer)
                 left: FailureKind | None = None
                 try:
@@ -393,6 +421,26 @@ async def carry_out(
             outcome = await _finish(method, job, left)
             result.set_result(outcome)
             return outcome
+
+
+MOST_REASONS = 2
+"""How many reasons for leaving data out are listed where a run begins; the others are counted."""
+
+
+def what_was_read(run: Run, plan: RunPlan, samples: int) -> str:
+    """Return a line on the files that a new run was accepted with: samples, models of stored answers, and what was left out.
+
+    Examples:
+        >>> what_was_read(run, plan, 84)  # doctest: +SKIP
+        "read world.jsonl: 84 samples; stored answers of llava; left out 1: world.jsonl, line 3: the field 'id' is missing"
+    """
+    parts = [several(samples, "sample")]
+    if stored := [name for name, spec in plan.models.items() if spec.ref.endpoint == STORED]:
+        parts.append(f"stored answers of {in_words(stored)}")
+    if skipped := run.texts("skipped"):
+        more = f"; and {len(skipped) - MOST_REASONS:,} more" if len(skipped) > MOST_REASONS else ""
+        parts.append(f"left out {len(skipped):,}: {'; '.join(skipped[:MOST_REASONS])}{more}")
+    return f"read {run.data_name}: {'; '.join(parts)}"
 
 
 async def _finish(method: AnyMethod, job: "Job[Any]", left: FailureKind | None) -> RunResult:

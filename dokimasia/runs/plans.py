@@ -8,9 +8,9 @@ from pydantic import JsonValue
 
 from dokimasia.agents.candidate import BLIND
 from dokimasia.agents.schemas import takes_schema
-from dokimasia.domain.call import ModelRef, ModelSpec
+from dokimasia.domain.call import STORED, ModelRef, ModelSpec
 from dokimasia.domain.identity import Value, digest
-from dokimasia.domain.options import GraphOptions
+from dokimasia.domain.options import FormerNames, GraphOptions
 from dokimasia.errors import ConfigError
 from dokimasia.prompts import PromptLibrary
 from dokimasia.settings import Settings, resolve_model
@@ -20,9 +20,6 @@ RUN_ID_LENGTH = 16
 
 SIMULATED = "sim/"
 """The prefix of the names of models that this process simulates."""
-
-STORED = "file"
-"""The endpoint of models whose answers were read from files, so that nobody asks them."""
 
 WAY = "@"
 """The separator in a shown name between a model's name and the way in which it is asked."""
@@ -166,6 +163,9 @@ def identity(plan: Value) -> dict[str, JsonValue]:
         value = getattr(plan, name)
         if any(mark is AnyOrder or isinstance(mark, AnyOrder) for mark in field.metadata):
             value = sorted(value, key=lambda spec: spec.ref.name)
+        for mark in field.metadata:
+            if isinstance(mark, FormerNames):
+                value = mark.former(value)
         hashed[name] = _identified(value)
     return hashed
 

@@ -1,7 +1,7 @@
 """`--dry-run`: a run's id, estimate and one prompt of each kind; nothing is sent or stored."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -14,8 +14,8 @@ from dokimasia.prompts import PromptLibrary, Rendered
 from dokimasia.runs.method import Method
 from dokimasia.runs.plans import RunPlan, as_configured, run_id
 from dokimasia.runs.rehearsal import admit
-from dokimasia.runs.requests import RunRequest
-from dokimasia.runs.services import transports_for_models
+from dokimasia.runs.requests import Invocation, RunRequest
+from dokimasia.runs.services import is_given, keys_of, transports_for_models
 from dokimasia.runs.session import Accepted, Session
 from dokimasia.settings import Settings, api_key
 from dokimasia.storage.home import Home
@@ -77,6 +77,36 @@ def check_keys(settings: Settings, previewed: Mapping[str, Any]) -> None:
     missing = lacking_keys(settings, {name: spec for name, spec in specs.items() if spec is not None})
     if missing:
         raise ConfigError("; ".join(missing))
+
+
+def require_keys(
+    settings: Settings,
+    specs: Mapping[str, ModelSpec],
+    request: Invocation,
+    *,
+    asked: Collection[str],
+    transports: Collection[str] = (),
+    way_out: str = "",
+) -> None:
+    """Check that the models of a run have their keys, before anything of the run is stored. It may block.
+
+    Args:
+        settings: the configuration and the environment.
+        specs: the run's models by name.
+        request: the run's request; if it allows every failure, keys of providers may be missing.
+        asked: the models that the run calls, and which therefore need a key of their provider, too.
+        transports: names of transports that replace the package's own.
+        way_out: the end of the message.
+
+    Raises:
+        ConfigError: naming every variable that is not set, with its model.
+    """
+    keys_of(settings, specs)
+    if "litellm" in transports or request.allows_every_failure:
+        return
+    called = {name: spec for name, spec in specs.items() if name in asked and not is_given(spec, settings)}
+    if missing := lacking_keys(settings, called, api_keys_only=True):
+        raise ConfigError(f"{'; '.join(missing)}{way_out}")
 
 
 def lacking_keys(settings: Settings, specs: Mapping[str, ModelSpec], *, api_keys_only: bool = False) -> list[str]:

@@ -145,6 +145,12 @@ def prompt_folders(names: Sequence[str]) -> tuple[Path, ...]:
 Models = Annotated[tuple[str, ...], Option(models=True), Field(max_length=MOST_MODELS)]
 """Names of models, separated by commas on the command line."""
 
+BlindArm = Annotated[bool, Option(flags=("--blind-arm",))]
+"""Whether every model is also asked without the image."""
+
+STORED_TOO = " With --responses: models to ask beside the stored answers, or models of the files to take."
+"""End of the help of an option that names models, where answers can be stored."""
+
 Judge = Annotated[str, Option(models=True), Field(description=JUDGE_HELP)]
 """The name of one model."""
 

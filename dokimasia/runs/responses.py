@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple, TypeVar
 from pydantic import BeforeValidator
 
 from dokimasia.datasets import GivenResponse, dataset_of_predictions, name_and_file, named_file, read_responses
-from dokimasia.domain.call import ModelRef, ModelSpec
+from dokimasia.domain.call import STORED, ModelRef, ModelSpec
 from dokimasia.domain.identity import digest
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.ports import ValueStore
@@ -17,7 +17,7 @@ from dokimasia.domain.wording import has_or_have, shortened
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.report.figures import several
 from dokimasia.runs.figures import is_simulated
-from dokimasia.runs.plans import STORED, AnswerItem
+from dokimasia.runs.plans import AnswerItem
 from dokimasia.runs.requests import DataRequest, Option, RunRequest
 
 Q = TypeVar("Q", bound=RunRequest)
@@ -212,7 +212,7 @@ def check_no_blind_arm(no_image: bool) -> None:
         ConfigError: there is to be one.
     """
     if no_image:
-        raise ConfigError("--no-image asks the candidates anew, which --responses does not; leave one of them out")
+        raise ConfigError("--blind-arm asks the candidates anew, which --responses does not; leave one of them out")
 
 
 def check_unchanged(paths: Sequence[Path], data: Path, hashed: str | None, run: str) -> None:

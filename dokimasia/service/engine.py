@@ -9,16 +9,16 @@ from pydantic import JsonValue
 
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.ports import Transport
-from dokimasia.errors import ConfigError, NotFound
+from dokimasia.errors import NotFound
 from dokimasia.runs.catalogue import method_named, method_of
 from dokimasia.runs.forking import ForkRequest, PreparedFork, keep_fork, prepare_fork
 from dokimasia.runs.lifecycle import models_to_reach, prepare_resume
 from dokimasia.runs.observer import Observer, SilentObserver
 from dokimasia.runs.outcome import check_measures, retryable
 from dokimasia.runs.persistence import delete_whole_run, keep_limits, persist_run, run_row
-from dokimasia.runs.preview import lacking_keys, preview
+from dokimasia.runs.preview import preview, require_keys
 from dokimasia.runs.requests import Invocation, RunRequest
-from dokimasia.runs.services import check_prices, keys_of
+from dokimasia.runs.services import check_prices
 from dokimasia.runs.session import Session
 from dokimasia.service.allowances import Allowances
 from dokimasia.service.queue import Queue, checked_changes
@@ -258,8 +258,12 @@ class RunEngine:
         self._allowances.check(self._home, payer)
         if self._allowances.limited:
             check_prices(models, max_cost=0.0)
-        keys_of(self._settings, models)
-        if "litellm" in self._transports or request.allows_every_failure:
-            return
-        if missing := await asyncio.to_thread(lacking_keys, self._settings, models, api_keys_only=True):
-            raise ConfigError(f"{'; '.join(missing)}: set it where the service runs, or choose other models")
+        await asyncio.to_thread(
+            require_keys,
+            self._settings,
+            models,
+            request,
+            asked=models,
+            transports=tuple(self._transports),
+            way_out=": set it where the service runs, or choose other models",
+        )

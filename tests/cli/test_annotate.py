@@ -185,6 +185,7 @@ def test_scores_and_responses_of_files(place: Path, judged: Path, capsys: pytest
     assert run(draw) == 2
     assert "--data DATA" in capsys.readouterr().err
     assert run([*draw, "--data", str(judged / "world.jsonl")]) == 0
+    assert f"read {answers}: 21 answers, 1 model\n" in capsys.readouterr().err
     rows = [{"item": row["item"], "score": "10"} for row in form_of(forms, "anna")]
     file = str(place / "said.jsonl")
     read = ["annotate", "read", str(place / "forms.key.jsonl"), saved(place, "anna", rows), "-o", file, *home]
@@ -195,7 +196,9 @@ def test_scores_and_responses_of_files(place: Path, judged: Path, capsys: pytest
     assert run(["annotate", "agreement", file, "--run", last, *home]) == 2
     assert "name people's scale with --scale" in capsys.readouterr().err
     assert run(["annotate", "agreement", file, "--run", last, "--scale", "0-10", "--json", *home]) == 0
-    found = json.loads(capsys.readouterr().out)["measures"]["score"]
+    output = capsys.readouterr()
+    assert f"read {file}: 21 ratings, 1 person, 21 samples\n" in output.err
+    found = json.loads(output.out)["measures"]["score"]
     assert found["absent"].startswith("one annotator")
     assert 0 < found["judges"]["sim/judge-inventive"]["mae"]["mean"] < 5
 

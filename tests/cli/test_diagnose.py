@@ -158,6 +158,6 @@ def test_bare_final_answers_have_no_wrong_reasons(tmp_path: Path, capsys: pytest
     cells = dict(zip(names, (cell["value"] for cell in table["rows"][0]["cells"]), strict=True))
     assert (cells["right, with reasons"], cells["of these, wrong reason"], cells["no reasons stated"]) == (0, None, 8)
     assert run(["diagnose", "last", "--asset", "reasons", *home]) == 0
-    assert "These speak to less than 80 %" in capsys.readouterr().out
+    assert "These address less than 80 %" in capsys.readouterr().out
     assert run(["diagnose", "last", "--why", "terse", *home]) == 0
     assert "not stated" in capsys.readouterr().out

@@ -93,7 +93,8 @@ def test_keys_and_names_behind_a_server(
             code, shown, said = verb(*asked, "KEYED", *words)
             assert (code, bool(shown)) == (2, bool(words))
             assert "A_KEY_THAT_IS_NOT_SET is not set" in said
-        assert statuses(verb) == ["failed"]
+        assert verb(*asked, "KEYED", "--name", "first")[0] == 2
+        assert statuses(verb) == [], "no run is made, and no name is taken"
         code, _, said = verb(*asked, "WRONG")
         assert code == 1
         assert "WRONG cannot be reached: not_found (status 404)" in said
@@ -101,13 +102,26 @@ def test_keys_and_names_behind_a_server(
         assert verb(*asked, "KEYED", "--dry-run")[0] == 0
         assert verb("resume", "last")[0] == 1, "the newest unfinished run is still the one of the wrong name"
         assert verb(*asked, "KEYED")[0] == 0
-    assert statuses(verb) == ["failed", "done"]
+    assert statuses(verb) == ["done", "failed"]
+
+
+def test_a_missing_key_of_a_provider_makes_no_run(verb: Verb, world: Path) -> None:
+    """The variable of a provider is named before anything is stored, also where a fork asks a model anew."""
+    asked = ("evaluate", world, "--models", "sim/strong", "--name", "mine", "--judge")
+    code, shown, said = verb(*asked, "openai/gpt-5")
+    assert (code, shown) == (2, "")
+    assert said.startswith("error: model openai/gpt-5: OPENAI_API_KEY is not set in the environment")
+    assert statuses(verb) == []
+    assert verb(*asked, "sim/judge")[0] == 0
+    code, _, said = verb("fork", "mine", "--from", "score", "--judge", "openai/gpt-5")
+    assert (code, "OPENAI_API_KEY is not set" in said) == (2, True)
+    assert statuses(verb) == ["done"]
 
 
 def test_a_resume_that_is_refused_changes_nothing(
     verb: Verb, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without its key a run says that alone, and no plan; one that was interrupted stays so, and a new one is failed."""
+    """Without its key a run says that alone, and no plan; one that was interrupted stays so, and no new one is made."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("A_KEY_THAT_IS_NOT_SET", "sk-something-set-now")
     with running_server() as url:
@@ -122,10 +136,10 @@ def test_a_resume_that_is_refused_changes_nothing(
             assert statuses(verb) == ["interrupted"]
         code, _, said = verb(*asked, "--limit", "2")
         assert (code, said.startswith("error:")) == (2, True)
-        assert statuses(verb) == ["failed", "interrupted"]
+        assert statuses(verb) == ["interrupted"]
         monkeypatch.setenv("A_KEY_THAT_IS_NOT_SET", "sk-something-set-now")
         assert verb(*asked)[0] == 0
-    assert statuses(verb) == ["failed", "done"]
+    assert statuses(verb) == ["done"]
 
 
 def test_a_dry_run_knows_the_keys_of_providers(verb: Verb, world: Path) -> None:

@@ -87,10 +87,18 @@ def test_too_few_samples_cannot_tell(home: Path, capfd: pytest.CaptureFixture[st
     for model in figures["models"]:
         assert model["samples_needed"] > model["n"] == model["n_baseline"] == 24
         assert model["difference"]["low"] <= -0.01
-    assert len(list(ElementTree.fromstring(report.read_text(encoding="utf-8")).iter("failure"))) == 2
+    failures = list(ElementTree.fromstring(report.read_text(encoding="utf-8")).iter("failure"))
+    assert [failure.get("type") for failure in failures] == ["cannot tell"] * 2
     assert gated(capfd, home, *arguments, "--allow-undecided")[0] == 0
     suite = ElementTree.fromstring(report.read_text(encoding="utf-8"))
     assert (suite.get("failures"), suite.get("skipped")) == ("0", "2")
+
+
+def test_the_help_documents_every_exit_code(capfd: pytest.CaptureFixture[str]) -> None:
+    """The help lists the exit codes, one a line, with what each means."""
+    assert run(["gate", "--help"]) == 0
+    lines = [line.strip() for line in capfd.readouterr().out.splitlines()]
+    assert [line[:2] for line in lines if line[:1].isdigit()] == ["0 ", "1 ", "2 ", "3 ", "4 "]
 
 
 def test_a_run_without_some_samples_does_not_pass(home: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -102,6 +102,9 @@ def test_the_same_check_asks_nothing_again_and_python_gives_the_same(
     said = capsys.readouterr()
     assert said.err.count("nothing was asked: the run was complete") == 2
     assert "sim/judge: suitable by single-axes" in said.out
+    (bias,) = [line for line in said.out.splitlines() if "position bias" in line]
+    assert "points" in bias
+    assert "±10 points" in bias, "a bias is in percentage points, beside shares in percent"
     check = check_judge_sync(
         "sim/judge",
         folder / "texts.jsonl",

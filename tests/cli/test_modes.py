@@ -26,7 +26,7 @@ def test_modes_are_printed_kept_and_counted_again(home: str, tmp_path: Path, cap
     """The same command prints them again and writes their file; with that file nothing is noted."""
     asked = ["modes", "last", "--judge", "sim/judge", "--home", home]
     assert command_line(asked) == 0
-    assert "failed atoms" in capsys.readouterr().out
+    assert "failed criteria" in capsys.readouterr().out
     assert command_line(["show", "last", "--full", "--home", home]) == 0
     printed = capsys.readouterr().out
     assert "Cohen's kappa 1.00" in printed

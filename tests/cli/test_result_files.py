@@ -60,6 +60,16 @@ def files_of(format: str, folder: Path) -> list[str | Path]:
     return [writer(folder, name) for name in BOTH]
 
 
+def test_what_was_read_of_each_file_is_said(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A line for each file on standard error counts its rows, models, items and failures."""
+    for name, score in (("a", "1"), ("b", "")):
+        (tmp_path / f"{name}.csv").write_text(f"id,model,response,score\n1,{name},x,1\n2,{name},y,{score}\n")
+    capfd.readouterr()
+    assert run(["diff", "a.csv", "b.csv", "--json"]) == 0
+    said = [line for line in capfd.readouterr().err.splitlines() if line.startswith("read ")]
+    assert said == ["read a.csv: 2 rows, 1 model, 2 items", "read b.csv: 2 rows, 1 model, 2 items, 1 without a score"]
+
+
 @pytest.mark.parametrize("format", ["inspect", "lmms-eval", "vlmevalkit", "promptfoo", "openai-evals", "table"])
 def test_two_models_are_compared_from_every_format(
     format: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]

@@ -80,7 +80,7 @@ def test_the_page_shows_it_too(verb: Verb, tmp_path: Path) -> None:
             "addressed",
             "Length of answers against their score",
             "by rule: choice",
-            "--ask show",
+            "Prompt style",
         ):
             assert words in text, (name, words)
     page = (tmp_path / "page.html").read_text()
@@ -284,9 +284,9 @@ def test_over_http(program: Program, tmp_path: Path, world: Path) -> None:
     assert counts[0] < counts[1] < counts[2] < counts[3]
     assert len({one["run"] for one in printed}) == 4
     assert [(one["ask"], one["protocol"]) for one in printed] == [
-        ("show", "ours"),
-        ("show", "ours"),
-        ("plain", "ours"),
+        ("show", "default"),
+        ("show", "default"),
+        ("plain", "default"),
         ("plain", "published"),
     ]
     for name in ("A", "B"):

@@ -37,7 +37,9 @@ def test_what_a_user_sees(described: Path, tmp_path: Path, capsys: pytest.Captur
     shown = capsys.readouterr().out
     assert shown.startswith("Simulated models")
     assert "must-right" in shown
-    assert run(["audit", data, "--rubrics", file, "--models", models, "--judge", "sim/judge", "--no-image", *home]) == 0
+    assert (
+        run(["audit", data, "--rubrics", file, "--models", models, "--judge", "sim/judge", "--blind-arm", *home]) == 0
+    )
     table = capsys.readouterr().out
     assert table.startswith("Simulated models")
     assert "gate" in table

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dokimasia.datasets import GivenResponse, read_responses
+from dokimasia.datasets import GivenResponse, named_file, read_responses
 from dokimasia.errors import DataError, NotFound
 from dokimasia.runs.method import ColumnType, Export
 from dokimasia.runs.reading.exporting import Format, encode
@@ -53,6 +53,16 @@ def test_bad_lines_are_named(tmp_path: Path, row: object, reason: str) -> None:
     """File and line stand in the message."""
     with pytest.raises(DataError, match=rf"answers\.jsonl, line 2: .*{reason}"):
         list(read_responses(written(tmp_path, GOOD, row)))
+
+
+def test_answers_without_a_model_say_how_to_name_it(tmp_path: Path) -> None:
+    """A file whose rows name no model is refused with the option that names it, and read with the name."""
+    path = tmp_path / "answers.jsonl"
+    path.write_text('{"id": "a", "response": "x"}\n')
+    with pytest.raises(DataError, match=r"'model' is missing.*--responses NAME=answers\.jsonl"):
+        list(read_responses(path))
+    (answer,) = read_responses(named_file(f"mine={path}"))
+    assert (answer.model, answer.text) == ("mine", "x")
 
 
 def test_no_file_and_no_answer(tmp_path: Path) -> None:

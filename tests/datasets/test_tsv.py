@@ -16,7 +16,7 @@ from dokimasia.datasets import check, open_dataset, read_jsonl
 from dokimasia.datasets.lines import Problem
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.sample import Sample
-from dokimasia.errors import NotFound
+from dokimasia.errors import DataError, NotFound
 
 from .conftest import Blobs, encoded
 
@@ -241,6 +241,26 @@ def test_a_header_that_says_too_little(tsv: Write, header: tuple[str, ...], reas
     problem, nothing = check(tsv(header, tuple("x" for _ in header), tuple("y" for _ in header))).problems
     assert (problem.line, nothing.line) == (1, 0)
     assert reason in problem.message
+
+
+def test_columns_of_other_names_are_mapped(tsv: Write, blobs: Blobs) -> None:
+    """A mapping names columns of a TSV; templates fill in, the other fields keep VLMEvalKit's names."""
+    path = tsv(
+        ("pid", "ask", "context", "A", "B", "answer", "picture", "kind"),
+        ("7", "Which?", "a map", "x", "y", "B", PNG, "k"),
+    )
+    mapping = {"id": "pid", "prompt": "{context}: {ask}", "image": "picture", "category": "kind"}
+    (sample,) = samples(path, mapping=mapping, blobs=blobs)
+    assert (sample.id, sample.prompt, sample.choices) == ("7", "a map: Which?", ("x", "y"))
+    assert (sample.reference_answer, sample.category, len(sample.images)) == ("y", "k", 1)
+    assert sample.meta == {"ask": "Which?", "context": "a map"}
+
+
+def test_a_mapped_column_that_is_not_there(tsv: Write) -> None:
+    """A mapping that names no column of the table is an error that lists the columns."""
+    path = tsv(("index", "question"), ("1", "?"))
+    with pytest.raises(DataError, match="has no column 'pid', which --map names; it has index, question"):
+        list(open_dataset(path, mapping={"id": "pid"}))
 
 
 def test_prompt_for_rows_without_question(tsv: Write) -> None:

@@ -62,7 +62,7 @@ def test_the_reference_tells_values_and_defaults(hook: dict[str, ModuleType]) ->
     text = hook["commands"].reference()
     assert "| `--repeats N ≥ 1` |" in text
     assert "| `--on-bad-sample fail/skip` |" in text
-    assert re.search(r"\| `--no-image` \| [^|]+ \|  \|", text)
+    assert re.search(r"\| `--blind-arm` \| [^|]+ \|  \|", text)
     assert re.search(r"\| `--judge TEXT` \| [^|]+ \| \*\*required\*\* \|", text)
     assert re.search(r"\| `--repeats N ≥ 1` \| [^|]+ \| `1` \|", text)
 

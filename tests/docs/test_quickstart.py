@@ -83,7 +83,7 @@ def test_what_was_paid_for_is_not_asked_again(
     """The limited run stops at 60 calls, and the run with the blind arm is answered by the ledger where it can be."""
     limited, blind = (
         next(done.stderr for command, done in followed[1].items() if option in command)
-        for option in ("--max-calls", "--no-image")
+        for option in ("--max-calls", "--blind-arm")
     )
     assert "60 calls answered by models" in limited
     found = re.search(r"(\d+) calls answered by models, (\d+) by the ledger", blind)

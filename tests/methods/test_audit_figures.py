@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -236,11 +237,11 @@ def test_models_stand_in_groups_with_their_parameters() -> None:
         "judge": "j",
         "repeats": 1,
         "show_image": False,
-        "protocol": "ours",
+        "protocol": "default",
     }
 
     def tables() -> list[Table]:
-        drawn = scores(ReportData(cast("Any", None), cast("Any", None), summary))
+        drawn = scores(ReportData(cast("Any", None), cast("Any", SimpleNamespace(models=())), summary))
         return [block for block in drawn.blocks if isinstance(block, Table)]
 
     for table in tables():

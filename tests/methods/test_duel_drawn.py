@@ -61,7 +61,7 @@ def summary(rows: Iterable[DuelRow] = (), **changes: Any) -> dict[str, Any]:
     """The figures of a run of duels with these rows."""
     found = duel_figures(rows, seed=0)
     models = {name: {**model, "calls": 1, "cost": 0.0} for name, model in found["models"].items()}
-    own = {"samples": 0, "baseline": "b", "orders": 2, "factuality": "none", "protocol": "ours"}
+    own = {"samples": 0, "baseline": "b", "orders": 2, "factuality": "none", "protocol": "default"}
     described = {"describer": None, "descriptions": None, "cases": CASES_OF_RUN}
     return {**HEADING, **own, **described, **found, "models": models, **changes}
 

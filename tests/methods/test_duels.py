@@ -302,7 +302,7 @@ def test_published_factuality_goes_by_the_criteria_where_there_is_no_ground_trut
         return {**row, "meta": meta}
 
     data = changed(cases, without_truth)
-    for protocol, sees in (("ours", True), ("published", False)):
+    for protocol, sees in (("default", True), ("published", False)):
         transport = CountingTransport(SimTransport())
         run(settings, data, transport, protocol=protocol)
         scored = [call for call in transport.sent if asked(call).startswith("duel_factuality")]

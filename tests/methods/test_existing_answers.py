@@ -217,5 +217,5 @@ async def test_what_an_audit_of_descriptions_cannot_do(audited: Audited) -> None
     """Neither models nor descriptions, an arm without the image, and an unknown sample are refused with a way out."""
     with pytest.raises(ConfigError, match="--models, or descriptions that exist with --responses"):
         await audit(audited.asking(responses=()), settings=audited.settings)
-    with pytest.raises(ConfigError, match="--no-image asks the candidates anew"):
+    with pytest.raises(ConfigError, match="--blind-arm asks the candidates anew"):
         await audit(audited.asking(no_image=True), settings=audited.settings)

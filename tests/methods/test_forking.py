@@ -148,7 +148,7 @@ async def test_another_judge_takes_the_second_look(
     settings: Settings, request_of: Requests, finished: Finished
 ) -> None:
     """Forked from `judge_criteria`, the criteria as they stand are looked at by another judge, and nothing before is."""
-    parent = await finished(request_of(judge="sim/judge-inventive", protocol="ours"))
+    parent = await finished(request_of(judge="sim/judge-inventive", protocol="default"))
     child, sent = await forked(settings, parent, "judge_criteria", judge="sim/judge")
     assert set(sent) == {"sim/judge"}
     before, after = rows_of(settings, parent.run), rows_of(settings, child.run)

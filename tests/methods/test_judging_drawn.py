@@ -53,7 +53,7 @@ def summary():
         "seed": 0,
         "skipped": [],
         "open_items": 0,
-        "protocol": "ours",
+        "protocol": "default",
         "show_image": False,
         "repeats": 1,
         "judges": ["j"],

@@ -66,6 +66,63 @@ def test_duels_and_arenas_judge_all_of_them(folder: Path, capfd: pytest.CaptureF
     assert set(arena["models"]) == {LIVE, "sim/weak", STORED}
 
 
+def test_a_new_run_says_what_it_read(folder: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The line on standard error counts samples, names models of stored answers, and gives reasons for what is left out."""
+    lines = (folder / "data.jsonl").read_text(encoding="utf-8").splitlines()
+    (folder / "bad.jsonl").write_text(
+        "\n".join([*lines, '{"id": "x"}', '{"id": "y"}', '{"id": "z"}']), encoding="utf-8"
+    )
+    files = (str(folder / "bad.jsonl"), "--responses", str(folder / "llava.jsonl"), "--home", str(tmp_path / "home"))
+    capfd.readouterr()
+    words = ["evaluate", *files, "--judge", "sim/judge", "--models", LIVE, "--on-bad-sample", "skip"]
+    assert run(words) == 0
+    read = [line for line in capfd.readouterr().err.splitlines() if line.startswith("read ")]
+    assert len(read) == 1
+    assert read[0].startswith(f"read bad.jsonl: 6 samples; stored answers of {STORED}; left out 3: ")
+    assert "line 7" in read[0]
+    assert read[0].endswith("; and 1 more")
+    assert run(words) == 0
+    assert "read bad.jsonl" not in capfd.readouterr().err, "a finished run is printed without a reading"
+
+
+def shown(capfd: pytest.CaptureFixture[str], folder: Path) -> str:
+    """The terminal's view of the newest run, on lines of single spaces."""
+    capfd.readouterr()
+    assert run(["show", "last", "--home", str(folder / "home")]) == 0
+    return "\n".join(" ".join(line.split()) for line in capfd.readouterr().out.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("verb", "words"),
+    [
+        ("evaluate", ("--models", LIVE)),
+        ("duel", ("--models", LIVE, "--baseline", "sim/weak")),
+        ("arena", ("--models", f"{LIVE},sim/weak")),
+    ],
+)
+def test_tables_mark_stored_answers_beside_live_ones(
+    folder: Path, capfd: pytest.CaptureFixture[str], verb: str, words: tuple[str, ...]
+) -> None:
+    """A line under the verdict names the models whose answers were stored, and the table has a column of it."""
+    made(capfd, folder, verb, *words)
+    text = shown(capfd, folder)
+    assert f"Stored answers: {STORED}. The other models answered in this run." in text.replace("\n", " ")
+    assert f"{STORED} stored " in text
+    assert f"{LIVE} live " in text
+
+
+def test_a_stored_baseline_is_named(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Where only the baseline's answers were stored, the line names the baseline."""
+    made(capfd, folder, "duel", "--models", LIVE, "--baseline", STORED)
+    assert f"Stored answers: {STORED}." in shown(capfd, folder)
+
+
+def test_a_run_over_stored_answers_alone_marks_none(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Where no model was asked for an answer, the command says all, and no column is added."""
+    made(capfd, folder, "evaluate")
+    assert "stored" not in shown(capfd, folder).lower()
+
+
 def test_audits_judge_all_of_them(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Descriptions that exist and those that are asked for are judged by the same rubrics."""
     home = str(folder / "home")

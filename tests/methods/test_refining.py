@@ -31,7 +31,7 @@ from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.retries import earlier_outcomes
-from dokimasia.storage.runs import get_run, list_runs, set_status
+from dokimasia.storage.runs import get_run, list_runs, load_samples, set_status
 from dokimasia.storage.threads import live_threads
 
 MODELS = ("sim/strong", "sim/weak")
@@ -91,6 +91,27 @@ async def test_what_the_evaluation_decided_is_not_decided_again(settings: Settin
     answers = sum(model["failed"] for model in result.summary["models"].values())
     asked = [found.name for call in transport.sent if (found := read(call)) is not None]
     assert asked.count("equivalence") <= answers
+
+
+async def test_a_subsample_refines_samples_of_every_category(settings: Settings, source: str) -> None:
+    """The draw is seeded and balanced over categories, is part of the run's identity, and is kept by a resume."""
+    request = RefinementRequest(run=source, strategy="again", subsample=7, seed=1)
+    result = await refine(request, settings=settings)
+    rows = rows_of(settings, result.run)
+    with Home.open(settings.home, write=False) as home:
+        samples = load_samples(home, source)
+        categories = {sample.id: sample.category for sample in samples}
+        run_row = get_run(home, result.run)
+        assert {sample.id for sample in load_samples(home, result.run)} == {row.sample_id for row in rows}
+    drawn = Counter(categories[id] for id in {row.sample_id for row in rows})
+    assert drawn.total() == 7
+    assert max(drawn.values()) - min(drawn.values()) <= 1
+    assert (await resume(run_row, settings=settings)).summary == result.summary
+    others = [RefinementRequest(run=source, strategy="again", seed=1, subsample=size) for size in (6, 7, None, 999)]
+    ids = [run_id(METHOD, (await prepare(METHOD, other, settings=settings)).plan) for other in others]
+    assert ids[1] == result.run
+    assert ids[2] == ids[3]
+    assert len(set(ids)) == 3
 
 
 async def test_every_arm_takes_up_the_same_failures(settings: Settings, source: str) -> None:
@@ -319,7 +340,7 @@ async def test_published_feedback_has_the_paper_s_form(settings: Settings, sourc
     asked = [found for call in transport.sent if (found := read(call)) is not None]
     assert {found.name for found in asked if found.name.startswith("answer_again")} == {"answer_again_published"}
     assert all(found.inputs["points"].count('"n":') == 1 for found in asked if found.name == "peer_hint")
-    ours = await refine(request.model_copy(update={"protocol": "ours"}), settings=settings)
+    ours = await refine(request.model_copy(update={"protocol": "default"}), settings=settings)
     assert ours.run != result.run
 
 

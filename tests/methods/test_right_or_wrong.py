@@ -95,7 +95,7 @@ async def test_every_answer_says_whether_it_is_right(settings: Settings, request
         )
         assert model["stated"]["mean"] == pytest.approx(sum(row.stated or 0 for row in mine) / 14, abs=1e-6)
         assert model["length"]["characters"] == pytest.approx(sum(row.length or 0 for row in mine) / 14, abs=0.1)
-    assert (result.summary["ask"], result.summary["protocol"]) == ("show", "ours")
+    assert (result.summary["ask"], result.summary["protocol"]) == ("show", "default")
 
 
 async def test_the_bare_question_is_another_run(settings: Settings, request_of: Requests) -> None:

@@ -138,7 +138,7 @@ def test_an_audit_as_published_demands_no_exact_wording(made: Made, settings: Se
     ours = audited(settings, auditing(made, models=("sim/strong",)))
     published = audited(settings, auditing(made, models=("sim/strong",), protocol="published"))
     assert ours.run != published.run
-    assert (ours.summary["protocol"], published.summary["protocol"]) == ("ours", "published")
+    assert (ours.summary["protocol"], published.summary["protocol"]) == ("default", "published")
     with Home.open(settings.home, write=False) as home:
         prompts = get_run(home, published.run).plan_as(AuditPlan).prompts
     assert "rubric_assessment_published" in prompts

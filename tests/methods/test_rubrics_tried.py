@@ -51,7 +51,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Tried:
 def test_the_trial_mends_what_a_vague_writer_writes(world: Tried) -> None:
     """Rubrics that ask for mere mention are replaced, and sets and gates catch more of the errors that are planted."""
     ours, published = world.ours.summary, world.published.summary
-    assert (ours["protocol"], published["protocol"]) == ("ours", "published")
+    assert (ours["protocol"], published["protocol"]) == ("default", "published")
     assert ours["replaced"] > ours["must_right"] / 2
     assert (published["replaced"], published["dropped"]["trial"]) == (0, 0)
     for figure, more in (("caught", 0.1), ("must_right", 0.1), ("caught_by_gate", 0.0)):
@@ -65,7 +65,7 @@ def test_the_trial_mends_what_a_vague_writer_writes(world: Tried) -> None:
 
 def test_the_estimate_counts_the_trial(world: Tried) -> None:
     """What is said before a run is an upper bound, with the trial and without it."""
-    for protocol, made in (("ours", world.ours), ("published", world.published)):
+    for protocol, made in (("default", world.ours), ("published", world.published)):
         prepared = asyncio.run(prepare(METHOD, world.request(protocol=protocol), settings=world.settings))
         calls = prepared.estimate.calls
         assert made.summary["calls"] <= calls <= 2.5 * made.summary["calls"]

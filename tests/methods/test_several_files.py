@@ -174,7 +174,7 @@ def test_a_dry_run_prints_the_prompts(
     write_world(data, 4, 1)
     of = write_ranked(data, 4, 1)
     named = [word for name, path in of.items() for word in (f"--{name}", str(path))]
-    for protocol, checked in (("ours", True), ("published", False)):
+    for protocol, checked in (("default", True), ("published", False)):
         words = ["compare-judging", str(data), *named, "--judges", "sim/judge", "--protocol", protocol]
         assert command_line([*words, "--home", str(home), *dry]) == 0
         shown = json.loads(capsys.readouterr().out)["prompts"]

@@ -204,7 +204,7 @@ def findings(summary: dict[str, Any], pairs: Sequence[dict[str, Any]] = ()) -> s
 
 def summary_of(rows: Sequence[AnswerRow]) -> dict[str, Any]:
     run = {"run": "r", "status": "done", "simulated": (), "seed": 0, "skipped": (), "open_items": 0}
-    asked = {"samples": 8, "forked_from": None, "judge": "J", "ask": "show", "protocol": "ours"}
+    asked = {"samples": 8, "forked_from": None, "judge": "J", "ask": "show", "protocol": "default"}
     return {**run, **asked, **figures_of(rows)}
 
 

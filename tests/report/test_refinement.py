@@ -61,7 +61,7 @@ def test_the_table_gains_and_leaks_are_in_it(data: ReportData) -> None:
     document = render_document(data)
     first = document[: document.index("Accuracy is the share")]
     first = first[first.index("| model | strategy |") :]
-    scores = ("score of what is spoken to, before", "score of all atoms, after")
+    scores = ("score on addressed, before", "score on all, after")
     titles = ("right before", "right after", "gain over retry", "gain over again", *scores)
     places = [first.index(title) for title in titles]
     assert places == sorted(places)
@@ -69,11 +69,15 @@ def test_the_table_gains_and_leaks_are_in_it(data: ReportData) -> None:
         assert f"**sim/weak** | {arm} |" in first
     for arm in ("original", "again", "retry", "self", "peer"):
         assert f"| {arm} | accuracy |" in document
-        assert f"| {arm} | atoms |" in document
+        assert f"| {arm} | criteria |" in document
     for gain in ("self over retry", "peer over retry", "self over again", "peer over again", "retry over again"):
         assert f"| {gain} |" in document
     by_column = document[document.index("| gain | measure |") :]
-    for line in ("self over again | accuracy", "peer over again | atom score", "self over original | atom score"):
+    for line in (
+        "self over again | accuracy",
+        "peer over again | criterion score",
+        "self over original | criterion score",
+    ):
         assert f"| {line} |" in by_column
     found = data.summary["leaks"]["hints"]
     assert found["k"] > 0
@@ -142,7 +146,7 @@ def test_why_nothing_was_refined_and_what_would_have_been(source: Finished) -> N
     model["answered"] = {"right": answers - 1, "wrong": 1}
     model["left_out"] = {"answers": 1, "atoms": {"leak": 2}}
     lead = _lead_of(replace(nothing, figures=None))
-    assert "1 answer failed, and none had a point that may be fed back (failed atoms by why not: 2 leak)" in lead
+    assert "1 answer failed, and none had a point that may be fed back (failed criteria by why not: 2 leak)" in lead
     assert f"(of {answers} answers {answers - 1} right, 1 wrong by the final answer)" in lead
     assert "--strategy retry, which names no point, takes such answers up" in lead
 

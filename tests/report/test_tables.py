@@ -5,10 +5,12 @@ from typing import Annotated
 import pytest
 
 from dokimasia.domain.identity import Value
+from dokimasia.methods.judging.figures import Gap
 from dokimasia.report import figures
-from dokimasia.report.blocks import Column, Span, plain
+from dokimasia.report.blocks import Column, Paragraph, Span, plain
 from dokimasia.report.charts import Point
 from dokimasia.report.fields import Bounds, Count, CountedRate, Display, Interval, TableRow, Used, as_json, rows_of
+from dokimasia.report.footnotes import DISAGREEMENT, disagreement
 from dokimasia.report.tables import cell, column, computed_column, name_column, points_of, table
 
 pytestmark = pytest.mark.quick
@@ -122,3 +124,32 @@ def test_json_leaves_out_what_has_nothing_but_a_default_to_say() -> None:
     }
     assert as_json(MODELS["a/b"])["cost_known"] == 0.5
     assert as_json({"plain": 1}) == {"plain": 1}
+
+
+def gap(low: float | None, high: float | None, adjusted: float | None) -> Gap:
+    """Return a difference of two methods with an interval and an adjusted p-value."""
+    interval = Interval(mean=0.3, low=low, high=high)
+    return Gap(
+        judge="J", category=None, first="a", second="b", n=9, difference=interval, p_value=0.01, adjusted=adjusted
+    )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "adjusted", "noted"),
+    [
+        (0.1, 0.5, 0.06, True),
+        (-0.1, 0.5, 0.04, True),
+        (0.1, 0.5, 0.05, False),
+        (-0.1, 0.5, 0.06, False),
+        (None, None, 0.01, False),
+        (0.1, 0.5, None, False),
+    ],
+)
+def test_a_table_says_where_an_interval_and_the_adjusted_test_disagree(
+    low: float | None, high: float | None, adjusted: float | None, noted: bool
+) -> None:
+    """One footnote stands under a table if any interval leaves out 0 without a small adjusted p-value, or the reverse."""
+    agreeing = gap(0.5, 2.0, 0.002)
+    tested = gap(low, high, adjusted)
+    notes = disagreement([agreeing, None, tested, tested])
+    assert notes == ([Paragraph(DISAGREEMENT, "note")] if noted else [])

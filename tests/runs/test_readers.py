@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dokimasia.datasets import READERS, Problem, Row
-from dokimasia.datasets.columns import read_tsv
+from dokimasia.datasets.spreadsheets import read_tsv
 from dokimasia.domain.sample import Sample
 from dokimasia.runs.requests import DataRequest
 from dokimasia.runs.samples import read_data

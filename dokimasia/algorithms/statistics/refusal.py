@@ -7,7 +7,7 @@ import numpy as np
 from dokimasia.algorithms.statistics.clusters import Clusters, Floats, by_cluster, effective_number
 
 ONE_CLUSTER = "one cluster"
-NO_SPREAD = "the same without any of the clusters"
+NO_SPREAD = "the figure is the same whichever cluster is left out"
 LEAST_SPREAD = 1.5
 """The least effective number of clusters that differ from the median."""
 

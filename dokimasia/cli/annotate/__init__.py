@@ -7,7 +7,17 @@ import click
 
 from dokimasia.cli.annotate.judgements import epsilon_option, judgements, split_names
 from dokimasia.cli.backend import Backend, with_backend
-from dokimasia.cli.shared import EXISTING_FILE, FILE, common, configured, console, json_option, print_json
+from dokimasia.cli.shared import (
+    EXISTING_FILE,
+    FILE,
+    common,
+    configured,
+    console,
+    json_option,
+    print_json,
+    say_ratings,
+    say_read,
+)
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
@@ -28,7 +38,7 @@ def _scores(context: click.Context, option: click.Parameter, values: tuple[str, 
     return scores
 
 
-@click.command("overrule")
+@click.command("overrule", short_help="Overrule a judge on an answer or a sample.")
 @click.argument("run")
 @click.argument("sample")
 @click.option("--model", default="", help="Whose answer is corrected; NAME#blind for the arm without images.")
@@ -71,7 +81,7 @@ def overrule(
     console().print(f"{answer}: {done}", markup=False)
 
 
-@click.command("comment")
+@click.command("comment", short_help="Write a comment on a sample.")
 @click.argument("run")
 @click.argument("sample")
 @click.argument("text")
@@ -91,7 +101,7 @@ def comment(backend: Backend, run: str, sample: str, text: str, who: str | None,
         console().print(f"comment {kept.id} on {kept.sample}", markup=False)
 
 
-@click.command("comments")
+@click.command("comments", short_help="Print the comments on samples of a run.")
 @click.argument("run", default="last")
 @click.option("--sample", help="Only the comments on this sample.")
 @json_option
@@ -111,7 +121,7 @@ def comments(backend: Backend, run: str, sample: str | None, as_json: bool) -> N
         console().print("no comments")
 
 
-@click.command("delete-comment")
+@click.command("delete-comment", short_help="Delete a comment by its number.")
 @click.argument("run")
 @click.argument("number", type=click.IntRange(1))
 @click.option("--who", help="Whose comment it is (default: the name of the user of this machine).")
@@ -191,9 +201,9 @@ class DrawOptions(NamedTuple):
     seed: int
 
 
-@command.command()
+@command.command(short_help="Draw cases and write a form for each annotator.")
 @click.argument("source", type=click.Path(path_type=Path), metavar="RUN|FILE")
-@click.option("--annotators", required=True, callback=split_names, help="Who annotates, separated by commas.")
+@click.option("--annotators", required=True, callback=split_names, help="The annotators, separated by commas.")
 @click.option("-o", "--output", required=True, type=FOLDER, help="The folder that is handed out.")
 @click.option("--key", type=FILE, help="Where the key goes, which says who is whom (default: FOLDER.key.jsonl).")
 @click.option("--data", type=click.Path(exists=True, path_type=Path), help="The data set of a file of responses.")
@@ -206,11 +216,11 @@ class DrawOptions(NamedTuple):
     help="--criteria: draw evenly over the data's categories, or a tree's categories or leaves.",
 )  # fmt: skip
 @click.option("--tree", help="--by: which tree (default: the newest that fits).")
-@click.option("--per", type=click.IntRange(1), help="Draw so many cases of each category (default: all).")
+@click.option("--per", type=click.IntRange(1), help="Number of cases to draw from each category (default: all).")
 @click.option(
     "--cases",
     type=click.IntRange(1),
-    help="Draw so many cases of all, whatever their category; with --scale 0-1 so many answers of each model.",
+    help="Number of cases to draw from all, whatever their category; with --scale 0-1 the number of answers of each model.",
 )
 @click.option(
     "--scale",
@@ -281,6 +291,9 @@ def _of_file(path: Path, options: DrawOptions, blobs: "MemoryBlobs") -> "list[Su
         raise click.UsageError("a file of responses needs its questions and images: --data DATA")
     samples = samples_of_file(options.data, blobs)
     answers = answers_of_file(path, {sample.id for sample in samples})
+    models = {model for _, model in answers}
+    say_read(options.data, several(len(samples), "sample"))
+    say_read(path, several(len(answers), "answer"), several(len(models), "model"))
     if options.ranking:
         return _only(rankings_of(samples, answers, models=options.models), options)
     return _only(responses_of(samples, answers, models=options.models, baseline=options.baseline or ""), options)
@@ -332,7 +345,7 @@ def _only(subjects: "list[Subject]", options: DrawOptions) -> "list[Subject]":
     return selected
 
 
-@command.command()
+@command.command(short_help="Read filled forms back into a file of annotations.")
 @click.argument("key", type=EXISTING_FILE)
 @click.argument("forms", type=EXISTING_FILE, nargs=-1, required=True)
 @click.option("-o", "--output", required=True, type=FILE, help="Write the annotations here (.jsonl or .csv).")
@@ -350,7 +363,7 @@ def read(settings: "Settings", key: Path, forms: tuple[Path, ...], output: Path)
     )
 
 
-@command.command()
+@command.command(short_help="List what people differ on, to be decided.")
 @click.argument("annotations", type=EXISTING_FILE)
 @click.option(
     "--more-than", type=click.FloatRange(0), default=1.0, show_default=True,
@@ -364,12 +377,14 @@ def disagreements(settings: "Settings", annotations: Path, more_than: float, out
     from dokimasia.people.annotation import disagreements as differing
     from dokimasia.people.annotation import write_disagreements
 
-    rows = differing(read_annotations(annotations), more_than=more_than)
+    ratings = read_annotations(annotations)
+    say_ratings(annotations, ratings)
+    rows = differing(ratings, more_than=more_than)
     write_disagreements(rows, output)
     click.echo(f"people differ by more than {more_than:g} on {len(rows)}: {output}", err=True)
 
 
-@command.command()
+@command.command(short_help="Apply decisions on what people differ on.")
 @click.argument("annotations", type=EXISTING_FILE)
 @click.argument("decisions", type=EXISTING_FILE)
 @click.option("-o", "--output", required=True, type=FILE, help="Write annotations and decisions here.")
@@ -382,12 +397,13 @@ def adjudicate(settings: "Settings", annotations: Path, decisions: Path, output:
     from dokimasia.runs.reading.exporting import write_whole
 
     ratings = read_annotations(annotations)
+    say_ratings(annotations, ratings)
     adjudicated = decided(ratings, decisions)
     write_whole(output, written(adjudicated, output))
     click.echo(f"{len(adjudicated) - len(ratings)} decisions taken in: {output}", err=True)
 
 
-@command.command()
+@command.command(short_help="Measure how far people and judges agree.")
 @click.argument("annotations", type=EXISTING_FILE)
 @click.option("--run", "runs", multiple=True, metavar="RUN", help="Hold this run's judge against people.")
 @click.option("--judged", type=EXISTING_FILE, multiple=True, help="A file of a judge's ratings, as of annotations.")
@@ -411,6 +427,7 @@ def agreement(
     sensitivity and specificity, and what rules decided stands apart. Where two people or more rated the same things, the
     judge stands beside people against the same others. Intervals are clustered by image.
     """
+    from dokimasia.datasets.annotations import read_annotations
     from dokimasia.people.annotation import compare
     from dokimasia.storage.home import Home
     from dokimasia.storage.naming import resolve_run
@@ -421,6 +438,8 @@ def agreement(
             figures = compare(home, annotations, runs=run_rows, judged=judged, scale=scale, epsilon=epsilon)
     else:
         figures = compare(None, annotations, judged=judged, scale=scale, epsilon=epsilon)
+    for file in (annotations, *judged):
+        say_ratings(file, read_annotations(file))
     if as_json:
         print_json(figures)
         return

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from dokimasia.cli.shared import common, console, json_option, print_json
+from dokimasia.cli.shared import common, console, json_option, print_json, say_read
+from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
     from dokimasia.people.judgements.reading import Kind
@@ -41,7 +42,7 @@ def epsilon_option(function: Callable[..., R]) -> Callable[..., R]:
     )(function)  # fmt: skip
 
 
-@click.command("judgements")
+@click.command("judgements", short_help="Compare judgements of files with people and correct values.")
 @click.argument("files", nargs=-1, required=True, metavar="[NAME=]FILE...")
 @click.option(
     "--map", "columns", multiple=True, callback=_mapping, metavar="FIELD=COLUMN",
@@ -90,6 +91,13 @@ def judgements(
         files, columns=columns, people=people, judges=judges, kind=kind, numbers=numbers, by_place=by_place
     )
     figures = judgement_figures(read, epsilon=epsilon)
+    say_read(
+        " and ".join(figures.files),
+        several(figures.items, "item"),
+        several(len(figures.judges), "judge"),
+        several(len(figures.people), "person", "people"),
+        *([f"left out {several(figures.unreadable, 'unreadable judgement')}"] if figures.unreadable else []),
+    )
     if as_json:
         print_json(figures)
         return

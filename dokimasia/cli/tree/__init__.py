@@ -6,15 +6,15 @@ import click
 
 VERBS: dict[str, tuple[str, str]] = {
     "grow": ("", "Grow a tree from a run's criteria or a file of them."),
-    "stability": ("versions.stability", "Grow several trees from other samples, and say how far they agree."),
+    "stability": ("versions.stability", "Grow several trees from different samples and measure how far they agree."),
     "list": ("versions.list_", "List the trees of a home, or the versions of one."),
     "show": ("show.show", "Show a tree with its support, and a model's scores."),
     "diff": ("versions.diff", "Compare two versions: what was added, merged, moved."),
     "export": ("versions.export", "Write a tree as YAML, JSON, CSV, GraphML or Mermaid."),
-    "import": ("versions.import_", "Take in a tree that a person wrote or edited, checked."),
+    "import": ("versions.import_", "Import a tree that a person wrote or edited, after checking it."),
     "delete": ("versions.delete", "Delete a tree, its versions and its growths."),
     "restore": ("versions.restore", "Make an earlier version the newest again."),
-    "agreement": ("versions.agreement", "Say how far two mappings of the same criteria agree."),
+    "agreement": ("versions.agreement", "Measure how far two mappings of the same criteria agree."),
     "validity": ("scores.validity", "Test whether a tree's leaves predict scores."),
     "weaknesses": ("scores.weaknesses", "Name the capabilities at which a model is weak."),
 }

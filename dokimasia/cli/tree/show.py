@@ -31,11 +31,9 @@ LOW, HIGH = 50.0, 75.0
 @click.command("show")
 @click.argument("tree", default="last")
 @click.option("--version", help="Another version of the tree: its number, or the beginning of its id.")
-@click.option("--depth", type=click.IntRange(1, 3), default=3, show_default=True, help="Show so many layers.")
+@click.option("--depth", type=click.IntRange(1, 3), default=3, show_default=True, help="Number of layers to show.")
 @click.option("--run", help="Show the scores of this run (default: the one that the tree was grown from).")
-@click.option(
-    "--model", "models", multiple=True, metavar="M", help="Show this model's scores; may stand several times."
-)
+@click.option("--model", "models", multiple=True, metavar="M", help="Show this model's scores; can be repeated.")
 @click.option("--all", "everything", is_flag=True, help="Show nodes without criteria, too.")
 @json_option
 @with_backend

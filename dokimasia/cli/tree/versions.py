@@ -374,8 +374,8 @@ def delete(backend: Backend, tree: str, yes: bool, as_json: bool) -> None:
     "the comparison. --name begins the trees' names.",
 )
 @request_options(GrowthRequest, leave_out=("onto",))
-@click.option("--trees", type=click.IntRange(2, 50), default=3, show_default=True, help="How many trees.")
-@click.option("--dry-run", is_flag=True, help="Print the estimate for all trees; ask nothing.")
+@click.option("--trees", type=click.IntRange(2, 50), default=3, show_default=True, help="Number of trees.")
+@click.option("--dry-run", is_flag=True, help="Print the cost estimate for all trees without sending anything.")
 @json_option
 @with_backend
 def stability(backend: Backend, asked: Mapping[str, object], trees: int, dry_run: bool, as_json: bool) -> int:

@@ -46,7 +46,7 @@ async def refine_answer(
     judgements: int = 1,
     leak_judge: bool = True,
     hide_answer: bool = False,
-    protocol: Protocol = "ours",
+    protocol: Protocol = "default",
     walk: Walk | None = None,
 ) -> Refined:
     """Have a model correct one of its own answers, wherever the answer comes from.

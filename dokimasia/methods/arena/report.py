@@ -21,8 +21,18 @@ from dokimasia.report.charts import heat_chart, interval_chart, intervals_said
 from dokimasia.report.conclusions import MOST_SENTENCES, used_sentence
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import Interval, TableRow, pointer, rows_of
+from dokimasia.report.footnotes import disagreement
 from dokimasia.report.sections import provenance, skipped
-from dokimasia.report.tables import TableColumn, cell, column, computed_column, name_column, points_of, table
+from dokimasia.report.tables import (
+    TableColumn,
+    cell,
+    column,
+    computed_column,
+    name_column,
+    origin_columns,
+    points_of,
+    table,
+)
 
 
 def ratings(data: ReportData) -> Section:
@@ -34,7 +44,7 @@ def ratings(data: ReportData) -> Section:
     if points:
         chart = interval_chart(points, title="rating", scale=None)
         blocks.append(Chart(chart, f"Rating of each model {intervals_said(points)}, best first"))
-    columns: list[TableColumn[ArenaModel]] = [name_column("model")]
+    columns: list[TableColumn[ArenaModel]] = [name_column("model"), *origin_columns(ArenaModel, data.stored)]
     if len(run.groups) > 1:
         columns.append(column("group"))
     columns += [
@@ -201,6 +211,7 @@ def wins(data: ReportData) -> Section:
         column("verdicts", "open", meaning="", only="page"),
     ]
     blocks.append(table(ArenaPair, pairs, columns, "Pairs", sortable=True))
+    blocks += disagreement(run.pairs)
     return Section("wins", "Who wins against whom", blocks, menu="Pairs")
 
 

@@ -10,14 +10,14 @@ from pydantic import Field
 
 from dokimasia.algorithms.pairwise import most_rounds
 from dokimasia.datasets.annotations import read_ratings
-from dokimasia.domain.call import ModelRef, ModelSpec
+from dokimasia.domain.call import STORED, ModelRef, ModelSpec
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.duel import ANSWER_TOKENS, JUDGED_TOKENS, DuelPlan, DuelRequest
 from dokimasia.methods.duel import accept as accept_duels
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Estimate, ExpectedCalls, size_of, total_estimate
-from dokimasia.runs.plans import STORED, AnswerItem
-from dokimasia.runs.requests import RESPONSES_HELP, DataRequest, Judge, Models, Option, Repeats
+from dokimasia.runs.plans import AnswerItem
+from dokimasia.runs.requests import RESPONSES_HELP, STORED_TOO, DataRequest, Judge, Models, Option, Repeats
 from dokimasia.runs.responses import ResponsesFiles, read_answer_files
 from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.results import ResultRow
@@ -38,7 +38,7 @@ class ArenaRequest(DataRequest):
 
     VERB: ClassVar[str] = "arena"
 
-    models: Models = Field(description="The models that meet, three or more, separated by commas.")
+    models: Models = Field(description=f"The models that meet, three or more, separated by commas.{STORED_TOO}")
     judge: Judge
     draw: Draw = Field(default="all", description="Who meets whom: all pairs, or rounds of a Swiss draw.")
     rounds: int | None = Field(

@@ -169,7 +169,7 @@ class AuditFigures(Used, DataFigures):
     judge: Judge
     repeats: int = Field(ge=1, description="responses and judgements a sample")
     show_image: bool = Field(description="whether the judge sees the image")
-    protocol: Protocol = Field(description="ours: quoted text is exact; published: as in the paper")
+    protocol: Protocol = Field(description="default: quoted text is exact; published: as in the paper")
     rubrics: AuditRubrics
     in_pool: tuple[str, ...] = Field(
         description="audited models whose other answers had a hand in choosing the rubrics"

@@ -57,7 +57,7 @@ from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import TableRow, pointer, rows_of
 from dokimasia.report.labels import label, short_labels, ticks
 from dokimasia.report.sections import provenance, skipped
-from dokimasia.report.tables import TableColumn, column, computed_column, name_column, points_of, table
+from dokimasia.report.tables import TableColumn, column, computed_column, name_column, origin_columns, points_of, table
 from dokimasia.runs.reading.correlations import untested
 
 A = TypeVar(
@@ -91,7 +91,8 @@ def scores(data: ReportData) -> Section:
     models = audit.models
     ranked = sorted(models, key=lambda name: (-_overall(models[name]), name))
     heading: list[TableColumn[AuditedModel]] = [
-        computed_column("model", partial(_marked_name, audit.in_pool), numeric=False)
+        computed_column("model", partial(_marked_name, audit.in_pool), numeric=False),
+        *origin_columns(AuditedModel, data.stored),
     ]
     order = ranked
     if any(model.weights for model in models.values()):

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
 
-from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.call import STORED, ModelSpec
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.options import GraphOptions, Protocol, prompt_of_protocol
@@ -19,8 +19,18 @@ from dokimasia.methods.rubrics import RubricPlan, read_sets, sets_id, sets_of_ru
 from dokimasia.people.passports import BLIND_BELOW, BlindBelow, JudgeChoice, JudgeUse, Passports, chosen_judge, held
 from dokimasia.report.figures import several
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Estimate, ExpectedCalls, size_of, total_estimate
-from dokimasia.runs.plans import STORED, AnswersPlan, JudgedPlan, OutsideIdentity, as_configured, prompts_used
-from dokimasia.runs.requests import JUDGE_HELP, RESPONSES_HELP, DataRequest, Models, Option, Repeats, run_or_file
+from dokimasia.runs.plans import AnswersPlan, JudgedPlan, OutsideIdentity, as_configured, prompts_used
+from dokimasia.runs.requests import (
+    JUDGE_HELP,
+    RESPONSES_HELP,
+    STORED_TOO,
+    BlindArm,
+    DataRequest,
+    Models,
+    Option,
+    Repeats,
+    run_or_file,
+)
 from dokimasia.runs.responses import (
     ResponsesFiles,
     candidates_of,
@@ -58,17 +68,17 @@ class AuditRequest(DataRequest):
     rubrics: Annotated[Path, Option(metavar="RUN|FILE", read=run_or_file, continues="rubrics")] = Field(
         description="A run that made rubrics, or a file of them."
     )
-    models: Models = Field(default=(), description="The models to audit, separated by commas.")
+    models: Models = Field(default=(), description=f"The models to audit, separated by commas.{STORED_TOO}")
     judge: Annotated[str | None, Option(models=True)] = Field(default=None, description=JUDGE_HELP)
     repeats: Repeats = 1
-    no_image: bool = Field(default=False, description="Also ask every model without the image (arm NAME#blind).")
-    show_image: bool = Field(default=False, description="Show the judge the image, too.")
+    no_image: BlindArm = Field(default=False, description="Also ask every model without the image (arm NAME#blind).")
+    show_image: bool = Field(default=False, description="Also show the judge the image.")
     prompt: Annotated[str | None, Option()] = Field(
         default=None, description="What the models are asked, in place of a full description."
     )
     responses: ResponsesFiles = Field(default=(), description=f"Audit {RESPONSES_HELP}")
     protocol: Protocol = Field(
-        default="ours",
+        default="default",
         description="published: as in the paper, without this project's departures (see docs/departures.md).",
     )
     passports: Passports = ()
@@ -83,7 +93,7 @@ class AuditPlan(AnswersPlan, JudgedPlan):
 
     rubrics: str
     sets: Annotated[dict[str, str], OutsideIdentity]
-    protocol: Protocol = "ours"
+    protocol: Protocol = "default"
 
     @property
     def models(self) -> dict[str, ModelSpec]:

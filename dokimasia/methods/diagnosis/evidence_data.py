@@ -343,7 +343,7 @@ def _run_notes(home: Home, run: Run) -> list[str]:
     silent = _silent_models(home, run)
     if silent:
         notes.append(
-            f"These speak to less than {share(SPEAKING).text} of the criteria's weight: {', '.join(silent)}. Silence counts 1 "
+            f"These address less than {share(SPEAKING).text} of the criteria's weight: {', '.join(silent)}. Silence counts 1 "
             "in scores, so what is marked weak of them may be what they leave unsaid."
         )
     return notes

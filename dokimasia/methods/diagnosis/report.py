@@ -67,7 +67,7 @@ _PLACE = re.compile(r"\{[^{}]*\}")
 MARKED_COLUMNS = (
     Column("model", numeric=False),
     Column("", numeric=False),
-    Column("node", numeric=False, meaning="a click shows the atoms behind it"),
+    Column("node", numeric=False, meaning="a click shows the criteria behind it"),
     Column("score by criterion", meaning="mean over scored criteria, 0 to 100"),
     Column("95 % interval"),
     Column("against the rest", meaning="mean here minus mean of the model's other criteria"),
@@ -211,7 +211,7 @@ def _leaf_chart(diagnosis: ReportedDiagnosis) -> Iterator[Block]:
         "Scores of one model, the lowest first, with 95 % intervals where there are any. "
         "Red is weaker and green stronger than the rest of that "
         "model beyond chance. Amber is below the model's mean and blue above it by no more than chance explains. A click on "
-        "one of the three lowest bars, or on a marked one, shows the atoms behind it.",
+        "one of the three lowest bars, or on a marked one, shows the criteria behind it.",
         picks="Model",
         variants=variants,
     )
@@ -316,7 +316,7 @@ def _evidence_fold(
     models = ", ".join(evidence.models)
     blocks: Sequence[Block] = (
         Paragraph(
-            f"{models}: {evidence.scored} of {evidence.atoms} atoms have a score; {len(items)} are shown.", "note"
+            f"{models}: {evidence.scored} of {evidence.atoms} criteria have a score; {len(items)} are shown.", "note"
         ),
         Bullets(items),
     )

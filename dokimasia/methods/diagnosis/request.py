@@ -42,7 +42,9 @@ class WordsRequest(RunRequest):
     VERB: ClassVar[str] = "diagnose --write"
 
     run: Annotated[str, Option(argument=True, continues="evaluate")]
-    judge: Judge = Field(description="Who writes, or matches: a name from dokimasia.toml or any LiteLLM name.")
+    judge: Judge = Field(
+        description="The model that writes, or matches: a name from dokimasia.toml or any LiteLLM name."
+    )
     tree: Annotated[str | None, Option(metavar="TREE")] = Field(
         default=None, description="Another tree or version than the run's own."
     )

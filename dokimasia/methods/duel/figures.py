@@ -306,7 +306,7 @@ class DuelFigures(Used, DataFigures):
     repeats: int = Field(ge=1, description="answers and judgements a case")
     orders: Literal[1, 2] = Field(description="orders of places that the judge was asked in")
     judge_sees: Literal["image", "text"] = Field(description="whether the judge of the duels was shown the images")
-    protocol: Protocol = Field(description="ours, or as in the paper")
+    protocol: Protocol = Field(description="default, or as in the paper")
     factuality: FactualityBy = Field(description="what visual factuality was judged by")
     describer: str | None = Field(description="who described the images; null where nobody did")
     descriptions: Instruction | None = Field(description="whether descriptions were made with an eye to the request")

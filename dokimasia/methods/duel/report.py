@@ -43,9 +43,10 @@ from dokimasia.report.charts import BAR_HEIGHT, FRAME, Figure, Point, interval_c
 from dokimasia.report.conclusions import lead_sentences, used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import TableRow, pointer, rows_of
+from dokimasia.report.footnotes import disagreement
 from dokimasia.report.labels import label, ticks
 from dokimasia.report.sections import provenance, skipped
-from dokimasia.report.tables import TableColumn, cell, column, computed_column, name_column, table
+from dokimasia.report.tables import TableColumn, cell, column, computed_column, name_column, origin_columns, table
 from dokimasia.runs.reading.correlations import directions, untested
 from dokimasia.runs.reading.reporting import pictures_of, select_samples
 from dokimasia.storage.home import Home
@@ -97,6 +98,7 @@ def duels(data: ReportData) -> Section:
         )
     columns = [
         name_column("model"),
+        *origin_columns(DuelledModel, data.stored),
         column("factuality", "model"),
         column("factuality", "baseline"),
         column("reward"),
@@ -416,6 +418,8 @@ def images(data: ReportData) -> Section | None:
             _language_table(run, ("reward",), "reward", "Reward"),
             _language_table(run, ("factuality", "model"), "VFS", "VFS"),
         ]
+    gaps = (*run.without_images.values(), *run.language_models)
+    blocks += disagreement(measure for gap in gaps for measure in (gap.reward, gap.factuality))
     blocks.append(
         Paragraph("A model that loses nothing without the images shows that the cases do not need them.", "note")
     )

@@ -16,7 +16,7 @@ from dokimasia.agents.duel import (
     say_what_to_observe,
     score_factuality,
 )
-from dokimasia.domain.call import ModelRef, ModelSpec, model_name
+from dokimasia.domain.call import STORED, ModelRef, ModelSpec, model_name
 from dokimasia.domain.duel import (
     AGAIN,
     PLACES,
@@ -62,7 +62,6 @@ from dokimasia.runs.estimate import (
     total_estimate,
 )
 from dokimasia.runs.plans import (
-    STORED,
     AnswerItem,
     AnswersPlan,
     AnyOrder,
@@ -72,7 +71,17 @@ from dokimasia.runs.plans import (
     prompts_used,
     two_of_one_name,
 )
-from dokimasia.runs.requests import JUDGE_HELP, RESPONSES_HELP, DataRequest, Judge, Models, Option, Repeats
+from dokimasia.runs.requests import (
+    JUDGE_HELP,
+    RESPONSES_HELP,
+    STORED_TOO,
+    BlindArm,
+    DataRequest,
+    Judge,
+    Models,
+    Option,
+    Repeats,
+)
 from dokimasia.runs.responses import Responses, ResponsesFiles, candidates_of, check_no_blind_arm, read_answer_files
 from dokimasia.runs.session import Accepted, Session, hash_of
 from dokimasia.storage.results import ResultRow
@@ -91,7 +100,7 @@ Sees = Literal["image", "text"]
 
 
 class DuelRequest(DataRequest):
-    """Hold models' answers to the cases of DATA against a baseline's: a judge compares them, with the places swapped.
+    """Compare models' answers to the cases of DATA with a baseline's: a judge sees each pair in both orders.
 
     Of a line of DATA `meta` may hold `criteria` (a text, or `subjective` and `factuality`), `task_name` and `ground_truth`.
     The same command continues interrupted duels, or prints their results.
@@ -99,14 +108,16 @@ class DuelRequest(DataRequest):
 
     VERB: ClassVar[str] = "duel"
 
-    models: Models = Field(default=(), description="The models to hold against the baseline, separated by commas.")
+    models: Models = Field(
+        default=(), description=f"The models to compare with the baseline, separated by commas.{STORED_TOO}"
+    )
     baseline: Judge = Field(description="A model, or `reference` for the reference answers of the data.")
     judge: Annotated[str | None, Option(models=True)] = Field(default=None, description=JUDGE_HELP)
     single: bool = Field(
-        default=False, description="Judge in one order alone, the model's answer before the baseline's."
+        default=False, description="Judge in one order only, the model's answer before the baseline's."
     )
     noise_floor: bool = Field(
-        default=False, description="Also hold a second, separately drawn answer of the baseline against its first."
+        default=False, description="Also compare a second, separately drawn answer of the baseline with its first."
     )
     factuality: FactualityBy = Field(
         default="text",
@@ -115,11 +126,11 @@ class DuelRequest(DataRequest):
     )
     judge_sees: Sees = Field(default="image", description="Whether the judge of the duels is shown the images.")
     protocol: Protocol = Field(
-        default="ours",
+        default="default",
         description="published: as in the paper, without this project's departures (see docs/departures.md).",
     )
     repeats: Repeats = 1
-    no_image: bool = Field(default=False, description="Also ask every model without the image (arm NAME#blind).")
+    no_image: BlindArm = Field(default=False, description="Also ask every model without the image (arm NAME#blind).")
     describer: Annotated[str | None, Option(models=True)] = Field(
         default=None,
         description="Also ask every model by a description of the images that this model writes (arm NAME#text).",
@@ -157,7 +168,7 @@ class DuelPlan(AnswersPlan, JudgedPlan):
     noise_floor: bool = False
     factuality: FactualityBy = "text"
     judge_sees: Sees = "image"
-    protocol: Protocol = "ours"
+    protocol: Protocol = "default"
     describer: ModelSpec | None = None
     descriptions: Instruction = "generic"
     text_models: Annotated[tuple[ModelSpec, ...], AnyOrder] = ()

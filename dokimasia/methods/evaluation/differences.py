@@ -14,6 +14,7 @@ from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Fold, Paragraph
 from dokimasia.report.charts import Point, interval_chart, intervals_said
 from dokimasia.report.data import ReportData
 from dokimasia.report.fields import Bounds, Display, Interval, TableRow, as_json
+from dokimasia.report.footnotes import disagreement
 from dokimasia.report.tables import TableColumn, column, computed_column, table
 from dokimasia.runs.measures import rounded
 from dokimasia.runs.reading.comparison import ComparisonSide, compare
@@ -177,10 +178,11 @@ def section(data: ReportData) -> Section | None:
         Paragraph(
             "Differences are taken sample by sample, since a hard sample is hard for both; what failed on either side "
             f"is left out{'' if lost else ' (here nothing was)'}. p-values are adjusted for multiple comparisons "
-            "(false discovery rate). The interval and the p-value use different methods and can disagree in borderline cases.",
+            "(false discovery rate).",
             "note",
         )
     )
+    blocks += disagreement(tested for pair in pairs for tested in (pair, pair.strict_accuracy, pair.both_stated))
     return Section("differences", "Differences between models", blocks, menu="Differences")
 
 
@@ -247,12 +249,12 @@ def _share_blocks(pairs: Sequence[ModelPair]) -> list[Block]:
     compared = [pair for pair in pairs if pair.strict_accuracy is not None or pair.both_stated is not None]
     if compared:
         if any(pair.both_stated is not None for pair in compared):
-            about = "Strict accuracy, and scores on the criteria that both models speak to"
+            about = "Strict accuracy, and scores on the criteria that both models address"
             spoken = table(ModelPair, _rows(compared), [*ACCURACY_COLUMNS, *SPOKEN_COLUMNS], about)
         else:
             spoken = table(ModelPair, _rows(compared), [*ACCURACY_COLUMNS, UNDECIDED_COLUMN], "Strict accuracy")
         folded = len(compared) > MOST_OPEN
-        blocks.append(Fold(f"All {len(compared)} pairs, by what they speak to", (spoken,)) if folded else spoken)
+        blocks.append(Fold(f"All {len(compared)} pairs, by what they address", (spoken,)) if folded else spoken)
     return blocks
 
 
@@ -329,12 +331,12 @@ ACCURACY_COLUMNS: list[TableColumn[ModelPair]] = [
 ]
 SPOKEN_COLUMNS: list[TableColumn[ModelPair]] = [
     computed_column(
-        "spoken to",
+        "addressed",
         _stated_shares,
-        meaning="share of the criteria's weight that first and second speak to, on samples scored for both",
+        meaning="share of the criteria's weight that first and second address, on samples scored for both",
     ),
     computed_column(
-        "criteria", _shared_criteria, meaning="criteria that both speak to, and the samples that these belong to"
+        "criteria", _shared_criteria, meaning="criteria that both address, and the samples that these belong to"
     ),
     computed_column(
         "score on these",

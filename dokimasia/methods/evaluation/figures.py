@@ -109,9 +109,9 @@ class Scores(Value):
     bounds: Bounds | None = Field(
         description="of the mean over all n, if every failed answer had 1, or 5; null without a sample"
     )
-    stated: OverSamples = Field(description="share of the criteria's weight that answers speak to, 0 to 1")
+    stated: OverSamples = Field(description="share of the criteria's weight that answers address, 0 to 1")
     stated_score: OverSamples = Field(
-        description="score of what answers speak to, 1 to 5; models choose what that is, so it is not to be compared"
+        description="score on what answers address, 1 to 5; models choose what that is, so it is not to be compared"
     )
     spread: float | None = Field(
         ge=0, description="standard deviation over repeats, pooled over samples; null without repeats"

@@ -6,14 +6,13 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 from pydantic import Field
 
 from dokimasia.agents import PromptLibrary
-from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.call import STORED, ModelSpec
 from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA
 from dokimasia.domain.identity import Value
 from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions, Protocol, scoring_prompt
 from dokimasia.errors import InputError
 from dokimasia.graphs.versions import CHECKPOINT_SCORING, COGNITIVE_REPLAY, VERSIONS
 from dokimasia.runs.plans import (
-    STORED,
     AnswersPlan,
     OutsideIdentity,
     model_identity,
@@ -138,7 +137,7 @@ class EvaluationPlan(AnswersPlan):
 
     judge: ModelSpec | None = None
     ask: QuestionStyle = "show"
-    protocol: Protocol = "ours"
+    protocol: Protocol = "default"
     tolerance: float = TOLERANCE
     criteria_count: tuple[int, int] = (MIN_CRITERIA, MAX_CRITERIA)
     reasons: Annotated[bool, OutsideIdentity] = False
@@ -247,7 +246,7 @@ def prompts_of_evaluation(
     *,
     judged: bool = True,
     ask: QuestionStyle = "show",
-    protocol: Protocol = "ours",
+    protocol: Protocol = "default",
     reasons: bool = False,
     structured_output: bool = False,
     tools: bool = False,

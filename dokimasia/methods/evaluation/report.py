@@ -59,7 +59,7 @@ from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import Interval, StrictShare, TableRow, pointer, rows_of
 from dokimasia.report.sample_view import SampleView
 from dokimasia.report.sections import provenance, skipped
-from dokimasia.report.tables import TableColumn, column, computed_column, name_column, table
+from dokimasia.report.tables import TableColumn, column, computed_column, name_column, origin_columns, table
 from dokimasia.runs.measures import mean
 from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, answer_of, sample_refs
 from dokimasia.runs.reading.reporting import pictures_of, select_samples
@@ -466,6 +466,7 @@ def _score_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Model
     judged = data.judged
     columns: list[TableColumn[ModelScores]] = [
         name_column("model"),
+        *origin_columns(ModelScores, data.stored),
         column(
             "strict_accuracy",
             title="strict accuracy",
@@ -665,7 +666,7 @@ def _silence(models: Mapping[str, ModelScores]) -> str:
         return ""
     advice = ""
     if len(models) > 1:
-        advice = ", and on the criteria that both models speak to (dokimasia diff RUN RUN --models A,B)"
+        advice = ", and on the criteria that both models address (dokimasia diff RUN RUN --models A,B)"
     return (
         f"These address less than {figures.share(figures.SPEAKING).text} of the criteria's weight: {', '.join(names)}. "
         f"Their scores fall for what they do not say, right or wrong: compare them by strict accuracy{advice}."

@@ -33,6 +33,8 @@ from dokimasia.runs.plans import run_id
 from dokimasia.runs.requests import (
     JUDGE_HELP,
     RESPONSES_HELP,
+    STORED_TOO,
+    BlindArm,
     DataRequest,
     HubNames,
     Invocation,
@@ -77,7 +79,7 @@ class EvaluationRequest(DataRequest):
     judge: Annotated[str | None, Option(models=True)] = Field(
         default=None, description=f"{JUDGE_HELP} Without one, rules alone decide whether answers are right."
     )
-    models: Models = Field(default=(), description="The candidates, separated by commas.")
+    models: Models = Field(default=(), description=f"The candidates, separated by commas.{STORED_TOO}")
     repeats: Repeats = 1
     ask: QuestionStyle | None = Field(
         default=None,
@@ -85,7 +87,7 @@ class EvaluationRequest(DataRequest):
         "the default) or plain (the bare question).",
     )
     protocol: Protocol = Field(
-        default="ours",
+        default="default",
         description="published: as in the paper, without this project's departures (see docs/departures.md).",
     )
     tolerance: float = Field(
@@ -99,11 +101,13 @@ class EvaluationRequest(DataRequest):
     )
     criteria_count: Annotated[str | None, Option(metavar="N[-M]")] = Field(
         default=None,
-        description=f"Criteria a sample, as in 3-5; by default {MIN_CRITERIA}-{MAX_CRITERIA}, as many as the question "
+        description=f"Criteria per sample, as in 3-5; by default {MIN_CRITERIA}-{MAX_CRITERIA}, as many as the question "
         f"needs (as published: {PUBLISHED_COUNT[0]}-{PUBLISHED_COUNT[1]}).",
     )
-    no_image: bool = Field(default=False, description="Also ask every candidate without the image (arm NAME#blind).")
-    show_image: bool = Field(default=False, description="Show the judge the image when it scores answers, too.")
+    no_image: BlindArm = Field(
+        default=False, description="Also ask every candidate without the image (arm NAME#blind)."
+    )
+    show_image: bool = Field(default=False, description="Also show the judge the image when it scores answers.")
     reasons: bool = Field(default=False, description="Ask the judge for a one-sentence reason for each score.")
     tools: tuple[str, ...] = Field(
         default=(),

@@ -30,9 +30,7 @@ class GraphRequest(DataRequest):
 
     graph: Annotated[str, Option(argument=True)]
     judge: Judge
-    models: Models = Field(
-        default=(), description="Models, separated by commas: each sample is walked through once for each."
-    )
+    models: Models = Field(default=(), description="Models, separated by commas: each sample runs once for each.")
 
 
 class GraphPlan(JudgedPlan):

@@ -16,6 +16,7 @@ from dokimasia.report.charts import PALETTE, Figure
 from dokimasia.report.conclusions import used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import Share, TableRow, pointer, rows_of
+from dokimasia.report.footnotes import disagreement
 from dokimasia.report.labels import label, short_labels, ticks
 from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import TableColumn, column, computed_column, table
@@ -220,6 +221,7 @@ def gaps(data: ReportData) -> Section | None:
     blocks: list[Block] = [
         table(Gap, overall, [judge, *columns], "Differences between methods", sortable=True),
         Paragraph(text, "note"),
+        *disagreement(all_gaps),
     ]
     if in_category:
         category: TableColumn[Gap] = computed_column("category", lambda row: row.figures.category or "", numeric=False)

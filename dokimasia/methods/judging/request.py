@@ -123,7 +123,7 @@ class JudgingRequest(DataRequest):
         default=1, ge=1, le=MOST_REPEATS, description="Judgements of a response by every method but batch."
     )
     protocol: Protocol = Field(
-        default="ours", description="Of atom: published is as in the paper (see docs/departures.md)."
+        default="default", description="Of atom: published is as in the paper (see docs/departures.md)."
     )
     show_image: bool = Field(
         default=False, description="Show the judge the image, too, where atom's methods score a response."
@@ -408,7 +408,7 @@ def _prompt_names(methods: tuple[str, ...], protocol: str, judges: tuple[ModelSp
     names = {"repair"}
     for method in methods:
         names |= {*PROMPTS.get(method, ())}
-    own_protocol = protocol == "ours"
+    own_protocol = protocol == "default"
     atomic = {"atom", "atom-no-weights"} & set(methods)
     if atomic:
         names |= {"solver", "equivalence"}
@@ -432,7 +432,7 @@ def _calls(plan: JudgingPlan, size: SampleSize, responses: int) -> Iterator[Expe
                 yield ExpectedCalls(judge, 2, text + 2 * size.reference, WORD_TOKENS)
         if "criteria" in plan.bases:
             yield ExpectedCalls(judge, 2, with_image + CHAIN_TOKENS, CRITERIA_TOKENS)
-            if plan.protocol == "ours":
+            if plan.protocol == "default":
                 yield ExpectedCalls(judge, 2, text + CHAIN_TOKENS + CRITERIA_TOKENS, CHECK_TOKENS)
         if "chainless" in plan.bases:
             yield ExpectedCalls(judge, 2, with_image + size.reference, CRITERIA_TOKENS)

@@ -51,17 +51,17 @@ class Making(Value):
     """How modes were made from the failed atoms of one half of the samples."""
 
     answers: Count = Field(description="answers that were read")
-    atoms: Count = Field(description="failed atoms that these have")
-    notes: Count = Field(description="atoms of which something was noted")
+    atoms: Count = Field(description="failed criteria that these have")
+    notes: Count = Field(description="criteria of which something was noted")
     omissions: Count = Field(description="of these notes, those of an omission")
-    nothing: Count = Field(description="failed atoms of which the reader found nothing wrong")
+    nothing: Count = Field(description="failed criteria of which the reader found nothing wrong")
     loose: Count = Field(description="notes that stand under no mode")
     batches: tuple[Batch, ...] = Field(description="each batch of notes, and how many new modes it brought")
     settled: bool = Field(description="whether the last two batches brought no new mode")
     notes_to_last: Count = Field(description="notes that had been sorted when the last new mode came")
     merged: Count = Field(description="modes that were merged into others")
     unmerged: str | None = Field(description="why overlapping modes were not looked for; null where they were")
-    failures: Failures = Field(description="atoms that were not read, by kind of failure")
+    failures: Failures = Field(description="criteria that were not read, by kind of failure")
     left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
     unsorted: Failures = Field(description="batches of notes whose sorting failed, by kind of failure")
 
@@ -69,9 +69,9 @@ class Making(Value):
 class CriterionGroup(Value):
     """Failed atoms, or atoms that were met, of the half that modes are counted on."""
 
-    there: Count = Field(description="atoms that the half has")
-    n: Count = Field(description="of these, atoms that were drawn to be coded")
-    n_scored: Count = Field(description="of these, atoms that were coded")
+    there: Count = Field(description="criteria that the half has")
+    n: Count = Field(description="of these, criteria that were drawn to be coded")
+    n_scored: Count = Field(description="of these, criteria that were coded")
     coverage: Coverage
 
 
@@ -81,7 +81,7 @@ class Example(Value):
     model: str
     sample: str
     repeat: Count
-    criterion: int = Field(ge=1, description="the atom's number")
+    criterion: int = Field(ge=1, description="the criterion's number")
     question: str
     ground_truth: str
     quote: str = Field(description="the answer's own words; empty for an omission")
@@ -92,10 +92,10 @@ class ModeRate(Value):
 
     failed: Annotated[
         Share,
-        Display("failed atoms", "in which it is seen, with the 95 % interval of the share, clustered by image"),
-    ] = Field(description="of failed atoms")
-    met: Annotated[Share, Display("atoms that were met", "in which it is seen all the same")] = Field(
-        description="of atoms that were met"
+        Display("failed criteria", "in which it is seen, with the 95 % interval of the share, clustered by image"),
+    ] = Field(description="of failed criteria")
+    met: Annotated[Share, Display("criteria that were met", "in which it is seen all the same")] = Field(
+        description="of criteria that were met"
     )
     right: Annotated[
         Share, Display("right answers", "whose final answer is right, in which it is seen at least once")
@@ -103,9 +103,9 @@ class ModeRate(Value):
     wrong: Annotated[
         Share, Display("wrong answers", "whose final answer is wrong, in which it is seen at least once")
     ] = Field(description="of answers whose final answer is wrong: seen at least once")
-    models: dict[str, Share] = Field(description="of each model's failed atoms")
+    models: dict[str, Share] = Field(description="of each model's failed criteria")
     leaves: dict[str, Share] = Field(
-        description="of the failed atoms at a leaf of the capability tree where it is seen"
+        description="of the failed criteria at a leaf of the capability tree where it is seen"
     )
 
 
@@ -125,7 +125,7 @@ class ContrastFigures(Value):
     model: str
     mode: str
     n: Count = Field(description="samples on which the model and another failed")
-    difference: float | None = Field(description="share of failed atoms under the mode, less the mean of the others")
+    difference: float | None = Field(description="share of failed criteria under the mode, less the mean of the others")
     low: float | None = Field(description="lower end of the 95 % interval")
     high: float | None = Field(description="upper end of the 95 % interval")
     no_interval: NoInterval = None
@@ -145,9 +145,9 @@ class ContrastFigures(Value):
 class CoderAgreement(Value):
     """How far two coders agree."""
 
-    n: Count = Field(description="atoms that both coded")
-    held: Count = Field(description="atoms that both were given")
-    agreed: Count = Field(description="atoms that both put in the same place")
+    n: Count = Field(description="criteria that both coded")
+    held: Count = Field(description="criteria that both were given")
+    agreed: Count = Field(description="criteria that both put in the same place")
     kappa: float | None = Field(description="Cohen's kappa; null where it has no value")
     low: float | None = Field(description="lower end of the 95 % interval")
     high: float | None = Field(description="upper end of the 95 % interval")
@@ -168,7 +168,7 @@ class ModesFigures(Heading, Used):
     source: str = Field(description="the id of the evaluation whose failures are analysed")
     seed: Seed
     judge: Judge
-    coder: str = Field(description="who coded a part of the atoms again")
+    coder: str = Field(description="who coded a part of the criteria again")
     same_coder: bool = Field(description="whether that is the judge himself, under another draw")
     models: tuple[str, ...] = Field(description="whose answers were read")
     notes: tuple[str, ...] = Field(description="what a reader must know first")
@@ -176,14 +176,14 @@ class ModesFigures(Heading, Used):
     making: Making | None = Field(description="how modes were made; null where they were given, or not made yet")
     atoms: Groups
     modes: tuple[ModeFigures, ...]
-    none: ModeRate | None = Field(description="atoms in which no mode was seen; null without modes")
+    none: ModeRate | None = Field(description="criteria in which no mode was seen; null without modes")
     contrasts: tuple[ContrastFigures, ...]
-    agreement: CoderAgreement = Field(description="on failed and met atoms")
-    agreement_failed: CoderAgreement = Field(description="on failed atoms alone")
-    misquoted: Count = Field(description="atoms that were not coded since a phrase does not stand in the answer")
+    agreement: CoderAgreement = Field(description="on failed and met criteria")
+    agreement_failed: CoderAgreement = Field(description="on failed criteria alone")
+    misquoted: Count = Field(description="criteria that were not coded since a phrase does not stand in the answer")
     failures: Failures
     left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
-    second_failures: Failures = Field(description="atoms that the second coder did not code, by kind of failure")
+    second_failures: Failures = Field(description="criteria that the second coder did not code, by kind of failure")
     open_items: OpenItems
 
 

@@ -108,7 +108,7 @@ def sample(views: Views, cut: Cut) -> Iterator[Block]:
         atom = [Span(view["model"], "strong"), str(view["criterion"]), cut(view["question"]), view["group"]]
         rows.append([*atom, mode, cut(view["quote"] or ""), view["second"] or ""])
     columns = [Column(title, numeric=False) for title in titles]
-    yield Table(columns, rows, "Atoms of the sample and what was seen in them")
+    yield Table(columns, rows, "Criteria of the sample and what was seen in them")
 
 
 def _blocks(analysis: ModesFigures, links: Links, data: ReportData) -> Iterator[Block]:
@@ -145,10 +145,12 @@ def conclusion(data: ReportData) -> list[Cell]:
     if analysis.modes and failed.n_scored:
         number, most = max(enumerate(analysis.modes), key=lambda entry: (entry[1].failed.k, -entry[0]))
         share = figures.share_of(most.failed, f"{pointer('modes', str(number))}/failed")
-        sentences.append((Span(most.name, "strong"), " is seen most often: ", *spans(share), " of the failed atoms."))
+        sentences.append(
+            (Span(most.name, "strong"), " is seen most often: ", *spans(share), " of the failed criteria.")
+        )
     sentences.append(
         f"{len(analysis.modes)} failure modes, counted on {failed.n_scored:,} of {failed.there:,} "
-        f"failed atoms and {met.n_scored:,} that were met, by {analysis.judge}, who knew neither scores nor models."
+        f"failed criteria and {met.n_scored:,} that were met, by {analysis.judge}, who knew neither scores nor models."
     )
     return [*sentences, used_sentence(analysis)]
 
@@ -158,15 +160,16 @@ def _making(making: Making) -> Iterator[Block]:
     end = f"the last new mode came with note {making.notes_to_last}"
     end += ", and two further batches brought none" if making.settled else f" of {making.notes}"
     text = (
-        f"Made from {several(making.notes, 'note')} on {several(making.atoms, 'failed atom')} of the other half of the "
-        f"samples: {end}. {several(making.merged, 'mode')} merged into others, {several(making.loose, 'note')} under none"
+        f"Made from {several(making.notes, 'note')} on {several(making.atoms, 'failed criterion', 'failed criteria')} of the "
+        f"other half of the samples: {end}. {several(making.merged, 'mode')} merged into others, "
+        f"{several(making.loose, 'note')} under none"
     )
     if making.nothing:
-        text += f"; of {several(making.nothing, 'failed atom')} the reader found nothing wrong"
+        text += f"; of {several(making.nothing, 'failed criterion', 'failed criteria')} the reader found nothing wrong"
     yield Paragraph(f"{text}.", "note")
     if making.failures or making.unsorted:
         unread, unsorted = figures.counts({**making.failures}), figures.counts({**making.unsorted})
-        yield Paragraph(f"Not read: {unread} atoms; not sorted: {unsorted} batches of notes.", "warning")
+        yield Paragraph(f"Not read: {unread} criteria; not sorted: {unsorted} batches of notes.", "warning")
 
 
 def _agreement(analysis: ModesFigures) -> Block:
@@ -176,11 +179,11 @@ def _agreement(analysis: ModesFigures) -> Block:
             f"{analysis.judge}, asked again in another order, which says how steady one judge is, agrees with itself: "
         )
     overall, failed = _kappa(analysis.agreement), _kappa(analysis.agreement_failed)
-    return Paragraph((names, *overall, ", on failed atoms alone ", *failed, "."), "note")
+    return Paragraph((names, *overall, ", on failed criteria alone ", *failed, "."), "note")
 
 
 def _kappa(agreement: CoderAgreement) -> tuple[str | Span, ...]:
-    counts = f"{agreement.agreed} of {agreement.n} atoms"
+    counts = f"{agreement.agreed} of {agreement.n} criteria"
     if agreement.kappa is None:
         return (f"{counts}, Cohen's kappa has no value",)
     kappa = Span(f"{agreement.kappa:.2f}", "strong", "", agreement.kappa)
@@ -223,7 +226,7 @@ def _of_mode(share: Share, place: str) -> Cell:
 
 def _failures(analysis: ModesFigures) -> Paragraph:
     if not any(analysis.failures.values()):
-        return Paragraph("Every atom that was drawn was coded.", "note")
+        return Paragraph("Every criterion that was drawn was coded.", "note")
     text = f"Not coded, and counted under nothing: {figures.counts({**analysis.failures})}"
     if analysis.misquoted:
         text += f", {analysis.misquoted} of them since a phrase does not stand in the answer"
@@ -235,7 +238,7 @@ def _by_model(analysis: ModesFigures, data: ReportData) -> Table:
     if analysis.none is not None:
         rows.append(TableRow(NO_MODE, analysis.none))
     columns: list[TableColumn[ModeRate]] = [
-        computed_column("share of failed atoms", partial(_mode_name, data=data), numeric=False),
+        computed_column("share of failed criteria", partial(_mode_name, data=data), numeric=False),
         *(column("models", model, title=model) for model in analysis.models),
     ]
     return table(ModeRate, rows, columns, "Failure modes by model")
@@ -257,7 +260,7 @@ def _contrasts(analysis: ModesFigures, data: ReportData) -> Block:
         computed_column(
             "against the others",
             _difference,
-            meaning="share of failed atoms, less the others' mean, on samples that both failed",
+            meaning="share of failed criteria, less the others' mean, on samples that both failed",
         ),
         computed_column("95 % interval", lambda row: figures.interval(row.figures, signed=True)),
         computed_column("samples", lambda row: str(row.figures.n)),
@@ -291,7 +294,7 @@ def _by_leaf(analysis: ModesFigures) -> Table | None:
     if not rows:
         return None
     rows.sort(key=lambda row: (-row[2].k, row[0]))
-    columns = (Column("capability", numeric=False), Column("mode", numeric=False), Column("failed atoms"))
+    columns = (Column("capability", numeric=False), Column("mode", numeric=False), Column("failed criteria"))
     cells = [[leaf, Span(mode, "strong"), figures.share_of(share)] for leaf, mode, share in rows[:MOST_LEAVES]]
     return Table(columns, cells, "Failure modes by capability", sortable=True)
 
@@ -305,7 +308,7 @@ def _example(example: Example, links: Links, data: ReportData) -> Cell:
         Span(example.model, "strong"),
         " on ",
         Span(example.sample, "strong", href=links.get(example.sample) or data.link_to_sample(example.sample)),
-        f"{repeat}, atom {example.criterion}: ",
+        f"{repeat}, criterion {example.criterion}: ",
         *words,
         Span(f"{example.question} Truth: {example.ground_truth}", "muted"),
     )

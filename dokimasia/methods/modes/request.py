@@ -1,4 +1,4 @@
-"""The request of an error analysis, its plan, its acceptance, and the drawing of atoms from an evaluation."""
+"""The request of an error analysis, its plan, its acceptance, and the drawing of criteria from an evaluation."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -33,17 +33,17 @@ ANSWER_TOKENS, LINE_TOKENS, MODE_TOKENS = 350, 50, 70
 TYPICAL_MODES = 10
 
 NAME = "modes"
-"""The method's name, and the kind of the rows with codings of atoms."""
+"""The method's name, and the kind of the rows with codings of criteria."""
 
 MAKING = ("modes_note", "modes_sort", "modes_merge")
 ASSIGNING = ("modes_assign",)
 
 
 class ModesRequest(RunRequest):
-    """Find the failure modes of RUN (the beginning of its id, or `last`): what goes wrong in its failed atoms, and how often.
+    """Find the failure modes of RUN (the beginning of its id, or `last`): what goes wrong in its failed criteria, and how often.
 
-    A judge notes what went wrong in the failed atoms of one half of the samples and sorts the notes into modes. Then failed
-    atoms of the other half, and as many that were met, are put under one mode or none by a judge who is told no score and
+    A judge notes what went wrong in the failed criteria of one half of the samples and sorts the notes into modes. Then failed
+    criteria of the other half, and as many that were met, are put under one mode or none by a judge who is told no score and
     no model; a second coder does a part of them again. The same command continues an interrupted analysis, or prints
     what it came to.
     """
@@ -53,7 +53,7 @@ class ModesRequest(RunRequest):
     run: Annotated[str, Option(argument=True, continues="evaluate")]
     judge: Judge
     coder: Annotated[str | None, Option(models=True)] = Field(
-        default=None, description="Who codes a part of the atoms again (default: the judge, under another draw)."
+        default=None, description="Who codes a part of the criteria again (default: the judge, under another draw)."
     )
     models: tuple[str, ...] = Field(default=(), description="Only these models' answers, separated by commas.")
     modes: Annotated[Path | None, Option(metavar="FILE", exists=True, file=True)] = Field(
@@ -63,7 +63,10 @@ class ModesRequest(RunRequest):
         default=None, description="Also write the modes as YAML (or JSON), to be edited and given to --modes."
     )
     limit: int = Field(
-        default=300, ge=1, le=MOST_SAMPLES, description="Failed atoms of each half that are read, at most."
+        default=300,
+        ge=1,
+        le=MOST_SAMPLES,
+        description="Maximum number of failed criteria that are read from each half.",
     )
     subsample: Subsample = Field(default=None, description=f"{SUBSAMPLE_HELP} (by default all of RUN).")
 
@@ -71,7 +74,7 @@ class ModesRequest(RunRequest):
 class ModesPlan(RunPlan):
     """The plan of an error analysis.
 
-    `source` is the evaluation, `drawn` the id of the drawn atoms, and `given` the id of an existing list of modes (empty
+    `source` is the evaluation, `drawn` the id of the drawn criteria, and `given` the id of an existing list of modes (empty
     if modes are made).
     """
 
@@ -93,10 +96,10 @@ class ModesPlan(RunPlan):
 
 
 async def accept(request: ModesRequest, session: Session) -> Accepted[ModesPlan]:
-    """Validate a request, draw the atoms to read, and return plan, estimate and samples.
+    """Validate a request, draw the criteria to read, and return plan, estimate and samples.
 
     Raises:
-        InputError: the run is not a finished evaluation or has too few failed atoms, a model is unknown, or the file of
+        InputError: the run is not a finished evaluation or has too few failed criteria, a model is unknown, or the file of
             modes cannot be used.
     """
     home = session.opened
@@ -150,7 +153,7 @@ def _modes_to_count(request: ModesRequest, session: Session, home: Home) -> Mode
 
 
 def row_count(plan: ModesPlan, split: ModeSplit) -> int:
-    """Return the number of rows: one for the making of modes, and one for each coding of an atom."""
+    """Return the number of rows: one for the making of modes, and one for each coding of a criterion."""
     answers = (*split.counting, *second_sample(split.counting, seed=plan.seed))
     return (not plan.given) + sum(len(answer.numbers) for answer in answers)
 
@@ -199,14 +202,14 @@ def draw(
         home: the home.
         run: the evaluation.
         models: the models whose answers are read; empty for all.
-        limit: maximum number of failed atoms of each half.
+        limit: maximum number of failed criteria of each half.
         subsample: number of samples to read, drawn balanced over categories; None for all.
         seed: seed of the halves and of all draws.
         modes: existing modes.
 
     Raises:
         ConfigError: a model did not answer in the run.
-        InputError: the run is not finished, or a half has no failed atom.
+        InputError: the run is not finished, or a half has no failed criterion.
     """
     samples = list(load_samples(home, run.id))
     taken = part_of(samples, subsample=subsample, seed=seed)
@@ -245,7 +248,7 @@ def draw(
 
 
 def answers_of(home: Home, run: Run, models: Sequence[str] = ()) -> list[AnswerAtoms]:
-    """Return the scored answers of an evaluation, in its order, with their failed and met atoms.
+    """Return the scored answers of an evaluation, in its order, with their failed and met criteria.
 
     Answers without the image and answers without a score are left out.
 

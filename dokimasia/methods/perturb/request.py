@@ -62,7 +62,7 @@ class PerturbRequest(DataRequest):
     VERB: ClassVar[str] = "perturb"
 
     perturber: Annotated[str | None, Option(models=True)] = Field(
-        default=None, description="Who perturbs: a name from dokimasia.toml or any LiteLLM name."
+        default=None, description="The model that inserts errors: a name from dokimasia.toml or any LiteLLM name."
     )
     task: Task = Field(default="image-to-text", description="What the answers are: a text on an image, or an image.")
     dimensions: Annotated[tuple[str, ...], Option(metavar="NAME,...")] = Field(
@@ -72,7 +72,7 @@ class PerturbRequest(DataRequest):
         default=None,
         ge=1,
         le=MOST_SAMPLES,
-        description="Ask for so many samples of each dimension (default: all), drawn evenly.",
+        description="Number of samples per dimension (default: all), drawn evenly.",
     )
     gold_field: str = Field(default="gold", min_length=1, description="The field of a line that holds the gold answer.")
     gold_writer: Annotated[str | None, Option(models=True)] = Field(

@@ -54,6 +54,7 @@ from dokimasia.report.charts import AXIS, KEYED, PALETTE, Figure, heat_chart, pl
 from dokimasia.report.conclusions import used_sentence
 from dokimasia.report.data import Cut, Drawing, Picture, ReportData, Views
 from dokimasia.report.fields import Bounds, Interval, TableRow, pointer
+from dokimasia.report.footnotes import disagreement
 from dokimasia.report.labels import label, short_labels, ticks
 from dokimasia.report.overlay import look_text, looks_at
 from dokimasia.report.sections import provenance
@@ -671,6 +672,7 @@ LabelledComparison = tuple[Sequence[Cell], TableRow[ProbeComparison]]
 def comparisons(data: ReportData) -> Section | None:
     """Return the section on differences in undetected errors between judges, paradigms and strategies."""
     blocks: list[Block] = []
+    compared: list[ProbeComparison] = []
     for task in tasks_of(data):
         for kind, (about, shared) in COMPARED.items():
             rows: list[LabelledComparison] = []
@@ -680,6 +682,7 @@ def comparisons(data: ReportData) -> Section | None:
                 rows.append(((_title(comparison.of), sides), TableRow("", comparison, place)))
             if not rows:
                 continue
+            compared += [row.figures for _, row in rows]
             heads = (shared, "second minus first")
             table = labelled_table(ProbeComparison, heads, rows, COMPARISON, task.titled(about), sortable=True)
             if kind == "strategies":
@@ -693,7 +696,8 @@ def comparisons(data: ReportData) -> Section | None:
         "Above 0 the second misses more. An item counts where both sides judged it; a paradigm's value is the mean over its "
         "strategies."
     )
-    return Section("comparisons", "Who misses more", (*blocks, Paragraph(text, "note")), menu="Comparisons")
+    notes = (Paragraph(text, "note"), *disagreement(compared))
+    return Section("comparisons", "Who misses more", (*blocks, *notes), menu="Comparisons")
 
 
 def _title(name: str) -> str:
@@ -747,6 +751,7 @@ def budgets(data: ReportData) -> Section | None:
                 task.titled("Differences between efforts"),
                 sortable=True,
             ),
+            *disagreement(row.figures for _, row in changes),
         ]
     return Section("budgets", "Reasoning efforts", blocks, menu="Efforts") if blocks else None
 
@@ -769,6 +774,7 @@ def tools(data: ReportData) -> Section | None:
         heads = ("judge", "evaluator", "dimension")
         about = task.titled("With tools less without, by dimension")
         blocks.append(labelled_table(ProbeComparison, heads, rows, COMPARISON, about, sortable=True))
+        blocks += disagreement(row.figures for _, row in rows)
     if not blocks:
         return None
     text = "Below 0, errors are found with tools that are missed without."
@@ -783,6 +789,7 @@ def references(data: ReportData) -> Section | None:
         if entries:
             about = task.titled("Undetected errors by the original reference and by a new one, in percent")
             blocks.append(_two_ways(entries, f"{task.place}/references", (ORIGINAL, NEW), about))
+            blocks += disagreement(entry.differences[0] for entry in entries)
     if not blocks:
         return None
     text = (
@@ -923,7 +930,7 @@ def planted(task: Task, measured: ProbedTask, expected: Mapping[str, Mapping[Eva
                 within = figures.within(truth, share.low, share.high, f"{100 * truth:.1f}")
                 rows.append([Span(judge, "strong"), short(evaluator), kind, percent(share), *within])
     columns = [Column(title, numeric=False) for title in ("judge", "evaluator", "dimension")]
-    columns += [Column("undetected, measured"), Column("planted"), Column("within")]
+    columns += [Column("undetected, measured"), Column("true value"), Column("in interval")]
     return Table(columns, rows, "Undetected errors, measured and planted, in percent")
 
 

@@ -17,9 +17,17 @@ from dokimasia.methods.refinement.request import (
     RefinementRequest,
     Strategy,
 )
-from dokimasia.methods.refinement.source import SourceAnswer, SourceRun, most_shown, peers_for, read_source
+from dokimasia.methods.refinement.source import (
+    SourceAnswer,
+    SourceRun,
+    most_shown,
+    peers_for,
+    read_source,
+    refined_part,
+)
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Estimate, ExpectedCalls, SampleSize, size_of, total_estimate
 from dokimasia.runs.plans import prompts_used, reached_now
+from dokimasia.runs.samples import part_of
 from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import of_method, resolve_run
@@ -38,8 +46,10 @@ async def accept(request: RefinementRequest, session: Session) -> Accepted[Refin
     """
     home = session.opened
     run = _evaluation(home, request.run)
-    source = read_source(home, run)
-    sizes = {sample.id: size_of(sample) for sample in load_samples(home, run.id)}
+    samples = list(load_samples(home, run.id))
+    drawn = part_of(samples, subsample=request.subsample, seed=request.seed)
+    source = read_source(home, run).part(drawn)
+    sizes = {sample.id: size_of(sample) for sample in samples if sample.id in drawn}
     _check_references(run, request, sizes.values())
     plan = plan_of(request, reached_now(source.plan, session.settings), session, run=run.id, source_hash=source.digest)
     return Accepted(
@@ -47,7 +57,7 @@ async def accept(request: RefinementRequest, session: Session) -> Accepted[Refin
         estimate=estimate(plan, source, sizes),
         data_name=run.data_name,
         data_hash=run.data_hash,
-        places=run_samples(home, run.id),
+        places=[place for place in run_samples(home, run.id) if place.sample_id in drawn],
         needs=(run.id,),
         request=request.model_copy(update={"run": run.id}),
     )
@@ -60,7 +70,7 @@ def resumable(session: Session, run: Run, plan: RefinementPlan, request: Refinem
         InputError: the answers have changed.
     """
     home = session.opened
-    if read_source(home, get_run(home, plan.source)).digest != plan.taken:
+    if refined_part(home, run, plan.source).digest != plan.taken:
         raise InputError(
             f"run {run.id} refines run {plan.source}, whose answers have changed since (such as by a retry of what "
             "had failed); refine it anew"
@@ -164,7 +174,7 @@ def _check_peers(strategy: Strategy, models: list[str], peers: list[str], candid
         why = f"run has one model only, {candidates[0]}"
     raise ConfigError(
         f"--strategy {strategy} needs a peer: another model of the same run that got right what a model got wrong, and "
-        f"the {why}. --strategy self refines without a peer, by the questions of the failed atoms; or evaluate the data "
+        f"the {why}. --strategy self refines without a peer, by the questions of the failed criteria; or evaluate the data "
         "with two models or more"
     )
 

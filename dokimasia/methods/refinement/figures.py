@@ -81,16 +81,16 @@ class GainsOfPart(Value):
 
     accuracy: Gain = Field(description="in shares of right answers")
     spoken: Gain = Field(
-        description="in points of 1 to 5, over the atoms that the answer spoke of before and in both arms"
+        description="in points of 1 to 5, over the criteria that the answer addressed before and in both arms"
     )
-    atoms: Gain = Field(description="in points of 1 to 5, over all atoms")
+    atoms: Gain = Field(description="in points of 1 to 5, over all criteria")
 
 
 class Gains(GainsOfPart):
     """An arm's gains over a control by all measures."""
 
-    shown: Gain = Field(description="in points, over the failed atoms that a feedback may name")
-    withheld: Gain = Field(description="in points, over the failed atoms that are kept from it by chance")
+    shown: Gain = Field(description="in points, over the failed criteria that a feedback may name")
+    withheld: Gain = Field(description="in points, over the failed criteria that are kept from it by chance")
 
 
 class PartFigures(Value):
@@ -114,8 +114,8 @@ class FewOptions(PartFigures):
 class LeftOut(Value):
     """What of the answers that failed cannot be fed back."""
 
-    answers: Count = Field(description="answers without a failed atom that can be; they are in no arm")
-    atoms: dict[Unused, Count] = Field(description="failed atoms by why they cannot be, of all answers that failed")
+    answers: Count = Field(description="answers without a failed criterion that can be; they are in no arm")
+    atoms: dict[Unused, Count] = Field(description="failed criteria by why they cannot be, of all answers that failed")
 
 
 class TakenUp(Value):
@@ -143,7 +143,7 @@ class RefinedModel(TakenUp, SetFields):
     rules: dict[AnswerRule, Count] = Field(description="answers by what settled whether they were right")
     left_out: LeftOut
     withheld_from: Count = Field(
-        description="answers with two failed atoms or more that can be fed back, of which some are withheld"
+        description="answers with two failed criteria or more that can be fed back, of which some are withheld"
     )
     two_way: Count = Field(
         description="answers to questions with two possible answers, which `wrong` gives away; they are in no gain, except with "
@@ -191,7 +191,7 @@ class RefinementTableRow(Value):
     model: str
     strategy: Arm
     measure: Literal["accuracy", "atom score"] = Field(
-        description="accuracy 0 to 1, atom score 1 to 5; that of the original answer is by the judgement it was chosen by"
+        description="accuracy 0 to 1, criterion score 1 to 5; the original answer's is by the judgement that it was chosen by"
     )
     cells: dict[str, RefinementCell | None] = Field(description="by column; null where nothing failed there")
     average: RefinementCell | None
@@ -199,7 +199,7 @@ class RefinementTableRow(Value):
         description="over `retry`, as in the paper; null for arms that are no correction, and without a pair"
     )
     gains: dict[Control, TableGains] = Field(
-        description="by control; over `original` of atom scores alone, since there every accuracy is one over 0"
+        description="by control; over `original` of criterion scores alone, since there every accuracy is one over 0"
     )
 
 
@@ -221,7 +221,7 @@ class RefinementFigures(Heading):
     protocol: Protocol = Field(description="whose form the feedback has")
     hide_answer: bool = Field(description="whether models were kept from seeing their earlier answers")
     threshold: float | None = Field(description="the score below which answers were taken up; null: wrong answers were")
-    withhold: Fraction = Field(description="the share of failed atoms that no feedback names")
+    withhold: Fraction = Field(description="the share of failed criteria that no feedback names")
     judge: Judge
     seed: Seed
     failed: Count = Field(

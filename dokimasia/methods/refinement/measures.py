@@ -86,8 +86,8 @@ class SetFields(Value):
 class AtomScores(Value):
     """Scores of an answer's atoms, 1 to 5: each answer counts by the mean over its atoms."""
 
-    n: Count = Field(description="answers that have such atoms")
-    n_scored: Count = Field(description="answers whose atoms were scored after the arm")
+    n: Count = Field(description="answers that have such criteria")
+    n_scored: Count = Field(description="answers whose criteria were scored after the arm")
     before: Interval | None = Field(description="mean by the judgement that the answers were chosen by, 1 to 5")
     after: Interval | None = Field(
         description="mean after the arm, 1 to 5; of the arm `original` the judge's second look at the same answer"
@@ -97,7 +97,7 @@ class AtomScores(Value):
         "too: that of the arm `original` is luck and the judge's unsteadiness alone"
     )
     bounds: Bounds | None = Field(description="of `after` over all n, 1 to 5")
-    solved: Share = Field(description="of the atoms that had failed those that are solved now")
+    solved: Share = Field(description="of the criteria that had failed those that are solved now")
 
 
 class ArmOfPart(Value):
@@ -108,10 +108,10 @@ class ArmOfPart(Value):
     coverage: Coverage
     accuracy: Rate | None = Field(description="of the known answers those that are right; null without a verdict")
     bounds: Bounds | None = Field(description="of the accuracy over all n, 0 to 1")
-    spoken: AtomScores = Field(description="over the atoms that the answer spoke of before and after")
-    atoms: AtomScores = Field(description="over all atoms")
-    shown: AtomScores = Field(description="over the failed atoms that a feedback may name")
-    withheld: AtomScores = Field(description="over the failed atoms that are kept from it by chance")
+    spoken: AtomScores = Field(description="over the criteria that the answer addressed before and after")
+    atoms: AtomScores = Field(description="over all criteria")
+    shown: AtomScores = Field(description="over the failed criteria that a feedback may name")
+    withheld: AtomScores = Field(description="over the failed criteria that are kept from it by chance")
 
 
 class PerRepaired(Value):
@@ -133,7 +133,7 @@ class ArmFigures(ArmOfPart, SetFields):
     """What an arm came to as a whole, and what it used."""
 
     right: Count = Field(description="right answers")
-    spoilt: Share = Field(description="of the atoms that were solved before those that fail now")
+    spoilt: Share = Field(description="of the criteria that were solved before those that fail now")
     failures: Failures
     left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
     stopped: dict[Stopped, Count] = Field(description="answers by why the arm stopped")
@@ -179,7 +179,7 @@ class LeakFigures(Value):
     It speaks of what was found: what the check misses no count of its own findings can say.
     """
 
-    questions: CountedRate = Field(description="questions of failed atoms that would be fed back")
+    questions: CountedRate = Field(description="questions of failed criteria that would be fed back")
     hints: CountedRate = Field(description="first wordings of hints")
     rewritings: CountedRate = Field(description="second wordings of those that leaked")
     dropped: Count = Field(description="hints that were dropped in the end")
@@ -196,12 +196,12 @@ class LeakFigures(Value):
 class Steadiness(Value):
     """How often the judge, asked again about the same answer, solves an atom that it failed, or the reverse."""
 
-    n: Count = Field(description="atoms of answers with two judgements or more")
-    turned: Count = Field(description="atoms on which it changed its mind")
+    n: Count = Field(description="criteria of answers with two judgements or more")
+    turned: Count = Field(description="criteria on which it changed its mind")
     share: Rate | None = Field(description="turned of n; clustered by image; null where n is 0")
     answers: Count = Field(description="answers with two judgements or more")
     spread: float | None = Field(
-        ge=0, description="mean difference between an atom's highest and lowest score, in points; null where n is 0"
+        ge=0, description="mean difference between a criterion's highest and lowest score, in points; null where n is 0"
     )
 
 

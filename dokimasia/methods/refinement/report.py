@@ -43,6 +43,7 @@ from dokimasia.report.blocks import (
 from dokimasia.report.charts import Point, interval_chart, intervals_said
 from dokimasia.report.data import Cut, Drawing, Picture, ReportData, Views
 from dokimasia.report.fields import CountedRate, Interval, Limited, Rate, Share, TableRow, pointer
+from dokimasia.report.footnotes import disagreement
 from dokimasia.report.sections import provenance
 from dokimasia.report.tables import TableColumn, column, computed_column, labelled_table
 from dokimasia.runs.reading.reporting import pictures_of, select_samples
@@ -52,14 +53,14 @@ from dokimasia.storage.runs import Run
 
 TABLE_NOTE = (
     "Accuracy is the share of these answers that came out right; before it is 0 where answers were taken up because they "
-    "were wrong. Atoms spoken to are those on which the answer says anything before and after, so that what a model only "
-    "says more is no gain; their score, 1 to 5, is compared on the same atoms. Gains are paired: every arm took up the same "
+    "were wrong. Criteria addressed are those on which the answer says anything before and after, so that what a model only "
+    "says more is no gain; their score, 1 to 5, is compared on the same criteria. Gains are paired: every arm took up the same "
     "answers, in the same words but for the feedback. 95 % intervals, clustered by samples that share an image; a gain "
     "in bold: adjusted p at most 0.05 (Benjamini and Hochberg, over all models and comparisons of a measure)."
 )
 ARMS_NOTE = (
-    "Known: answers with a verdict. Solved: of the atoms that had failed, those that are now scored 4 or above, apart for "
-    "those that a feedback may name and those that were withheld from it by chance. Spoilt: of the atoms that were solved, "
+    "Known: answers with a verdict. Solved: of the criteria that had failed, those that are now scored 4 or above, apart for "
+    "those that a feedback may name and those that were withheld from it by chance. Spoilt: of the criteria that were solved, "
     "those that now fail. In the row of the original answer nothing but the judge's second look made the difference. Calls "
     "and dollars a repair: all that the arm used, judging included, by the answers that came out right."
 )
@@ -69,7 +70,7 @@ OPTIONS_NOTE = (
 )
 OVER_ORIGINAL_NOTE = (
     "Gains over retry and again are paired; by category and by capability none is shown for fewer than five answers. Over "
-    "the original answer (ATOM, G.2) the atom score is compared with the one by which the answers were chosen, so that it "
+    "the original answer (ATOM, G.2) the criterion score is compared with the one by which the answers were chosen, so that it "
     "rises by luck alone, too: read it beside the gain over again."
 )
 
@@ -77,10 +78,10 @@ LONGEST_TEXT = 1_500
 """Longest text of a sample in characters; longer ones are cut, with a note."""
 
 SCORES_BEFORE_AND_AFTER = (
-    (("spoken", "before"), "score of what is spoken to, before", "1 to 5, of the atoms that both answers speak to"),
-    (("spoken", "after"), "score of what is spoken to, after", "1 to 5, of the same atoms"),
-    (("atoms", "before"), "score of all atoms, before", "1 to 5"),
-    (("atoms", "after"), "score of all atoms, after", "1 to 5"),
+    (("spoken", "before"), "score on addressed, before", "1 to 5, on the criteria that both answers address"),
+    (("spoken", "after"), "score on addressed, after", "1 to 5, on the same criteria"),
+    (("atoms", "before"), "score on all, before", "1 to 5, on all criteria"),
+    (("atoms", "after"), "score on all, after", "1 to 5, on all criteria"),
 )
 """Fields of an arm's figures, with titles and meanings of their columns."""
 
@@ -94,6 +95,7 @@ def section(data: ReportData) -> Section:
     if refinement.failed:
         blocks.append(Paragraph(_arms_in_words(refinement), "note"))
         blocks += [*_taken_up(refinement), mended(refinement), Paragraph(TABLE_NOTE, "note")]
+        blocks += disagreement(gains.accuracy for model in refinement.models.values() for gains in model.gains.values())
         blocks += [*_two_way(refinement), *_gains(refinement), *_by_options(refinement)]
         blocks += [_arms(refinement), Paragraph(ARMS_NOTE, "note"), *_by_verdict(refinement)]
         blocks += [*_by_category(refinement), Only("page", tuple(_by_capability(refinement)))]
@@ -152,8 +154,8 @@ def _arms_in_words(refinement: RefinementFigures) -> str:
     visibility = "without seeing them" if refinement.hide_answer else "each model seeing its own"
     form = " Feedback has the published form." if refinement.protocol == "published" else ""
     return (
-        f"The same answers were taken up in every arm, {visibility}, in {rounds}; of two failed atoms or more that can be "
-        f"fed back {refinement.withhold:.0%} were withheld from all feedback.{form}"
+        f"The same answers were taken up in every arm, {visibility}, in {rounds}; of two failed criteria or more that can be "
+        f"fed back {figures.share(refinement.withhold).text} were withheld from all feedback.{form}"
     )
 
 
@@ -173,9 +175,9 @@ def _nothing_taken_up(refinement: RefinementFigures) -> str:
     if not n_left_out:
         advice = "" if refinement.threshold is not None else ". --threshold 4 takes up answers by their score"
         return f"No answer failed: there was nothing to refine ({final}){advice}."
-    why = " (no atom failed)"
+    why = " (no criterion failed)"
     if reasons:
-        why = f" (failed atoms by why not: {figures.counts(dict(sorted(reasons.items())))})"
+        why = f" (failed criteria by why not: {figures.counts(dict(sorted(reasons.items())))})"
     return (
         f"{figures.several(n_left_out, 'answer')} failed, and none had a point that may be fed back{why}: there was nothing to "
         f"refine ({final}). --strategy retry, which names no point, takes such answers up."
@@ -191,7 +193,7 @@ def _taken_up(refinement: RefinementFigures) -> Iterator[Block]:
         if left_out.answers:
             text += f"; {left_out.answers:,} failed and had no point to feed back, and are in no arm"
         if left_out.atoms:
-            text += f"; failed atoms not fed back: {figures.counts(left_out.atoms)}"
+            text += f"; failed criteria not fed back: {figures.counts(left_out.atoms)}"
         yield Paragraph((Span(name, "strong"), f"{text}; some withheld from {model.withheld_from:,}."))
 
 
@@ -305,8 +307,8 @@ def planted(refinement: RefinementFigures, expected: Mapping[str, Mapping[str, f
     columns = (
         *_text_columns("model", "figure"),
         Column("accuracy, measured"),
-        Column("planted"),
-        Column("within"),
+        Column("true value"),
+        Column("in interval"),
     )
     return Table(columns, rows, "Accuracy on failed answers, measured and planted")
 
@@ -324,7 +326,7 @@ def _compared_with_planted(
 
 
 def _percent(value: float, *, signed: bool) -> str:
-    return f"{figures.signed_text(100 * value, 1)} %" if signed else f"{100 * value:.1f} %"
+    return figures.signed_text(100 * value, 1) if signed else f"{100 * value:.1f} %"
 
 
 def _gains(refinement: RefinementFigures) -> Iterator[Block]:
@@ -361,10 +363,10 @@ def _gains(refinement: RefinementFigures) -> Iterator[Block]:
         Column("pairs"),
         Column("accuracy"),
         Column("adjusted p", meaning="of accuracy"),
-        Column("atoms spoken to"),
-        Column("shown atoms"),
-        Column("withheld atoms"),
-        Column("pairs with withheld", meaning="of how many answers atoms are withheld"),
+        Column("criteria addressed"),
+        Column("shown criteria"),
+        Column("withheld criteria"),
+        Column("pairs with withheld", meaning="of how many answers criteria are withheld"),
     ]
     yield Table(columns, rows, "Gains of every arm over its controls, with 95 % intervals")
 
@@ -479,10 +481,10 @@ def _by_capability(refinement: RefinementFigures) -> Iterator[Block]:
         columns += [Column(f"{arm} over retry", meaning="with its 95 % interval"), Column("adjusted p")]
     title = f"By capability, on the tree {refinement.tree} ({figures.several(len(rows), 'row')})"
     note = (
-        f"The tree has a place for {on_the_tree} of the {failed_atoms} atoms that had failed; its categories, in the table "
-        "above, speak of these. Solved: of those at the node. Gains are of the mean atom score there, in points."
+        f"The tree has a place for {on_the_tree} of the {failed_atoms} criteria that had failed; its categories, in the table "
+        "above, are about these. Solved: of those at the node. Gains are of the mean criterion score there, in points."
     )
-    yield Fold(title, (Paragraph(note, "note"), Table(columns, rows, "Atoms mended by capability")))
+    yield Fold(title, (Paragraph(note, "note"), Table(columns, rows, "Criteria mended by capability")))
 
 
 def _atom_gain(part: PartFigures, arm: Arm, place: str) -> tuple[Cell, Cell]:
@@ -497,7 +499,7 @@ def _by_category(refinement: RefinementFigures) -> Iterator[Block]:
     """Yield the paper's table for each model: a row per strategy and measure, a column per category."""
     table = refinement.table
     of_columns = [Column(name) for name in table.columns]
-    measure = Column("measure", numeric=False, meaning="accuracy, or the mean atom score from 1 to 5")
+    measure = Column("measure", numeric=False, meaning="accuracy, or the mean criterion score from 1 to 5")
     average = Column("average", meaning="with its 95 % interval")
     columns = [
         *_text_columns("strategy"),
@@ -533,7 +535,7 @@ def _strategy(row: RefinementTableRow, place: str) -> list[Cell]:
     limits = _bracketed(_limits(average, f"{place}/average", percent=percent))
     return [
         row.strategy if percent else Span(row.strategy, "muted"),
-        "accuracy" if percent else Span("atoms", "muted"),
+        "accuracy" if percent else Span("criteria", "muted"),
         *cells,
         (value, *limits),
         figures.NOTHING if average is None else _known(average.n_known, average.n),
@@ -545,7 +547,7 @@ def _strategy_gains(row: RefinementTableRow, place: str) -> Iterator[list[Cell]]
     """Yield a row for each control."""
     percent = row.measure == "accuracy"
     for control, gains in row.gains.items():
-        cells: list[Cell] = [f"{row.strategy} over {control}", row.measure]
+        cells: list[Cell] = [f"{row.strategy} over {control}", row.measure.replace("atom", "criterion")]
         for name, gain in gains.cells.items():
             cells.append(_table_gain(gain, f"{place}/{control}/cells{pointer(name)}", percent=percent))
         cells.append(_table_gain(gains.average, f"{place}/{control}/average", percent=percent))
@@ -592,9 +594,9 @@ def _hints_and_leaks(refinement: RefinementFigures) -> list[Cell]:
                 figures.count(steady.turned, "/judge_steadiness/turned"),
                 " of ",
                 figures.count(steady.n, "/judge_steadiness/n"),
-                " atoms between solved and failed, ",
+                " criteria between solved and failed, ",
                 figures.share(steady.share.share, "/judge_steadiness/share/share"),
-                f" ({low:.1%} to {high:.1%}): so much of what moves is the judge's own doing.",
+                f" ({100 * low:.1f} to {100 * high:.1f} %): so much of what moves is the judge's own doing.",
             )
         )
     return lines
@@ -719,8 +721,8 @@ def samples_section(data: ReportData) -> Section | None:
         note += f", drawn by seed {selection.seed}; the figures above count all of them"
     blocks: list[Block] = [
         Paragraph(
-            f"{note}. An atom marked ✗ is failed (3 or below), the others are solved. Shown: a feedback may name it; withheld: "
-            "none does; not fed back: it cannot be. Each arm is shown as it ended.",
+            f"{note}. A criterion marked ✗ is failed (3 or below), the others are solved. Shown: a feedback may name it; "
+            "withheld: none does; not fed back: it cannot be. Each arm is shown as it ended.",
             "note",
         )
     ]
@@ -794,7 +796,7 @@ def _atoms(criteria: CriteriaSet, ends: Sequence[RefinedRound]) -> Table:
     marks |= dict.fromkeys(first.withheld, "withheld")
     marks |= {unused.atom: f"not fed back: {unused.why}" for unused in first.unused}
     columns = [
-        Column("atom", numeric=False),
+        Column("criterion", numeric=False),
         Column("ground truth", numeric=False, meaning="never shown to the model"),
         Column("feedback", numeric=False),
         *(Column(end.title) for end in ends),
@@ -807,7 +809,7 @@ def _atoms(criteria: CriteriaSet, ends: Sequence[RefinedRound]) -> Table:
             scores = end.before if end.arm == "original" else end.after
             row.append(_score(scores[atom - 1]) if scores else figures.NOTHING)
         rows.append(row)
-    return Table(columns, rows, "Scores by atom, before and after")
+    return Table(columns, rows, "Scores by criterion, before and after")
 
 
 def _score(value: float) -> Span:
@@ -821,7 +823,7 @@ def _feedback(rounds: Iterable[RefinedRound]) -> Iterator[Cell]:
     """Yield the feedback in every round of every arm: points, hints, and removed leaks."""
     for round in rounds:
         for point in round.points:
-            lead = f"{round.arm}, round {round.round}, atom {point.atom}: "
+            lead = f"{round.arm}, round {round.round}, criterion {point.atom}: "
             if point.hint:
                 rewritten = ", in its second wording" if len(point.wordings) > 1 else ""
                 hint = f"its question, and a hint of {point.peer}{rewritten}: "

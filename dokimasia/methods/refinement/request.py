@@ -8,7 +8,7 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions, Protocol
 from dokimasia.domain.refinement import ARMS, Arm
 from dokimasia.runs.plans import AnyOrder, RunPlan
-from dokimasia.runs.requests import Models, Option, RunRequest
+from dokimasia.runs.requests import SUBSAMPLE_HELP, Models, Option, RunRequest, Subsample
 
 MAX_ROUNDS, MAX_JUDGEMENTS = 5, 5
 
@@ -23,8 +23,8 @@ STRATEGIES: dict[Strategy, tuple[Arm, ...]] = {
 }
 """The arms of each strategy: feedback is always compared with the same prompt again and with a bare retry."""
 
-WITHHELD: dict[Protocol, float] = {"ours": 0.5, "published": 0.0}
-"""The default share of withheld failed atoms."""
+WITHHELD: dict[Protocol, float] = {"default": 0.5, "published": 0.0}
+"""The default share of withheld failed criteria."""
 
 LIMITS = {"rounds", "judgements", "leak_judge", "hide_answer", "protocol"}
 """Options of an arm with the same names in request, plan and graph."""
@@ -39,7 +39,7 @@ class RefinementRequest(RunRequest):
     RUN is an evaluation; a refinement stands for the run that it refines.
 
     Every arm takes up the same failed answers in the same words and differs in the feedback alone: again (told nothing),
-    retry (told whether the answer was right), self (also the questions of failed atoms, never their answers), peer (also
+    retry (told whether the answer was right), self (also the questions of failed criteria, never their answers), peer (also
     hints of models that solved them). The same command continues an interrupted refinement, or prints its results.
     """
 
@@ -50,7 +50,7 @@ class RefinementRequest(RunRequest):
         default="all",
         description="What the models are told; self and peer always run again and retry beside them.",
     )
-    rounds: int = Field(default=1, ge=1, le=MAX_ROUNDS, description="Rounds at most.")
+    rounds: int = Field(default=1, ge=1, le=MAX_ROUNDS, description="Maximum number of rounds.")
     threshold: float | None = Field(
         default=None,
         gt=1,
@@ -64,17 +64,18 @@ class RefinementRequest(RunRequest):
         default=None,
         ge=0,
         lt=1,
-        description="The share of failed atoms that no feedback names, scored apart, from two of an answer on; by default "
+        description="The share of failed criteria that no feedback names, scored apart, from two of an answer on; by default "
         "0.5, as published 0.",
     )
     judgements: int = Field(default=1, ge=1, le=MAX_JUDGEMENTS, description="Judgements of each new answer.")
     leak_judge: bool = Field(
         default=True,
-        description="Let the judge look for leaks in what the certain rules let pass, before it is sent.",
+        description="Have the judge look for leaks in feedback that the rules let pass, before it is sent.",
     )
-    hide_answer: bool = Field(default=False, description="Keep the model's earlier answer from it.")
+    hide_answer: bool = Field(default=False, description="Do not show the model its earlier answer.")
+    subsample: Subsample = Field(default=None, description=f"{SUBSAMPLE_HELP} (by default all of RUN).")
     protocol: Protocol = Field(
-        default="ours",
+        default="default",
         description="published: as in the paper, without this project's departures (see docs/departures.md)",
     )
 
@@ -82,8 +83,9 @@ class RefinementRequest(RunRequest):
 class RefinementPlan(RunPlan):
     """The plan of a refinement: source run, models, peers, judge, arms and options.
 
-    `taken` is a hash of the source run's answers and judgements, so a refinement made after the run has changed is a
-    different one. `protocol` is the protocol of the feedback, `scored_as` that of the source run's scoring.
+    `taken` is a hash of the source run's answers and judgements on the samples that are refined, so a refinement made after
+    the run has changed, or of other samples, is a different one. `protocol` is the protocol of the feedback, `scored_as`
+    that of the source run's scoring.
     """
 
     source: str
@@ -98,12 +100,12 @@ class RefinementPlan(RunPlan):
     judgements: int = 1
     leak_judge: bool = True
     hide_answer: bool = False
-    protocol: Protocol = "ours"
+    protocol: Protocol = "default"
     show_image: bool = False
     tools: tuple[str, ...] = ()
     looks: int = LOOKS
     tolerance: float = TOLERANCE
-    scored_as: Protocol = "ours"
+    scored_as: Protocol = "default"
 
     @property
     def models(self) -> dict[str, ModelSpec]:

@@ -1,6 +1,6 @@
 """The source run of a refinement: its scored answers, and the peers that solved failed atoms."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from pydantic import JsonValue
@@ -15,7 +15,7 @@ from dokimasia.methods.evaluation import EvaluationPlan
 from dokimasia.methods.refinement.request import LIMITS, RefinementPlan
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
-from dokimasia.storage.runs import Run, judgement_scores
+from dokimasia.storage.runs import Run, get_run, judgement_scores, run_samples
 
 Peers = dict[str, dict[str, list[list[str]]]]
 """Peers that solved an atom, in order of preference, each with its own answer; by failed answer and atom."""
@@ -57,6 +57,10 @@ class SourceRun(NamedTuple):
         """A hash of everything that a refinement uses of the run."""
         return digest("taken-for-refinement/1", [list(answer) for answer in self.answers])
 
+    def part(self, samples: Collection[str]) -> "SourceRun":
+        """Return the run with the answers to some samples alone, by name."""
+        return self._replace(answers=tuple(answer for answer in self.answers if answer.sample_id in samples))
+
 
 def read_source(home: Home, run: Run) -> SourceRun:
     """Return the plan and the refinable answers of a run.
@@ -97,6 +101,15 @@ def read_source(home: Home, run: Run) -> SourceRun:
                 )
             )
     return SourceRun(plan, tuple(answers))
+
+
+def refined_part(home: Home, run: Run, source: str) -> SourceRun:
+    """Return the part of the source run, by id, that a stored refinement refines.
+
+    Raises:
+        InputError: see `read_source`.
+    """
+    return read_source(home, get_run(home, source)).part({place.sample_id for place in run_samples(home, run.id)})
 
 
 def peers_for(atoms_of: Mapping[SourceAnswer, Sequence[int]], source: SourceRun, plan: RefinementPlan) -> Peers:

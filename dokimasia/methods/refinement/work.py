@@ -13,10 +13,9 @@ from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.reasking import gather_all
 from dokimasia.graphs.refinement import refinement
 from dokimasia.methods.refinement.request import RefinementPlan
-from dokimasia.methods.refinement.source import Peers, SourceAnswer, graph_inputs, peers_for, read_source
+from dokimasia.methods.refinement.source import Peers, SourceAnswer, graph_inputs, peers_for, refined_part
 from dokimasia.runs.work import Job, Stage
 from dokimasia.storage.results import ResultRow, get_result
-from dokimasia.storage.runs import get_run
 
 REFINEMENT = cast("GraphFile", refinement)
 
@@ -31,7 +30,7 @@ async def stages(job: Job[RefinementPlan]) -> AsyncIterator[Stage[Sample]]:
     interrupted. If the budget ends before that, a resume continues with the checks.
     """
     plan = job.plan
-    source = await asyncio.to_thread(read_source, job.home, get_run(job.home, plan.source))
+    source = await asyncio.to_thread(refined_part, job.home, job.run, plan.source)
     names = {spec.ref.name for spec in plan.candidates}
     answers = [answer for answer in source.answers if answer.model in names]
     originals: AnswerInputs = {}

@@ -190,7 +190,7 @@ class ReviewFigures(Used, DataFigures):
     cycles: int = Field(ge=0, description="cycles of comparing, ranking and rewriting, at most")
     accept: Rule = Field(description="what accepts a caption: all votes, or after the last cycle most of them")
     request: str = Field(description="what a description was asked for")
-    protocol: Protocol = Field(description="ours, or as in the paper")
+    protocol: Protocol = Field(description="default, or as in the paper")
     n: Count = Field(description="samples")
     images: Count = Field(description="their different images")
     n_complete: Count = Field(description="samples whose review was accepted or discarded")

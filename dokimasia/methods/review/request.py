@@ -51,7 +51,7 @@ class ReviewRequest(DataRequest):
     VERB: ClassVar[str] = "review"
 
     panel: Models = Field(description="Two or more models, separated by commas; three different ones are usual.")
-    cycles: int = Field(default=MAX_CYCLES, ge=1, le=MOST_CYCLES, description="Cycles of review at most.")
+    cycles: int = Field(default=MAX_CYCLES, ge=1, le=MOST_CYCLES, description="Maximum number of review cycles.")
     accept: Rule = Field(
         default="unanimous",
         description="majority: after the last cycle more than half of the votes will do; every such caption is marked.",
@@ -60,7 +60,7 @@ class ReviewRequest(DataRequest):
         default=None, description="What descriptions are asked for, in place of a full description."
     )
     protocol: Protocol = Field(
-        default="ours",
+        default="default",
         description="published: as in the paper, without this project's departures (see docs/departures.md).",
     )
     passports: Passports = ()
@@ -78,7 +78,7 @@ class ReviewPlan(DataPlan):
     cycles: int = Field(default=MAX_CYCLES, ge=1)
     accept: Rule = "unanimous"
     request: str = DESCRIBE_REQUEST
-    protocol: Protocol = "ours"
+    protocol: Protocol = "default"
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -108,7 +108,9 @@ class RubricsFigures(Used, DataFigures):
     """The figures of a run that makes gated rubrics."""
 
     samples: Count = Field(description="captions to make rubrics from")
-    protocol: Protocol = Field(description="ours: rubrics are tried before they are accepted; published: they are not")
+    protocol: Protocol = Field(
+        description="default: rubrics are tried before they are accepted; published: they are not"
+    )
     judge: Judge
     pool: tuple[str, ...] = Field(description="models whose responses easy-wrong rubrics are mined from")
     panel: tuple[str, ...] = Field(description="models that vote on rubrics")

@@ -53,7 +53,9 @@ class RubricRequest(DataRequest):
     VERB: ClassVar[str] = "rubrics"
 
     data: Annotated[Path, Option(argument=True, metavar="SOURCE", read=run_or_file, continues="review")]
-    judge: Judge = Field(description="Who writes the rubrics: a name from dokimasia.toml or any LiteLLM name.")
+    judge: Judge = Field(
+        description="The model that writes the rubrics: a name from dokimasia.toml or any LiteLLM name."
+    )
     pool: Models = Field(description="Models, separated by commas, whose errors easy-wrong rubrics are mined from.")
     panel: Annotated[tuple[str, ...] | None, Option(models=True)] = Field(
         default=None, description="Who cross-checks every rubric (default: the review's panel); none: nobody."
@@ -62,7 +64,7 @@ class RubricRequest(DataRequest):
         default=None, description="What the pool is asked, in place of what the review asked."
     )
     protocol: Protocol = Field(
-        default="ours",
+        default="default",
         description="published: as in the paper, without this project's departures (see docs/departures.md).",
     )
     export: Annotated[Path | None, Option(metavar="FILE", file=True, written=True)] = Field(
@@ -85,7 +87,7 @@ class RubricPlan(JudgedPlan):
     panel: tuple[ModelSpec, ...] = ()
     sources: dict[str, str]
     request: str = DESCRIBE_REQUEST
-    protocol: Protocol = "ours"
+    protocol: Protocol = "default"
     dimensions: str = ""
 
     @property

@@ -13,7 +13,7 @@ from dokimasia.people.passports.measuring import BINARY
 from dokimasia.report.blocks import Block, Bullets, Cell, Column, Paragraph, Span, Table
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.fields import Cost, Count, Coverage, Fraction, NoInterval
-from dokimasia.report.figures import bracketed, cost, in_words
+from dokimasia.report.figures import bracketed, cost, in_words, signed_text
 from dokimasia.runs.measures import mean, rounded
 
 Suitability = Literal["suitable", "suitable with correction", "cannot tell", "not suitable"]
@@ -352,7 +352,7 @@ def _number(name: Quality, value: float) -> str:
     if name == "blind spots":
         return f"{value:.0f}"
     if name == "position bias":
-        return f"{value:+.2f}"
+        return f"{signed_text(100 * value, 1)} points"
     return f"{100 * value:.1f} %"
 
 
@@ -362,12 +362,11 @@ def _value_text(quality: JudgeQuality) -> str:
     text = _number(quality.name, quality.value)
     if quality.low is None and not quality.no_interval:
         return text
-    scale, digits = (1, 2) if quality.name == "position bias" else (100, 0)
-    return text + bracketed(quality, lambda end: f"{scale * end:.{digits}f}")
+    return text + bracketed(quality, lambda end: f"{100 * end:.0f}".replace("-", "−"))
 
 
 def _limit_text(quality: JudgeQuality) -> str:
-    return _number(quality.name, quality.limit).replace("+", "±").replace(".0 %", " %")
+    return _number(quality.name, quality.limit).replace("+", "±").replace(".0 ", " ")
 
 
 def check_blocks(check: JudgeCheck) -> Iterator[Block]:
@@ -392,7 +391,8 @@ def check_blocks(check: JudgeCheck) -> Iterator[Block]:
         yield Paragraph("Missing:")
         yield Bullets(missing)
     yield Paragraph(
-        "Shares with 95 % intervals, clustered by image; lower is better. Within the limit, or not, is what the whole interval "
+        "Shares with 95 % intervals, clustered by image; lower is better, and a bias better the nearer it is to 0 percentage "
+        "points. Within the limit, or not, is what the whole interval "
         "is; else it is open. Undetected errors have to be within; what else is open counts only if its value is beyond the "
         "limit.",
         "note",

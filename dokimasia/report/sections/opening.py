@@ -8,7 +8,7 @@ from dokimasia.report.blocks import Block, Bullets, Only, Paragraph, Span
 from dokimasia.report.conclusions import as_paragraph
 from dokimasia.report.data import SIMULATED_NOTE, ReportData
 from dokimasia.report.fields import PassportUsed
-from dokimasia.report.figures import several
+from dokimasia.report.figures import in_words, several
 
 
 def opening(data: ReportData, name: str) -> Iterator[Block]:
@@ -20,6 +20,10 @@ def opening(data: ReportData, name: str) -> Iterator[Block]:
     conclusion = () if data.drawing.conclusion is None else data.drawing.conclusion(data)
     if conclusion:
         yield Paragraph(as_paragraph(conclusion), "lead")
+    if data.stored:
+        yield Paragraph(
+            f"Stored answers: {in_words(sorted(data.stored))}. The other models answered in this run.", "note"
+        )
     status, waiting = data.facts.status, data.summary.get("open_items")
     this = "This run failed" if status == "failed" else f"This run is {status}"
     questions = data.facts.open_questions

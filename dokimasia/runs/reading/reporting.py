@@ -8,7 +8,8 @@ from typing import Any, Literal, NamedTuple, cast
 
 from pydantic import BaseModel
 
-from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.call import STORED, ModelSpec
+from dokimasia.domain.duel import REFERENCE
 from dokimasia.domain.identity import Value, unit_interval
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import ConfigError, InputError, StorageError
@@ -40,7 +41,7 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     "source": ("Source", "{}"),
     "onto": ("Grown on", "{}"),
     "rubrics": ("Rubrics", "{}"),
-    "ask": ("Question put", "--ask {}"),
+    "ask": ("Prompt style", "{}"),
     "protocol": ("Protocol", "{}"),
     "tolerance": ("Numeric tolerance", "{} (relative)"),
     "repeats": ("Repeats", "{}"),
@@ -65,7 +66,7 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     "arms": ("Arms", "{}"),
     "threshold": ("Taken up", "scores below {}"),
     "rounds": ("Rounds at most", "{}"),
-    "withhold": ("Withheld", "{} of the failed atoms"),
+    "withhold": ("Withheld", "{} of the failed criteria"),
     "judgements": ("Judgements of each new answer", "{}"),
     "leak_judge": ("Judge looks for leaks, too", "{}"),
     "show_answer": ("Model sees its earlier answer", "{}"),
@@ -120,6 +121,9 @@ def _models(fields: Mapping[str, object]) -> Iterator[ModelFacts]:
         yield from (
             _model("model", spec) for spec in (value if isinstance(value, tuple) else ()) if isinstance(spec, ModelSpec)
         )
+    name = fields.get("baseline_name")
+    if fields.get("baseline") is None and isinstance(name, str) and name != REFERENCE:
+        yield ModelFacts("baseline", name, name, STORED, {})
     by_step = fields.get("judges")
     judges: Mapping[str, ModelSpec] = by_step if isinstance(by_step, Mapping) else {}
     own = fields.get("judge")
