@@ -104,10 +104,10 @@ def image_sizes(sample: Sample) -> tuple[tuple[int, int], ...]:
 def criteria_reply(criteria: Sequence[Criterion]) -> str:
     """Return criteria in the form in which the extractor replies with them."""
     rows = [criterion.model_dump(include={"question", "ground_truth", "weight", "final"}) for criterion in criteria]
-    for row, one in zip(rows, criteria, strict=True):
-        box = one.anchor.box
-        shown = None if box is None else [box.x0, box.y0, box.x1, box.y1]
-        row["anchor"] = "whole image" if shown is None else {"image": one.anchor.image, "box": shown}
+    for row, criterion in zip(rows, criteria, strict=True):
+        box = criterion.anchor.box
+        if box is not None:
+            row["anchor"] = {"image": criterion.anchor.image, "box": [box.x0, box.y0, box.x1, box.y1]}
     return "[" + ",\n".join(orjson.dumps(row).decode() for row in rows) + "]"
 
 

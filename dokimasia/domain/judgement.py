@@ -1,6 +1,7 @@
 """Outcomes of calls to models: a value, or a failure with a kind; a failure is never a number."""
 
 import operator
+from collections.abc import Mapping
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field, model_validator
@@ -19,6 +20,19 @@ FailureKind = Literal[
     "undecided",
 ]
 """`undecided`: no rule could say whether a final answer is right, and no judge was there to be asked."""
+
+FAILURE_MEANINGS: Mapping[str, str] = {
+    "unparsable": "the judge's reply does not say what it was asked to say, also when asked again",
+    "refused": "a model would not answer, or its answer was filtered",
+    "truncated": "a reply was cut off before it said what was asked",
+    "context_overflow": "the request was longer than the model takes",
+    "api_error": "no reply could be had after all tries",
+    "budget": "the limit on spending was reached; resume takes it up",
+    "waiting": "a person has not answered yet; resume takes it up",
+    "reference_contradicted": "the judge's own solution contradicts the reference answer",
+    "undecided": "no rule says whether the answer is right, and no judge was named; strict accuracy counts it as not right",
+}
+"""What each `FailureKind` means, for readers of results."""
 
 OPEN_KINDS: tuple[FailureKind, ...] = ("budget", "waiting")
 """Failures that are none of a model's: the budget was used up, or a person has not answered yet. What failed so is open, and

@@ -25,7 +25,7 @@ def write(folder: Path, name: str = "solver", **changes: str) -> Path:
 
 def test_a_prompt_of_the_same_name_is_replaced(tmp_path: Path) -> None:
     """The replacement is asked by, recognised, and recorded by its version and hash; the others stay."""
-    library = default_library().overridden(write(tmp_path / "mine", version__4="version: 7"))
+    library = default_library().overridden(write(tmp_path / "mine", version__5="version: 7"))
     assert library.get("solver").version == 7
     now, before = library.identity(), default_library().identity()
     assert now["solver"].startswith("7:")
@@ -38,8 +38,8 @@ def test_a_prompt_of_the_same_name_is_replaced(tmp_path: Path) -> None:
 
 def test_later_folders_win(tmp_path: Path) -> None:
     """Of two folders with the same prompt the later one is used."""
-    first = write(tmp_path / "first", version__4="version: 8")
-    second = write(tmp_path / "second", version__4="version: 9")
+    first = write(tmp_path / "first", version__5="version: 8")
+    second = write(tmp_path / "second", version__5="version: 9")
     assert default_library().overridden(first, second).get("solver").version == 9
 
 

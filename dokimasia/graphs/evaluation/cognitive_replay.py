@@ -244,8 +244,8 @@ async def _contradicted(state: State, context: Context, chain: ReferenceChain) -
         return await _failed(failure("reference_contradicted", reason), context)
     problem = (
         "Its final answer contradicts the reference answer. Look at the image again. If something was overlooked, correct "
-        "it, so that the reasoning leads to what the reference answer says. If the image still shows otherwise, keep the "
-        "answer, and say in the steps what speaks against the reference answer."
+        "it, so that the reasoning leads to what the reference answer says. If the image still shows otherwise, that is "
+        "an answer, too: send the same solution again, without a word of a reference answer."
     )
     text = f"<reasoning>\n{chain.reasoning}\n</reasoning>\n<answer>\n{chain.answer}\n</answer>"
     chain_at = state.get("chain_at", 0)

@@ -8,6 +8,7 @@ from statistics import stdev
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure
 from dokimasia.domain.differences import DIRECTION
+from dokimasia.domain.judgement import FAILURE_MEANINGS
 from dokimasia.methods.diagnosis.cells import (
     MODEL,
     PAIR,
@@ -310,10 +311,12 @@ def failures(material: DiagnosisMaterial) -> Asset:
     """Return the number of each model's answers without a score, in total and by kind of failure."""
     rows: list[AssetRow] = []
     total = 0
+    kinds: set[str] = set()
     for model in material.models:
         answers = material.answers_of(model)
         clusters = [answer.cluster for answer in answers]
         failed = [answer for answer in answers if answer.failure is not None]
+        kinds.update(answer.failure for answer in answers if answer.failure is not None)
         total += len(failed)
         for kind in ("any", *sorted({str(answer.failure) for answer in failed})):
             of_kind = [answer for answer in failed if kind in ("any", answer.failure)]
@@ -330,8 +333,10 @@ def failures(material: DiagnosisMaterial) -> Asset:
             )
     sentence = "Every answer has a score: no failure of any kind."
     if total:
+        meanings = "; ".join(f"{kind}: {FAILURE_MEANINGS[kind]}" for kind in sorted(kinds))
         sentence = (
-            f"{several(total, 'answer')} without a score; a failure is no low score, it opens the bounds of every mean."
+            f"{several(total, 'answer')} without a score; a failure is no low score, it opens the bounds of every mean. "
+            f"{meanings}."
         )
     return Asset(
         id="failures",

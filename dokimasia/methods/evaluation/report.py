@@ -7,7 +7,7 @@ from functools import partial
 from pydantic import JsonValue
 
 from dokimasia.domain.identity import Value
-from dokimasia.domain.judgement import FailureKind
+from dokimasia.domain.judgement import FAILURE_MEANINGS, FailureKind
 from dokimasia.domain.sample import ImageRef
 from dokimasia.methods.evaluation import differences
 from dokimasia.methods.evaluation.differences import pairs_of, rival_differences
@@ -96,17 +96,6 @@ CHOSEN = (
     "The corrected answers were chosen by people and not drawn at random: how many there are does not say how often the judge "
     "errs. That is measured on a blind draw: dokimasia annotate draw RUN, then dokimasia correct RUN --human FILE."
 )
-FAILURES = {
-    "unparsable": "the judge's reply does not say what it was asked to say, also when asked again",
-    "refused": "a model would not answer, or its answer was filtered",
-    "truncated": "a reply was cut off before it said what was asked",
-    "context_overflow": "the request was longer than the model takes",
-    "api_error": "no reply could be had after all tries",
-    "budget": "the limit on spending was reached; resume takes it up",
-    "waiting": "a person has not answered yet; resume takes it up",
-    "reference_contradicted": "the judge's own solution contradicts the reference answer",
-    "undecided": "no rule says whether the answer is right, and no judge was named; strict accuracy counts it as not right",
-}
 FAULTS = {
     "unnecessary": "the answer does not rest on it",
     "compound": "it asks for more than one thing",
@@ -785,7 +774,7 @@ def coverage(data: ReportData) -> Section:
     if data.reasons:
         rows: list[list[Cell]] = []
         for kind, reason in sorted(data.reasons.items()):
-            rows.append([Span(kind, "bad"), FAILURES.get(kind, ""), Span(reason, "code")])
+            rows.append([Span(kind, "bad"), FAILURE_MEANINGS.get(kind, ""), Span(reason, "code")])
         columns = [Column(title, numeric=False) for title in ("kind", "what it means", "an example")]
         about = "Kinds of failure" if judged else "Kinds of failure, and what is undecided"
         blocks.append(Table(columns, rows, f"{about}, with an example of each"))
