@@ -186,7 +186,7 @@ def test_a_model_is_kept_in_the_home(folder: Path, capsys: pytest.CaptureFixture
         (["mine", "--set", "rpm=6"], "model"),
         (["--set", "model=a/b"], "NAME of one model"),
         (["mine", "--set", "model=a/b", "--remove"], "three things"),
-        (["mine", "--remove"], "no model 'mine' was added"),
+        (["mine", "--remove"], "there is no home"),
         (["--remove"], "needs the names"),
         (["two words", "--set", "model=a/b"], "no spaces"),
         (["mine", "--set", "model=a/b", "--set", "sampling.extra.x=nan"], "not a finite number"),

@@ -138,6 +138,13 @@ def _rows(service: Service, runs: Sequence[tuple[Run, Label]], *, wait: bool = F
     return [_row(service, run, label, counts.get(run.id, ReachedCounts()), wait=wait) for run, label in runs]
 
 
+def _most_items(run: Run) -> int:
+    """Return how many items a run comes to at most; 0 where its method does not count them."""
+    estimate = run.options.get("estimate")
+    items = estimate.get("items") if isinstance(estimate, dict) else 0
+    return items if isinstance(items, int) else 0
+
+
 def _row(service: Service, run: Run, label: Label, reached: ReachedCounts, *, wait: bool) -> dict[str, object]:
     key = ("headline", run.id, run.status, run.updated_at, reached, count_corrections(service.home))
     headline_shown = service.cache.peek(key)
@@ -147,6 +154,7 @@ def _row(service: Service, run: Run, label: Label, reached: ReachedCounts, *, wa
         "run": run,
         "label": label,
         "far": reached,
+        "items": _most_items(run),
         "asked": run.model_names,
         "headline": headline_shown,
         "at_work": run.status in AT_WORK,
