@@ -323,7 +323,14 @@ def sample_link(run: Run, sample_id: str, filter: Filter | None = None, *, at: s
 
 def run_label(home: Home, run: Run) -> str:
     """Return the label of a run: its name, or its data, its method and the beginning of its id."""
-    return labels(home).get(run.id, Label()).name or f"{run.data_name} ({run.method} {run.id[:8]})"
+    about = f"{run.method} {run.id[:8]}"
+    named = labels(home).get(run.id, Label()).name
+    return named or (f"{data_label(home, run)} ({about})" if run.data_name else about)
+
+
+def data_label(home: Home, run: Run) -> str:
+    """Return what a run's data is called: its file, or the name of the run that it goes on from."""
+    return labels(home).get(run.data_name, Label()).name or run.data_name
 
 
 def _table(

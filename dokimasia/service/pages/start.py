@@ -10,6 +10,7 @@ from dokimasia.report.figures import MINUS, cost_text
 from dokimasia.runs.catalogue import OWN, method_of, plugin_methods
 from dokimasia.runs.reading.inspection import labelled_runs
 from dokimasia.service.drawing import page
+from dokimasia.service.pages.samples import data_label, run_label
 from dokimasia.service.response_cache import keep
 from dokimasia.service.state import IN_TURN, Reader, Service, TheService
 from dokimasia.storage.home import Home
@@ -153,6 +154,8 @@ def _row(service: Service, run: Run, label: Label, reached: ReachedCounts, *, wa
     return {
         "run": run,
         "label": label,
+        "called": run_label(service.home, run),
+        "data": data_label(service.home, run),
         "far": reached,
         "items": _most_items(run),
         "asked": run.model_names,
