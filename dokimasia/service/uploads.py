@@ -221,7 +221,8 @@ class Incoming:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         upload = Upload(id=id, name="", created_at=now, by=by, files=files)
         suffix = f" and {len(files) - 1} more" if len(files) > 1 else ""
-        name = (name or default)[:200] or (upload.sets[0] if len(upload.sets) == 1 else first + suffix)
+        led_by = next(iter(upload.sets), first) + suffix
+        name = (name or default)[:200] or (upload.sets[0] if len(upload.sets) == 1 else led_by)
         alone = len(files) == 1 and not _has_image_ending(first) and not first.endswith(PROMPT)
         data = first if alone else upload.sets[0] if len(upload.sets) == 1 else ""
         folder = _folder(name) if not upload.sets and any(_has_image_ending(file.name) for file in files) else FILES

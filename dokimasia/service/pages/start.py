@@ -157,7 +157,7 @@ def _row(service: Service, run: Run, label: Label, reached: ReachedCounts, *, wa
         "called": run_label(service.home, run),
         "data": data_label(service.home, run),
         "far": reached,
-        "items": _most_items(run),
+        "most_items": _most_items(run),
         "asked": run.model_names,
         "headline": headline_shown,
         "at_work": run.status in AT_WORK,
