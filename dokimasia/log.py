@@ -106,9 +106,14 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str] = (), *, patterns: bool = True) -> None:
         self._patterns = patterns
-        values = {secret.strip() for secret in secrets}
-        self.ignored = sum(1 for secret in values if 0 < len(secret) < SHORTEST_SECRET)
-        forms = {form for secret in values if len(secret) >= SHORTEST_SECRET for form in forms_of(secret)}
+        self._values: frozenset[str] = frozenset()
+        self.add(secrets)
+
+    def add(self, secrets: Iterable[str]) -> None:
+        """Replace further known values from now on."""
+        self._values |= {secret.strip() for secret in secrets}
+        self.ignored = sum(1 for secret in self._values if 0 < len(secret) < SHORTEST_SECRET)
+        forms = {form for secret in self._values if len(secret) >= SHORTEST_SECRET for form in forms_of(secret)}
         self._known = sorted(forms, key=lambda form: (-len(form), form))
 
     def __call__(self, text: str) -> str:

@@ -1,4 +1,4 @@
-"""Settings from dokimasia.toml and the environment; the only module that reads the environment."""
+"""Settings from dokimasia.toml, the home and the environment; the only module that reads the environment."""
 
 import difflib
 import math
@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from dokimasia.chat_models import LANGCHAIN, chat_model_spec, check_chat_model, resolved_chat_model
 from dokimasia.domain.call import PEOPLE, ModelRef, ModelSpec, Sampling
-from dokimasia.domain.identity import Value
+from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.errors import ConfigError
 from dokimasia.log import names_secret
 
@@ -28,6 +28,8 @@ V = TypeVar("V", bound=Value)
 
 CONFIG_NAME = "dokimasia.toml"
 HOME_NAME = ".dokimasia"
+ADDED_NAME = "models.toml"
+"""The file of a home with the models that were added to it; its tables are those of dokimasia.toml."""
 
 _TOP_KEYS = ("home", "worker_keys", "defaults", "models")
 _WORKER_KEYS = ("environment", "sent")
@@ -48,6 +50,7 @@ class Settings:
         home: the folder for runs, calls and images; it need not exist yet.
         config_path: the configuration file that was read, or None.
         models: configured models by name.
+        added: the names of those that the home's models.toml configures.
         defaults: the limits of models that are not configured (`max_concurrency`, `start_concurrency`,
             `timeout`, `rpm`, `tpm`).
         secrets: values that no log, error or file may show.
@@ -60,6 +63,7 @@ class Settings:
     home: Path
     config_path: Path | None = None
     models: Mapping[str, ModelSpec] = field(default_factory=dict)
+    added: frozenset[str] = frozenset()
     defaults: Mapping[str, int | float] = field(default_factory=dict)
     secrets: tuple[str, ...] = field(default=(), repr=False)
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -69,8 +73,22 @@ class Settings:
     chat_models: Mapping[str, "BaseChatModel"] = field(default_factory=dict, repr=False)
 
     def at(self, home: str | Path) -> "Settings":
-        """Return the settings with another home folder."""
-        return replace(self, home=Path(home).expanduser().absolute())
+        """Return the settings with another home folder, and the models that were added to it.
+
+        Raises:
+            ConfigError: the file of those models cannot be used.
+        """
+        moved = replace(self, home=Path(home).expanduser().absolute())
+        return moved if moved.home == self.home else with_added_models(moved, read_added_models(moved))
+
+    @property
+    def added_path(self) -> Path:
+        """The file with the models that were added to the home; it need not exist."""
+        return self.home / ADDED_NAME
+
+    def file_of(self, name: str) -> Path | str:
+        """Return the file that configures a model."""
+        return self.added_path if name in self.added else self.config_path or CONFIG_NAME
 
     def with_chat_models(self, chat_models: "Mapping[str, BaseChatModel] | None") -> "Settings":
         """Return the settings with LangChain chat models as further models.
@@ -87,8 +105,7 @@ class Settings:
             return self
         models = dict(self.models)
         for name, model in chat_models.items():
-            if not _NAME.fullmatch(name):
-                raise ConfigError(f"chat_models: {name!r}: a model's name has no spaces, commas, # or =")
+            check_model_name(name, f"chat_models: {name!r}")
             check_chat_model(f"chat_models: {name!r}", model)
             place = f"chat_models: {name!r}"
             configured = self.models.get(name) or _spec(
@@ -116,7 +133,7 @@ def load_settings(
     env: Mapping[str, str] | None = None,
     cwd: str | Path | None = None,
 ) -> Settings:
-    """Return the settings from the configuration file and the environment.
+    """Return the settings from the configuration file, the models added to the home, and the environment.
 
     Args:
         config: the configuration file; without it `dokimasia.toml` in the working folder, if it is there.
@@ -125,7 +142,7 @@ def load_settings(
         cwd: the working folder; without it the process's own.
 
     Raises:
-        ConfigError: the file is missing, is not TOML, or has an invalid value; the message names file and key.
+        ConfigError: a file is missing, is not TOML, or has an invalid value; the message names file and key.
     """
     env = os.environ if env is None else env
     cwd = Path(cwd or Path.cwd())
@@ -141,7 +158,7 @@ def load_settings(
         for name in _table(content, "models", where)
     }
     keys, hidden = _keys(env, {spec.api_key_env for spec in models.values() if spec.api_key_env})
-    return Settings(
+    settings = Settings(
         home=_home(home, env.get("DOKIMASIA_HOME"), content.get("home"), cwd, path),
         config_path=path,
         models=models,
@@ -151,6 +168,53 @@ def load_settings(
         worker_keys=_worker_keys(content, where),
         server=env.get("DOKIMASIA_SERVER", "").strip(),
         server_token=env.get("DOKIMASIA_SERVER_TOKEN", "").strip(),
+    )
+    return with_added_models(settings, read_added_models(settings), env=env)
+
+
+def read_added_models(settings: Settings) -> dict[str, JsonObject]:
+    """Return the tables of the models that were added to the home, by name; empty without a file.
+
+    Raises:
+        ConfigError: the file cannot be read, or is not TOML.
+    """
+    path = settings.added_path
+    if not os.path.isfile(path):  # which an unreadable home is not refused for
+        return {}
+    content = _read_toml(path)
+    _known_keys(content, ("models",), str(path))
+    tables = _table(content, "models", str(path))
+    return {name: _table(tables, name, f"{path}, [models]") for name in tables}
+
+
+def with_added_models(
+    settings: Settings, tables: Mapping[str, JsonObject], *, env: Mapping[str, str] | None = None
+) -> Settings:
+    """Return the settings with these models in place of those that were added before.
+
+    A model of dokimasia.toml takes precedence over an added one of the same name.
+
+    Args:
+        settings: the settings.
+        tables: a table for each model by its name, as in dokimasia.toml.
+        env: the environment; without it the process's own.
+
+    Raises:
+        ConfigError: a table has an unknown key or an invalid value; the message names model and key.
+    """
+    configured = {name: spec for name, spec in settings.models.items() if name not in settings.added}
+    where = str(settings.added_path)
+    added = {
+        name: _model(name, table, settings.defaults, where) for name, table in tables.items() if name not in configured
+    }
+    variables = {spec.api_key_env for spec in added.values() if spec.api_key_env}
+    keys, hidden = _keys(os.environ if env is None else env, variables)
+    return replace(
+        settings,
+        models={**configured, **added},
+        added=frozenset(added),
+        keys={**settings.keys, **keys},
+        secrets=tuple(sorted({*settings.secrets, *hidden})),
     )
 
 
@@ -216,7 +280,7 @@ def api_key(settings: Settings, spec: ModelSpec) -> str | None:
     if not key:
         raise ConfigError(
             f"model {spec.ref.name}: the environment variable {spec.api_key_env} is not set; export it, or change "
-            f"api_key_env in {settings.config_path or CONFIG_NAME}"
+            f"api_key_env in {settings.file_of(spec.ref.name)}"
         )
     return key
 
@@ -264,8 +328,7 @@ def _defaults(table: dict[str, object], where: str) -> dict[str, int | float]:
 
 def _model(name: str, table: dict[str, object], defaults: Mapping[str, int | float], where: str) -> ModelSpec:
     place = f"{where}, [models.{name}]"
-    if not _NAME.fullmatch(name):
-        raise ConfigError(f"{place}: a model's name has no spaces, commas, # or =")
+    check_model_name(name, place)
     _known_keys(table, _MODEL_KEYS, place)
     values = {key: value for key, value in table.items() if key not in ("model", "endpoint")}
     texts = ("model", "endpoint", "api_base", "api_key_env")
@@ -283,6 +346,16 @@ def _model(name: str, table: dict[str, object], defaults: Mapping[str, int | flo
         raise ConfigError(f'{place}: capabilities is not a list such as ["vision"]')
     values["capabilities"] = tuple(cast("list[object]", capabilities))
     return _spec({**defaults, **values}, place)
+
+
+def check_model_name(name: str, place: str) -> None:
+    """Refuse a name that cannot stand in a list of models.
+
+    Raises:
+        ConfigError: the message begins with `place`.
+    """
+    if not _NAME.fullmatch(name):
+        raise ConfigError(f"{place}: a model's name has no spaces, commas, # or =")
 
 
 def _ref(name: str, model: str, endpoint: str | None, api_base: str | None) -> ModelRef:

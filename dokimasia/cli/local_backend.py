@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from dokimasia.cli.outcomes import CheckScreen, DueItems, ItemOnScreen, RunOutcome, edited_in, user_name
 from dokimasia.cli.shared import console, home_options, reading, redact, with_target_flags
@@ -362,4 +363,10 @@ def _body(function: Callable[..., object], values: object) -> BaseModel:
         return model.model_validate(values)
     except ValidationError as error:
         faults = error.errors(include_url=False, include_input=False)
-        raise InputError("; ".join(str(fault["msg"]).removeprefix("Value error, ") for fault in faults)) from None
+        raise InputError("; ".join(map(_message, faults))) from None
+
+
+def _message(fault: ErrorDetails) -> str:
+    """Return the message of an error of pydantic, after the field that it is about."""
+    message = fault["msg"].removeprefix("Value error, ")
+    return f"{'.'.join(map(str, fault['loc']))}: {message}" if fault["loc"] else message

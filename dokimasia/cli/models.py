@@ -1,5 +1,6 @@
-"""`dokimasia models`: list the configured models, and check on request what each can do."""
+"""`dokimasia models`: list the configured models, check what each can do, add models to the home and remove them."""
 
+import json
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dokimasia.domain.call import Capability
+    from dokimasia.domain.identity import JsonObject
     from dokimasia.endpoints.models import KeyListed, ModelListed, PriceListed
     from dokimasia.endpoints.probing import ModelCheck
 
@@ -25,15 +27,37 @@ MARKS = {"yes": "[green]yes[/green]", "no": "[red]no[/red]", "unknown": "[yellow
 @click.argument("names", nargs=-1)
 @click.option("--check", is_flag=True, help="Send small paid requests to each model and store what they show.")
 @click.option("--simulated", is_flag=True, help="Also list the simulated models that ship with the package.")
+@click.option(
+    "--set",
+    "assignments",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Add the model to the home, or replace it: a setting as in dokimasia.toml; may be repeated.",
+)
+@click.option("--remove", is_flag=True, help="Remove models that were added to the home.")
 @json_option
 @with_backend
-def command(backend: Backend, names: tuple[str, ...], check: bool, simulated: bool, as_json: bool) -> None:
+def command(
+    backend: Backend,
+    names: tuple[str, ...],
+    check: bool,
+    simulated: bool,
+    assignments: tuple[str, ...],
+    remove: bool,
+    as_json: bool,
+) -> None:
     """List the configured models, or NAMES only: transport, key, limits, prices and capabilities.
 
     --check asks each model to name colours in a picture, to keep to a JSON schema and to call a tool, and an image model
     to edit a picture. What is seen is kept as the endpoint's profile; the requests are paid for and stand in the ledger.
     Exit code 1 if a model cannot be reached.
+
+    --set model=openai/gpt-5 --set api_key_env=OPENAI_API_KEY keeps a model in the home, beside those of dokimasia.toml,
+    for this command line, Python and the service alike; settings that are not named have their defaults.
     """
+    if assignments or remove:
+        _change(backend, names, assignments, remove=remove, check=check, as_json=as_json)
+        return
     if check:
         import asyncio
 
@@ -63,6 +87,63 @@ def command(backend: Backend, names: tuple[str, ...], check: bool, simulated: bo
         )
     else:
         _print_listed(models)
+
+
+def _change(
+    backend: Backend, names: tuple[str, ...], assignments: tuple[str, ...], *, remove: bool, check: bool, as_json: bool
+) -> None:
+    """Add a model to the home, or remove models from it."""
+    from dokimasia.operations import knowledge
+
+    if (assignments and remove) or check:
+        raise click.UsageError("--set, --remove and --check are three things to do: name one")
+    if remove:
+        if not names:
+            raise click.UsageError("--remove needs the names of models that were added")
+        for name in names:
+            backend.call(knowledge.delete_model, name=name)
+            if not as_json:
+                click.echo(f"removed {name}")
+        if as_json:
+            print_json({"removed": list(names)})
+        return
+    if len(names) != 1:
+        raise click.UsageError("--set needs the NAME of one model")
+    table = _table(assignments)
+    added = backend.call(knowledge.put_model, name=names[0], body=table)
+    if as_json:
+        print_json(added.model_dump(mode="json"))
+        return
+    click.echo(
+        f"added {added.name} ({added.model}) to {backend.named}; `dokimasia models {added.name} --check` asks it"
+    )
+    if added.key == "not set":
+        click.echo(f"its key is not set yet: export {table['api_key_env']}")
+
+
+def _table(assignments: tuple[str, ...]) -> "JsonObject":
+    """Return settings of the form KEY=VALUE as a table; a value is TOML, or a text.
+
+    Raises:
+        click.BadParameter: one has no value, or two have the same key.
+    """
+    import tomllib
+
+    lines: list[str] = []
+    for assignment in assignments:
+        key, equals, value = assignment.partition("=")
+        line = f"{key} = {value}"
+        try:
+            tomllib.loads(line)
+        except tomllib.TOMLDecodeError:
+            line = f"{key} = {json.dumps(value, ensure_ascii=False)}"
+        if not equals or not value.strip():
+            raise click.BadParameter(f"{assignment!r}: write KEY=VALUE, such as model=openai/gpt-5", param_hint="--set")
+        lines.append(line)
+    try:
+        return tomllib.loads("\n".join(lines))
+    except tomllib.TOMLDecodeError as problem:
+        raise click.BadParameter(f"{problem}: write KEY=VALUE, each key once", param_hint="--set") from None
 
 
 def _print_listed(models: "Sequence[ModelListed]") -> None:

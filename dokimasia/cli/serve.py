@@ -27,7 +27,9 @@ EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address; one that others reach needs tokens.")
 @click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0 takes a free one.")
-@click.option("--token-file", type=FILE, help="Who may do what: lines of name, scopes (read,run,review) and token.")
+@click.option(
+    "--token-file", type=FILE, help="Who may do what: lines of name, scopes (read,run,review,operate) and token."
+)
 @click.option(
     "--data-root",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -50,7 +52,7 @@ EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 )
 @click.option("--max-cost", type=DOLLARS, help="US dollars that all its runs may spend, over restarts.")
 @click.option("--max-cost-per-token", type=DOLLARS, help="US dollars that the runs of each token may spend.")
-@click.option("--models-only", is_flag=True, help="Runs may ask only the models of dokimasia.toml, and simulated ones.")
+@click.option("--models-only", is_flag=True, help="Runs may ask only configured models, and simulated ones.")
 @configured
 def command(
     settings: "Settings",

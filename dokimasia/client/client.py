@@ -356,6 +356,20 @@ class Client:
         """Return the configured models, and with `simulated` those that ship with the package."""
         return self.call(operations.knowledge.models, simulated=simulated or None)["models"]
 
+    def add_model(self, name: str, **settings: object) -> JsonObject:
+        """Add a model to the home, or replace the settings of one that was added, and return it.
+
+        Args:
+            name: its name, which runs give.
+            settings: its settings as in dokimasia.toml, such as `model`, `api_base` and `api_key_env`, the name of the
+                environment variable of the service that holds the key.
+        """
+        return self.call(operations.knowledge.put_model, name=name, body=settings)
+
+    def remove_model(self, name: str) -> JsonObject:
+        """Remove a model that was added to the home, and return its name."""
+        return self.call(operations.knowledge.delete_model, name=name)
+
     def prompts(self) -> list[JsonObject]:
         """Return the prompts that ship with the service."""
         return self.call(operations.knowledge.prompts)["prompts"]

@@ -43,7 +43,8 @@ class PriceListed(BaseModel):
 class ModelListed(BaseModel):
     """A model as `dokimasia models --json` prints it: the fields that are set.
 
-    `key` is from a service `set` or `not set`, without the variable; `about` says what is planted in a simulated model.
+    `key` is from a service `set` or `not set`, without the variable; `about` says what is planted in a simulated model;
+    `added` whether the home's models.toml configures it.
     """
 
     name: str
@@ -64,6 +65,7 @@ class ModelListed(BaseModel):
     capabilities: list[str]
     measured: EndpointFindings | None
     structured_output: bool
+    added: bool
 
     def as_json(self) -> JsonObject:
         """Return the fields that are set as JSON."""
@@ -138,6 +140,7 @@ def _described(
             "capabilities": spec.capabilities,
             "measured": None if profile is None else profile.model_dump(exclude={"model", "endpoint"}),
             "structured_output": takes_schema(settled(spec, profile)),
+            "added": spec.ref.name in settings.added,
         }
     )
 

@@ -1,13 +1,16 @@
-"""What there is to ask with: models with what was measured of them, and prompts."""
+"""What there is to ask with: models with what was measured of them, models added to the home, and prompts."""
 
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
+from dokimasia.domain.call import Capability, Sampling, Weights
 from dokimasia.domain.identity import JsonObject
+from dokimasia.endpoints.added import add_model, remove_model
 from dokimasia.endpoints.models import KeyListed, ModelListed, chosen_models, list_models
 from dokimasia.errors import NotFound
-from dokimasia.operations.operation import OperationContext, Parameter, operation
+from dokimasia.log import logger
+from dokimasia.operations.operation import Body, OperationContext, Parameter, operation
 from dokimasia.prompts import default_library
 from dokimasia.prompts.library import shipped_text
 
@@ -36,12 +39,86 @@ class ModelShown(BaseModel):
     measured: JsonObject | None = Field(description="what `dokimasia models --check` saw; null: never checked")
     structured_output: bool = Field(description="whether it is held to JSON schemas")
     about: str | None = Field(default=None, description="of a simulated model, what is planted in it")
+    added: bool = Field(default=False, description="whether it was added to the home, so that it can be changed")
 
 
 class Models(BaseModel):
     """The models that are configured, and where asked for those that are simulated."""
 
     models: list[ModelShown]
+
+
+Price = Annotated[float | None, Field(ge=0)]
+Count = Annotated[int | None, Field(ge=1)]
+
+
+class ModelSent(Body):
+    """The settings of a model that is added to the home, as in a table of dokimasia.toml; what is left out has its default."""
+
+    model: str = Field(
+        min_length=1,
+        max_length=400,
+        description="LiteLLM name of the model.",
+        examples=["hosted_vllm/Qwen/Qwen2.5-VL-7B"],
+    )
+    api_base: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=2000,
+        description="Address of a server of your own, such as http://127.0.0.1:8000/v1; empty for the provider's.",
+    )
+    api_key_env: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=200,
+        description="Environment variable, where Dokimasia runs, that holds the key; never the key itself.",
+    )
+    input_price: Price = Field(default=None, description="US dollars per million input tokens.")
+    output_price: Price = Field(default=None, description="US dollars per million output tokens.")
+    rpm: Count = Field(default=None, description="Requests a minute, at most.")
+    tpm: Count = Field(default=None, description="Tokens a minute, at most.")
+    max_concurrency: Count = Field(default=None, description="Requests at once, at most.")
+    capabilities: tuple[Capability, ...] = Field(
+        default=(), description="Among vision, json_schema, tools and image_edit, separated by commas."
+    )
+    endpoint: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=400,
+        description="Name of the place in the ledger, so that its address may change; by default the address.",
+    )
+    transport: str | None = Field(
+        default=None, min_length=1, max_length=100, description="How it is asked: auto, litellm or direct."
+    )
+    start_concurrency: Count = Field(default=None, description="Requests at once with which a run begins.")
+    timeout: Annotated[float | None, Field(gt=0)] = Field(default=None, description="Seconds for a call.")
+    cached_input_price: Price = Field(
+        default=None, description="US dollars per million input tokens that the provider reads from its cache."
+    )
+    cache_write_price: Price = Field(
+        default=None, description="US dollars per million input tokens that it writes into its cache."
+    )
+    image_price: Price = Field(default=None, description="US dollars an edited image, of an image model.")
+    hourly_rate: Price = Field(default=None, description="US dollars an hour of a person (human/NAME).")
+    max_image_side: Annotated[int | None, Field(ge=64)] = Field(
+        default=None, description="Longest side in pixels of an image that is sent; larger ones are made smaller."
+    )
+    weights: Weights | None = Field(default=None, description="Whether its weights are open or proprietary.")
+    parameters: str | None = Field(default=None, max_length=20, description="Its size, such as 7B or 235B-A22B.")
+    sampling: Sampling | None = Field(default=None, description="Temperature and other parameters of sampling.")
+
+    def as_table(self) -> JsonObject:
+        """Return what was sent as a table of dokimasia.toml."""
+        return self.model_dump(mode="json", exclude_defaults=True)
+
+
+class ModelRemoved(BaseModel):
+    """The name of a model that was removed from the home."""
+
+    name: str
+
+
+ModelName = Annotated[str, Parameter(min_length=1, max_length=400, description="Its name, as runs give it.")]
 
 
 class PromptShown(BaseModel):
@@ -77,6 +154,29 @@ def models(
     """List the configured models with prices and what was measured; nothing of a key but whether it is set."""
     entries = list_models(context.settings, chosen_models(context.settings, simulated=simulated))
     return Models(models=[_model_shown(model) for model in entries])
+
+
+@operation("PUT", "/models/{name:path}", tag=TAG, right="operate", creates=True)
+async def put_model(context: OperationContext, name: ModelName, body: ModelSent) -> ModelShown:
+    """Add a model to the home, or replace the settings of one that was added, and return it.
+
+    Its key is never sent, only the name of the environment variable that holds it. A model of dokimasia.toml is changed
+    there, and one that an unfinished run asks is not changed.
+    """
+    settings = add_model(context.home, context.settings, name, body.as_table())
+    logger(__name__).warning("a model is configured", model=name, who=context.person)
+    context.configure(settings)
+    (added,) = list_models(settings, chosen_models(settings, [name]))
+    return _model_shown(added)
+
+
+@operation("DELETE", "/models/{name:path}", tag=TAG, right="operate", conflict=True)
+async def delete_model(context: OperationContext, name: ModelName) -> ModelRemoved:
+    """Remove a model that was added to the home and that no unfinished run asks; runs that asked it stay as they are."""
+    settings = remove_model(context.home, context.settings, name)
+    logger(__name__).warning("a model is removed", model=name, who=context.person)
+    context.configure(settings)
+    return ModelRemoved(name=name)
 
 
 @operation("GET", "/prompts", tag=TAG)

@@ -26,8 +26,9 @@ T = TypeVar("T")
 R = TypeVar("R")
 F = TypeVar("F", bound=Callable[..., object])
 
-Right = Literal["read", "run", "review"]
-"""`read`: see everything; `run`: start, stop and delete runs, and upload data; `review`: decide items that wait for people."""
+Right = Literal["read", "run", "review", "operate"]
+"""`read`: see everything; `run`: start, stop and delete runs, and upload data; `review`: decide items that wait for people;
+`operate`: add, change, remove and check the models that runs may ask."""
 
 MOST = 500
 """Maximum number of entries on a page of a list."""
@@ -160,6 +161,10 @@ class OperationContext:
         if earlier_status is not None or run.status in (*AT_WORK, "waiting"):
             await remove_from_queue(self.home, run, earlier_status or "", self.settings)
         return get_run(self.home, run.id)
+
+    def configure(self, settings: Settings) -> None:
+        """Use other settings from now on."""
+        self.settings = settings
 
     async def delete(self, run: Run) -> None:
         """Delete a run that is not at work."""

@@ -6,7 +6,7 @@ from typing import Literal
 
 from dokimasia.domain.identity import JsonObject
 
-Tone = Literal["", "strong", "muted", "good", "bad", "code", "struck", "cited"]
+Tone = Literal["", "strong", "muted", "good", "bad", "higher", "lower", "code", "struck", "cited"]
 Place = Literal["page", "terminal"]
 """Where blocks are drawn; a Markdown document has the blocks of the page."""
 

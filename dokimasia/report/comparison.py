@@ -495,10 +495,10 @@ def difference_cells(means: ComparedMeans, percent: bool = False) -> list[Cell]:
 
     tone, limits = "strong", no_interval(gap)
     if gap.low is not None and gap.high is not None:
-        tone = "good" if gap.low > 0 else "bad" if gap.high < 0 else "strong"
+        tone = "higher" if gap.low > 0 else "lower" if gap.high < 0 else "strong"
         limits = f"{signed(gap.low)} to {signed(gap.high)}{allowing(gap).text}"
     if measured.p_value <= SURE and (gap.low is None or gap.interval_method):
-        tone = "good" if gap.mean > 0 else "bad"
+        tone = "higher" if gap.mean > 0 else "lower"
     p_value = _p_text(measured.p_value, measured.exact)
     return [mean(measured.first), mean(measured.second), Span(signed(gap.mean), tone), limits, p_value]
 

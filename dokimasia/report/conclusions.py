@@ -18,14 +18,15 @@ def as_paragraph(sentences: Sequence[Cell]) -> Cell:
 
 
 def lead_sentences(
-    lead: Lead | None, *, unit: str, things: str = "samples", digits: int = 1, place: str = "/lead"
+    lead: Lead | None, *, unit: str, measure: str, things: str = "samples", digits: int = 1, place: str = "/lead"
 ) -> list[Cell]:
     """Return who is better, by how much and how sure that is, or how many samples would decide it; empty without a lead.
 
     Args:
         lead: the best against the next best.
         unit: unit of the difference in words, such as `percentage points`.
-        things: what was compared, in the plural.
+        measure: what was compared of them, such as `strict accuracy`.
+        things: what it was measured on, in the plural.
         digits: decimals of the difference.
         place: JSON pointer of the lead.
     """
@@ -33,7 +34,7 @@ def lead_sentences(
         return []
     where = f"on {lead.n:,} {things}"
     if lead.difference.mean == 0:
-        return [f"{lead.best} and {lead.next_best} have the same mean {where}."]
+        return [f"{lead.best} and {lead.next_best} are equal in {measure} {where}."]
     low = lead.difference.low
     sure = lead.p_value <= figures.SURE and (low is None or low > 0)
     difference = figures.measured(lead.difference, f"{place}/difference", digits=digits, ends=digits, signed=not sure)

@@ -44,6 +44,8 @@ STYLES: Mapping[Tone, str] = {
     "muted": "dim",
     "good": "green",
     "bad": "red",
+    "higher": "green",
+    "lower": "red",
     "code": "",
     "struck": "red strike",
     "cited": "cyan",

@@ -25,7 +25,8 @@ class Allowances:
     Attributes:
         max_cost: US dollars that all runs may spend together; None for no limit.
         max_cost_per_token: US dollars that the runs begun with one token may spend together; None for no limit.
-        models_only: whether only models of the configuration may be asked, besides simulated ones and people.
+        models_only: whether only configured models may be asked (those added to the home are), besides simulated ones
+            and people.
     """
 
     max_cost: float | None = None
@@ -69,7 +70,7 @@ class Allowances:
                 )
 
     def check_models(self, settings: Settings, models: Collection[str]) -> None:
-        """Refuse models that are not of the configuration, if only those may be asked.
+        """Refuse models that are not configured, if only those may be asked.
 
         Raises:
             ConfigError: there are such models; the message names them, and those that there are.
@@ -85,5 +86,6 @@ class Allowances:
         if others:
             there_are = ", ".join(sorted(settings.models)) or "none"
             raise ConfigError(
-                f"{', '.join(others)[:300]}: this service asks only the models of its {CONFIG_NAME}; there are: {there_are}"
+                f"{', '.join(others)[:300]}: this service asks only the models of its {CONFIG_NAME} and those "
+                f"added to its home; there are: {there_are}"
             )

@@ -24,6 +24,7 @@ MENU = (
     ("/", "Runs"),
     ("/new", "New run"),
     ("/data", "Data"),
+    ("/models", "Models"),
     ("/compare", "Compare"),
     ("/board", "Board"),
     ("/trees", "Trees"),

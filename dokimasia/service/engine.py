@@ -88,6 +88,11 @@ class RunEngine:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
+    def configure(self, settings: Settings) -> None:
+        """Use other settings for the runs that are accepted, resumed or begun from now on."""
+        self._settings = settings
+        self.queue.configure(settings)
+
     async def start(self) -> None:
         """Start the queue, with the runs that the previous process left queued or at work."""
         await self.queue.start()

@@ -151,6 +151,17 @@ def change_groups(
     ]
 
 
+def body_groups(body: type[BaseModel], first: Sequence[str], *, leave_out: Collection[str] = ()) -> list[FieldGroup]:
+    """Return the form for the body of an operation: the fields `first`, in that order, then the others, folded."""
+    controls = {
+        name: replace(_control(name, field), flag="")
+        for name, field in body.model_fields.items()
+        if name not in leave_out
+    }
+    others = tuple(control for name, control in controls.items() if name not in first)
+    return [FieldGroup("", tuple(controls[name] for name in first), False), FieldGroup("More settings", others)]
+
+
 async def texts_of(request: Request) -> dict[str, list[str]]:
     """Return the texts of a submitted form, by field; uploaded files are ignored."""
     async with request.form() as form:  # which also closes uploaded files

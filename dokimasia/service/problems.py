@@ -152,7 +152,19 @@ def _path(request: Request) -> str:
     return f"{request.url.path[:200]!r}"
 
 
-BEGINNINGS = ("runs", "new", "data", "compare", "trees", "review", "passports", "settings", "login", "metrics")
+BEGINNINGS = (
+    "runs",
+    "new",
+    "data",
+    "compare",
+    "trees",
+    "review",
+    "passports",
+    "models",
+    "settings",
+    "login",
+    "metrics",
+)
 """The first segments of the paths of pages."""
 
 

@@ -157,6 +157,10 @@ class Queue:
     def __contains__(self, run: object) -> bool:
         return run in self._entries
 
+    def configure(self, settings: Settings) -> None:
+        """Use other settings for the runs that begin from now on."""
+        self._settings = settings
+
     @property
     def _worker_options(self) -> dict[str, JsonValue]:
         """Where graphs are executed, which only the options of this process decide, never a request."""

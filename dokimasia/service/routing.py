@@ -39,6 +39,7 @@ from dokimasia.service.response_cache import keep
 from dokimasia.service.results import figures_of
 from dokimasia.service.state import IN_TURN, Needs, Service, service_of
 from dokimasia.service.uploads import RequestFiles
+from dokimasia.settings import Settings
 from dokimasia.storage.runs import Run
 
 JSON = "application/json"
@@ -83,6 +84,11 @@ class ServiceContext(OperationContext):
         """Stop a run, or take it out of the queue, and return its row."""
         return await self.service.runner.cancel(run, at_once=at_once)
 
+    def configure(self, settings: Settings) -> None:
+        """Have the service, its queue and its redaction use other settings from now on."""
+        super().configure(settings)
+        self.service.configure(settings)
+
     async def delete(self, run: Run) -> None:
         """Delete a run that is not in the queue.
 
@@ -119,7 +125,8 @@ def context_of(needs: Needs) -> params.Depends:
 Reading = Annotated[ServiceContext, context_of(Needs("read"))]
 Starting = Annotated[ServiceContext, context_of(Needs("run"))]
 Reviewing = Annotated[ServiceContext, context_of(Needs("review"))]
-CONTEXTS = {"read": Reading, "run": Starting, "review": Reviewing}
+Operating = Annotated[ServiceContext, context_of(Needs("operate"))]
+CONTEXTS = {"read": Reading, "run": Starting, "review": Reviewing, "operate": Operating}
 """Types of context by the right that is needed."""
 
 

@@ -71,7 +71,7 @@ LONGEST_NAME = 100
 """Maximum number of characters of a person's name."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Service:
     """A service over one home.
 
@@ -108,7 +108,13 @@ class Service:
     def __post_init__(self) -> None:
         """Create the logs of events if none are given."""
         if self.events is None:  # pyright: ignore[reportUnnecessaryComparison]
-            object.__setattr__(self, "events", Events(self.home, self.redact))
+            self.events = Events(self.home, self.redact)
+
+    def configure(self, settings: Settings) -> None:
+        """Use other settings from now on, also for runs that are accepted or resumed."""
+        self.settings = settings
+        self.runner.configure(settings)
+        self.redact.add(settings.secrets)
 
     def run(self, name: str) -> Run:
         """Return a run by its name, the beginning of its id, or `last`.
@@ -170,6 +176,7 @@ TheService = Annotated[Service, Depends(service_of)]
 Reader = Annotated[Caller, Depends(Needs("read"))]
 Starter = Annotated[Caller, Depends(Needs("run"))]
 Reviewer = Annotated[Caller, Depends(Needs("review"))]
+Operator = Annotated[Caller, Depends(Needs("operate"))]
 
 
 async def _wait_for_turn(service: TheService, person: Reader) -> AsyncIterator[None]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import BinaryIO, get_args
 from urllib.parse import quote, unquote
 
 from pydantic import Field, ValidationError
@@ -27,9 +27,11 @@ from dokimasia.domain.identity import Value, digest
 from dokimasia.errors import InputError, NotFound
 from dokimasia.operations.operation import RequestRefused
 from dokimasia.plugins import entry_points_of, prompt_folder
-from dokimasia.runs.requests import Option, prompt_folders, run_or_file
+from dokimasia.runs.catalogue import method_of
+from dokimasia.runs.requests import Option, kind_of, prompt_folders, run_or_file
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
+from dokimasia.storage.runs import Run, get_run
 
 UPLOAD = "upload:"
 """The prefix by which a request refers to an upload, before its name or id."""
@@ -219,7 +221,8 @@ class Incoming:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         upload = Upload(id=id, name="", created_at=now, by=by, files=files)
         suffix = f" and {len(files) - 1} more" if len(files) > 1 else ""
-        name = (name or default)[:200] or (upload.sets[0] if len(upload.sets) == 1 else first + suffix)
+        led_by = next(iter(upload.sets), first) + suffix
+        name = (name or default)[:200] or (upload.sets[0] if len(upload.sets) == 1 else led_by)
         alone = len(files) == 1 and not _has_image_ending(first) and not first.endswith(PROMPT)
         data = first if alone else upload.sets[0] if len(upload.sets) == 1 else ""
         folder = _folder(name) if not upload.sets and any(_has_image_ending(file.name) for file in files) else FILES
@@ -564,6 +567,25 @@ class Uploads:
             shutil.rmtree(part, ignore_errors=True)
 
 
+RUN = "run:"
+"""What stands before a run's id where a request names a file that the run was given, as in `run:ID/NAME`."""
+
+
+def files_of_run(run: Run) -> dict[str, Path]:
+    """Return the files that a run's stored request names in fields for files alone, by their names."""
+    files: dict[str, Path] = {}
+    for name, info in method_of(run).request.model_fields.items():
+        kind = kind_of(info)
+        if kind is not Path and get_args(kind)[:1] != (Path,):
+            continue
+        value = run.request.get(name)
+        for text in [value] if not isinstance(value, list) else value:
+            path = Path(str(text))
+            if path.is_absolute():
+                files[path.name] = path
+    return files
+
+
 LONGEST_PATH = 1_000
 """Maximum number of characters of a path."""
 
@@ -583,6 +605,8 @@ class RequestFiles:
 
     home: Home
     root: Path | None = None
+    _runs_files: dict[str, str] = field(default_factory=dict[str, str], init=False, compare=False)
+    """The paths of runs' files that were named, and how."""
 
     @property
     def uploads(self) -> Uploads:
@@ -613,7 +637,7 @@ class RequestFiles:
         return self.file(text, where)
 
     def file(self, text: str, where: str) -> Path:
-        """Return a file or a folder by `upload:ID`, `upload:ID/NAME`, `upload:NAME`, or a path below the data root.
+        """Return a file or a folder by `upload:ID`, `upload:ID/NAME`, `upload:NAME`, `run:ID/NAME`, or below the data root.
 
         Raises:
             OutsidePath: it is none of these.
@@ -621,6 +645,8 @@ class RequestFiles:
         """
         if text.startswith(UPLOAD):
             return self.uploads.path(text, where)
+        if text.startswith(RUN):
+            return self._of_run(text, where)
         path = self._below_root(text)
         if path is None:
             below = "" if self.root is None else ", nor a path below the folder of --data-root"
@@ -648,12 +674,35 @@ class RequestFiles:
     def shortened(self, text: str) -> str:
         """Return a text with paths shortened to the names that the caller knows."""
         text = self.uploads.shortened(text)
+        for path, name in self._runs_files.items():
+            text = text.replace(path, name)
         return text if self.root is None else text.replace(f"{_resolved(self.root)}{os.sep}", "")
 
-    def request_name(self, text: str) -> str:
-        """Return a file's path as a request names it."""
+    def request_name(self, text: str, run: Run | None = None) -> str:
+        """Return a file's path as a request names it; `run` is the run whose request names it."""
+        if run is not None and self._outside(text) and (name := Path(text).name) in files_of_run(run):
+            return f"{RUN}{run.id}/{name}"
         text = self.uploads.request_name(text)
         return text if self.root is None else text.replace(f"{_resolved(self.root)}{os.sep}", "")
+
+    def _outside(self, text: str) -> bool:
+        """Whether a text is the path of a file that a request cannot name by itself."""
+        return os.path.isabs(text) and self.uploads.request_name(text) == text and self._below_root(text) is None
+
+    def _of_run(self, text: str, where: str) -> Path:
+        """Return a file that a run of the home was given.
+
+        Raises:
+            InputError: there is no such run, it was given no such file, or the file is gone.
+        """
+        id, _, name = text.removeprefix(RUN).partition("/")
+        path = files_of_run(get_run(self.home, id)).get(name)
+        if path is None:
+            raise InputError(f"{where}: run {id[:80]!r} was given no file {name[:80]!r}")
+        if not os.path.exists(path):
+            raise InputError(f"{where}: the file {name!r} of run {id} is not there any more: upload it again")
+        self._runs_files[str(path)] = text
+        return path
 
     def _below_root(self, text: str) -> Path | None:
         """Return a path below the data root with links resolved, or None if it is outside, whether it exists or not."""

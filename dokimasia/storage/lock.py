@@ -172,19 +172,30 @@ def published_access(home: Path, access: Access) -> Iterator[None]:
         StorageError: the file cannot be written.
     """
     path = home / SERVICE_FILE
-    new = path.with_suffix(f".{os.getpid()}")
     with wrap_sqlite_errors(path, "writing how the service is reached"):
-        with contextlib.suppress(FileNotFoundError):
-            new.unlink()
-        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with open(descriptor, "w", encoding="utf-8") as file:
-            json.dump(access._asdict(), file)
-        new.replace(path)
+        write_private(path, json.dumps(access._asdict()))
     try:
         yield
     finally:
         with contextlib.suppress(OSError):
             path.unlink()
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file atomically, readable for this user alone, in place of one that is there.
+
+    Raises:
+        OSError: it cannot be written; an earlier file is unchanged.
+    """
+    new = path.with_suffix(f".{os.getpid()}")
+    with contextlib.suppress(FileNotFoundError):
+        new.unlink()
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with open(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)
 
 
 def access_to(home: Path) -> Access | None:

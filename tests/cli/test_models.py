@@ -157,3 +157,45 @@ def test_an_unknown_name_is_the_users_mistake(folder: Path, capsys: pytest.Captu
     """A name that nothing knows ends with exit code 2."""
     assert run(["models", "nonsense"]) == 2
     assert "nonsense" in capsys.readouterr().err
+
+
+def test_a_model_is_kept_in_the_home(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--set adds a model with settings as in dokimasia.toml, which commands ask from then on, and --remove removes it."""
+    settings = ["--set", "model=sim/strong", "--set", "rpm=600", "--set", "sampling.temperature=0.5"]
+    assert run(["models", "mine", *settings, "--set", 'capabilities=["vision"]']) == 0
+    assert "added mine (sim/strong)" in capsys.readouterr().out
+    assert run(["models", "--json"]) == 0
+    (listed,) = json.loads(capsys.readouterr().out)
+    assert (listed["name"], listed["rpm"], listed["capabilities"], listed["added"]) == ("mine", 600, ["vision"], True)
+    write_world(folder / "world.jsonl", 7, 3)
+    assert run(["evaluate", "world.jsonl", "--judge", "sim/judge", "--models", "mine", "--limit", "1"]) == 0
+    capsys.readouterr()
+    assert run(["models", "mine", "--remove", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"removed": ["mine"]}
+    assert run(["models", "mine"]) == 2
+    assert "no model 'mine'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["mine", "--set", "model"], "KEY=VALUE"),
+        (["mine", "--set", "model=a/b", "--set", "model=c/d"], "each key once"),
+        (["mine", "--set", "model=a/b", "--set", "rpm=many"], "rpm"),
+        (["mine", "--set", "model=a/b", "--set", "api_key=sk-1"], "api_key"),
+        (["mine", "--set", "rpm=6"], "model"),
+        (["--set", "model=a/b"], "NAME of one model"),
+        (["mine", "--set", "model=a/b", "--remove"], "three things"),
+        (["mine", "--remove"], "there is no home"),
+        (["--remove"], "needs the names"),
+        (["two words", "--set", "model=a/b"], "no spaces"),
+        (["mine", "--set", "model=a/b", "--set", "sampling.extra.x=nan"], "not a finite number"),
+    ],
+)
+def test_what_cannot_be_added_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    """The message names the option or the setting, and nothing is written."""
+    assert run(["models", *arguments]) == 2
+    assert message in capsys.readouterr().err
+    assert not (folder / ".dokimasia" / "models.toml").exists()

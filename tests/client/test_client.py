@@ -367,3 +367,15 @@ def test_threads_may_share_a_client(client: Client) -> None:
         thread.join()
     assert len(found) == 4
     assert len(set(found)) == 1
+
+
+def test_models_are_added_and_removed(client: Client, service: Served) -> None:
+    """A model that a client adds is listed, asked by a run, and removed."""
+    added = client.add_model("mine", model="sim/strong", rpm=600)
+    assert (added["name"], added["added"], added["rpm"]) == ("mine", True, 600)
+    assert [model["name"] for model in client.models()] == ["mine"]
+    with pytest.raises(ConfigError, match="never the key itself"):
+        client.add_model("keyed", model="openai/gpt-5", api_key_env="sk-an actual key")
+    assert client.remove_model("mine") == {"name": "mine"}
+    with pytest.raises(NotFound):
+        client.remove_model("mine")

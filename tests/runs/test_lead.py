@@ -21,7 +21,7 @@ def of(
 
 def said(lead: Lead | None) -> str:
     """The sentences on a lead."""
-    return " ".join(map(plain, lead_sentences(lead, unit="points")))
+    return " ".join(map(plain, lead_sentences(lead, unit="points", measure="strict accuracy")))
 
 
 def test_a_model_with_few_samples_hides_no_contest() -> None:
@@ -58,5 +58,5 @@ def test_an_interval_with_zero_is_no_better() -> None:
     interval = Interval(mean=0.001, low=-0.01, high=0.1)
     lead = Lead(best="a", next_best="b", n=300, difference=interval, p_value=0.0001, samples_needed=None)
     assert said(lead).startswith("It is not clear whether a is better than b: the difference is 0.0 points")
-    assert said(of({"a": [1.0, 0.0], "b": [0.0, 1.0]})) == "a and b have the same mean on 2 samples."
+    assert said(of({"a": [1.0, 0.0], "b": [0.0, 1.0]})) == "a and b are equal in strict accuracy on 2 samples."
     assert of({"a": [1.0]}) is None

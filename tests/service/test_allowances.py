@@ -120,7 +120,11 @@ async def test_only_configured_models_are_asked(home: Path) -> None:
     """With `models_only`, a name that is not of the configuration is refused with those that are."""
     async with working(home, allowances=Allowances(models_only=True)) as service:
         said = await begun(service, models=["openai/gpt-5"])
-        assert said == "openai/gpt-5: this service asks only the models of its dokimasia.toml; there are: judge, paid"
+        assert (
+            said
+            == "openai/gpt-5: this service asks only the models of its dokimasia.toml and those added to its home; "
+            "there are: judge, paid"
+        )
         assert (await service.ended(await begun(service, count=1)))["status"] == "done"
 
 

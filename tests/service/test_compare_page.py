@@ -359,3 +359,16 @@ async def test_a_list_names_the_best_strict_accuracy(homes: runs.Homes, world: P
             line = plain_text(await body(client, f"/runs/{rules.run}/row"))
     assert upper > share, "rules leave answers undecided in this world"
     assert f"{best}: strict accuracy {share:.2f}, up to {upper:.2f}" in line
+
+
+async def test_differences_are_told_without_colours(client: httpx.AsyncClient, small: Finished) -> None:
+    """What differs beyond chance has a class with a sign of its own, which the page explains; nothing is only red or green."""
+    query = {"runs": small.run, "models-first": "sim/weak", "models-second": "sim/strong"}
+    page = (await client.get("/compare", params=query, headers={"accept": "text/html"})).text
+    assert re.search(r'<span class="higher"[^>]*>\+', page)
+    assert 'class="gap higher"' in page
+    assert not re.search(r'class="(?:gap )?(?:good|bad)"', page)
+    assert "▲ higher and ▼ lower in the second" in page
+    style = (await client.get("/static/report/page.css")).text
+    for name, sign in (("higher", "25B2"), ("lower", "25BC")):
+        assert re.search(rf"\.{name}::before {{ content: \"\\{sign}", style)

@@ -102,7 +102,7 @@ async def test_a_form_without_scripts_corrects_and_leaves_out(desk: tuple[httpx.
     said = {"sample": first, "model": WEAK, "repeat": "0", "seen": "0", "answer": "right", "reason": "seen it"}
     kept = await client.post(path, data={**said, "action": "correct", "criterion": ["5", ""]}, headers=FORM)
     assert kept.status_code == 303, kept.text
-    assert kept.headers["location"].endswith("#by-hand")
+    assert kept.headers["location"].endswith("#correct-sim%2Fweak-0")
     page = (await client.get(f"/runs/{run}/samples/{first}", headers=HTML)).text
     assert '<span class="chip hand">corrected</span>' in page
     assert "the judge: wrong" in page
@@ -121,6 +121,30 @@ async def test_a_form_without_scripts_corrects_and_leaves_out(desk: tuple[httpx.
     assert (await client.post(path, data={"sample": second, "action": "keep"}, headers=FORM)).status_code == 303
     none = await client.get(f"/runs/{run}/samples", params={"corrected": "out"}, headers=HTML)
     assert "No sample of this run" in none.text
+
+
+async def test_a_correction_under_a_filter_keeps_the_place(desk: tuple[httpx.AsyncClient, str]) -> None:
+    """A correction that takes a sample out of the filtered list leads back to it, and on to those that were beside it."""
+    client, run = desk
+    query = {"model": WEAK, "answer": "wrong"}
+    before, sample, after = (await wrong_of(client, run))[:3]
+    page = (await client.get(f"/runs/{run}/samples/{sample}", params=query, headers=HTML)).text
+    action = re.search(r'action="(/runs/[^"]*/corrections[^"]*)"', page)
+    assert action
+    said = {"sample": sample, "model": WEAK, "repeat": "0", "seen": "0", "answer": "right", "reason": "seen it"}
+    kept = await client.post(unescape(action[1]), data={**said, "action": "correct"}, headers=FORM)
+    assert kept.status_code == 303
+    shown = (await client.get(kept.headers["location"], headers=HTML)).text
+    assert sample not in await wrong_of(client, run)
+    assert "any more; previous and next are those beside it" in shown
+    for rel, name in (("prev", before), ("next", after)):
+        link = re.search(rf'rel="{rel}" href="([^"]*)"', shown)
+        assert link
+        address = httpx.URL(unescape(link[1]))
+        assert address.path == f"/runs/{run}/samples/{name}"
+        assert dict(address.params) == query
+    for at in ("0", "-1", "x", "9" * 10, "%00"):
+        assert (await client.get(f"/runs/{run}/samples/{sample}", params={**query, "at": at})).status_code == 200
 
 
 async def test_a_late_correction_keeps_all_that_was_chosen(desk: tuple[httpx.AsyncClient, str]) -> None:

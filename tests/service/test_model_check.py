@@ -1,4 +1,4 @@
-"""The check of a model from the settings: what it says and keeps, who may ask for it, and what it refuses."""
+"""The check of a model from the page of models: what it says and keeps, who may ask for it, and what it refuses."""
 
 import re
 from collections.abc import AsyncIterator
@@ -18,7 +18,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.profiles import list_profiles
 from tests.service.conftest import Idle, asking
 
-CHECK = "/settings/models/check"
+CHECK = "/models/check"
 CONFIG = """
 [models."the<b>strong</b>"]
 model = "sim/strong"
@@ -27,7 +27,7 @@ model = "sim/strong"
 model = "openai/gpt-5"
 api_key_env = "A_KEY_THAT_NOBODY_SET"
 """
-OWN, TOKEN = "own-token-0123456789", "ana-token-0123456789"
+OWN, TOKEN, OPERATOR = "own-token-0123456789", "ana-token-0123456789", "olga-token-0123456789"
 
 
 @asynccontextmanager
@@ -51,7 +51,7 @@ def result(text: str) -> str:
 async def test_a_model_is_checked_and_its_profile_kept(tmp_path: Path) -> None:
     """The page says that the model was reached, in how many seconds and what it can do, and from then on when that was seen."""
     async with settings_of(tmp_path) as (service, client):
-        page = (await client.get("/settings")).text
+        page = (await client.get("/models")).text
         assert page.count(CHECK) == 1, "models that a service simulates need no check"
         assert 'id="checked"' not in page
         reply = await client.post(CHECK, data={"name": "the<b>strong</b>"})
@@ -89,17 +89,19 @@ async def test_a_model_is_checked_once_at_a_time(tmp_path: Path) -> None:
 
 
 async def test_only_whoever_runs_the_service_checks(tmp_path: Path) -> None:
-    """A token with every scope is refused and sees no button; this user's own commands and a service without tokens are not."""
+    """A token without the scope `operate` is refused and sees no button; this user's own commands and operators are not."""
     everything = Caller("ana", frozenset({"read", "run", "review"}))
-    tokens = AccessTokens(((hashed(TOKEN), everything),)).with_own(OWN)
+    operator = Caller("olga", frozenset({"read", "operate"}))
+    tokens = AccessTokens(((hashed(TOKEN), everything), (hashed(OPERATOR), operator))).with_own(OWN)
     async with settings_of(tmp_path, tokens=tokens) as (_, client):
         told = {"authorization": f"Bearer {TOKEN}"}
-        assert CHECK not in (await client.get("/settings", headers=told)).text
+        assert CHECK not in (await client.get("/models", headers=told)).text
         refused = await client.post(CHECK, data={"name": "the<b>strong</b>"}, headers=told)
         assert refused.status_code == 403
-        assert "only whoever runs this service" in refused.text
-        own = {"authorization": f"Bearer {OWN}"}
-        assert (await client.post(CHECK, data={"name": "the<b>strong</b>"}, headers=own)).status_code == 200
+        assert "lacks the scope 'operate'" in refused.text
+        for token in (OWN, OPERATOR):
+            allowed = {"authorization": f"Bearer {token}"}
+            assert (await client.post(CHECK, data={"name": "the<b>strong</b>"}, headers=allowed)).status_code == 200
 
 
 async def test_another_page_cannot_check(tmp_path: Path) -> None:

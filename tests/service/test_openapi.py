@@ -40,6 +40,9 @@ HELD = [
 class Nowhere:
     """A queue that takes nothing, and says so."""
 
+    def configure(self, settings: object) -> None:
+        """Take no notice of other settings."""
+
     def __getattr__(self, name: str) -> Any:
         async def refuse(*_: object, **__: object) -> None:
             raise InputError(f"nothing is taken here: {name}")

@@ -163,3 +163,45 @@ async def test_what_is_wrong_with_a_model_names_the_way_out(at_work: Working) ->
     assert "there are sim/strong" in page or "dokimasia models" in page, page.split("<main")[1][:1500]
     page = await told(at_work, "estimate", data=kept["called"], models="openai/gpt-5")
     assert "OPENAI_API_KEY" in page, page.split("<main")[1][-3000:]
+
+
+async def test_a_run_leads_to_its_data_set(at_work: Working) -> None:
+    """The page of a run over an upload has a link to that upload, which lists the run."""
+    kept = await uploaded(at_work, packed="mine.zip", **{"data.jsonl": lines(), **IMAGES})
+    request = {"data": kept["called"], "judge": "sim/judge", "models": ["sim/weak"], "limit": 1}
+    run = (await at_work.client.post("/api/runs/evaluate", json=request)).json()["id"]
+    await at_work.ended(run)
+    page = (await at_work.client.get(f"/runs/{run}?wait=true", headers=BROWSER)).text
+    assert f'<a href="/data#data-{kept["id"]}">its data</a>' in page
+    listed = (await at_work.client.get("/data", headers=BROWSER)).text
+    assert f'id="data-{kept["id"]}"' in listed
+    assert f'href="/runs/{run}"' in listed
+
+
+async def test_an_upload_is_called_after_its_data(at_work: Working) -> None:
+    """A table and a workbook of one name, uploaded with an image, are two choices; the upload has the name of the first."""
+    reply = await at_work.client.post(
+        "/api/uploads",
+        files=[
+            ("file", ("a.png", png("red"))),
+            ("file", ("my.csv", b"id,prompt\na,What?\n")),
+            ("file", ("my.xlsx", b"PK")),
+        ],
+    )
+    assert reply.json()["name"] == "my.csv and 2 more"
+    page = await told(at_work, "data", data=reply.json()["called"])
+    offered = re.findall(r'name="data_file" value="[^"]*/([^"/]*)"', page)
+    assert offered == ["my.csv", "my.xlsx"]
+
+
+async def test_a_changed_group_stays_open(at_work: Working) -> None:
+    """A fold in which something was entered is open on the page that comes back; on a blank form all are folded."""
+
+    def opened(page: str) -> dict[str, bool]:
+        groups = re.findall(r'<details class="group"( open)?><summary>([^<]*)', page)
+        return {title.strip(): bool(open) for open, title in groups}
+
+    blank = (await at_work.client.get("/new/evaluate", headers=BROWSER)).text
+    assert opened(blank)
+    assert not any(opened(blank).values())
+    assert opened(await told(at_work, "data", max_cost="5"))["Limits"]

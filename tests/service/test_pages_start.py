@@ -2,12 +2,17 @@
 
 import json
 import re
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 from jinja2 import BaseLoader
 
 from dokimasia.service.drawing import MENU, templates
+from dokimasia.storage.home import Home
+from dokimasia.storage.naming import name_run
+from dokimasia.storage.runs import Run, create_run
 from tests.report.conftest import Finished
 from tests.service.conftest import asking, service_over
 from tests.service.waiting import Waits
@@ -20,6 +25,29 @@ async def test_the_list_says_what_a_run_is(client: httpx.AsyncClient, small: Fin
     text = (await client.get("/", headers=BROWSER)).text
     for said in (small.run, "evaluate", "world.jsonl", "sim/strong", "badge done", "21 samples"):
         assert said in text
+
+
+def stored(id: str, **fields: Any) -> Run:
+    """An interrupted run of 63 items, as a home keeps it."""
+    options = {"plan": {}, "request": {}, "estimate": {"samples": 21, "items": 63, "models": {}}}
+    return Run(id=id, status="interrupted", options=options, **fields)
+
+
+async def test_a_run_goes_by_names_and_counts_items(tmp_path: Path) -> None:
+    """Progress is of items, as on the run's page; no hexadecimal id is a title, and data of another run has its name."""
+    first, second = "0123456789abcdef", "fedcba9876543210"
+    with Home.open(tmp_path / "home", write=True) as home:
+        await create_run(home, stored(first, method="perturb", data_name="world.jsonl"))
+        await create_run(home, stored(second, method="probe", data_name=first))
+        await name_run(home, first, "the first one", ())
+    with service_over(tmp_path / "home") as service:
+        async with asking(service) as client:
+            text = (await client.get("/", headers=BROWSER)).text
+    assert "0 of 63 items" in text
+    assert 'max="63"' in text
+    titles = re.findall(r'<a class="strong"[^>]*>([^<]*)</a>', text)
+    assert set(titles) == {"the first one", "the first one (probe fedcba98)"}
+    assert '<div class="data">the first one</div>' in text
 
 
 async def test_figures_that_take_a_moment_come_with_the_row(client: httpx.AsyncClient, small: Finished) -> None:

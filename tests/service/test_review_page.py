@@ -221,7 +221,10 @@ def test_pairs_are_rated_blind(served: tuple[Service, Waits]) -> None:
                     continue
                 shown = browser.get(f"{path}/{one.item.id}")
                 assert "sim/" not in shown.text
-                rated = browser.post(f"{path}/{one.item.id}", data={"action": "rate", "verdict": "equal", "seen": "0"})
+                agreement = browser.get(f"{path}/agreement").text
+                assert "Where ratings differ," not in agreement
+                verdict = {"ana": "equal", "bob": "left better"}[who]
+                rated = browser.post(f"{path}/{one.item.id}", data={"action": "rate", "verdict": verdict, "seen": "0"})
                 assert rated.status_code == 200
                 assert "sim/" not in rated.text
     with _browsing(service, "ana") as browser:
@@ -229,6 +232,9 @@ def test_pairs_are_rated_blind(served: tuple[Service, Waits]) -> None:
         assert len(lines) == len(ratings_of(queued(service.home, run))) == len(queued(service.home, run))
         agreement = browser.get(f"{path}/agreement")
         assert "ana and bob" in agreement.text
+        differing = agreement.text.partition("Where ratings differ, the farthest apart first")[2]
+        assert re.search(rf'href="/runs/{run}/samples/[^"]+"', differing)
+        assert "ana: 0" in differing
         refused = browser.post(f"{path}/hand-out", data={"kind": "pair", "annotators": "a b c/d"})
         assert refused.status_code == 422
         more = browser.post(f"{path}/hand-out", data={"kind": "response", "annotators": "eve", "per": "1"})

@@ -17,7 +17,12 @@ from dokimasia.service.state import Needs
 from tests.report.conftest import Finished
 from tests.service.conftest import asking, service_over
 
-TOKENS = {"read": "reader-0123456789", "run": "runner-0123456789", "review": "review-0123456789"}
+TOKENS = {
+    "read": "reader-0123456789",
+    "run": "runner-0123456789",
+    "review": "review-0123456789",
+    "operate": "operate-0123456789",
+}
 OPEN = {
     ("GET", "/health"),
     ("GET", "/healthz"),
@@ -42,7 +47,10 @@ REVIEWING = (
     "/runs/{run}/corrections",
     "/runs/{run_id}/corrections",
 )
-"""What needs the scope `review` where it changes something; all else that does needs `run`."""
+"""What needs the scope `review` where it changes something."""
+
+OPERATING = "/models"
+"""What needs the scope `operate` where it changes something; all else that does needs `run`."""
 
 
 def is_open(method: str, path: str) -> bool:
@@ -99,6 +107,7 @@ async def test_every_route_has_a_scope(small: Finished) -> None:
             assert len(scopes) == 1, f"{method} {path}: take one of Reader, Starter and Reviewer (service/state.py)"
             if method not in ("GET", "HEAD") and (method, path) not in READING:
                 wanted = "review" if any(path.startswith(one) for one in REVIEWING) else "run"
+                wanted = "operate" if path.startswith(OPERATING) else wanted
                 wanted = "read" if path.startswith("/runs/") and path.endswith(COMMENTING) else wanted
                 assert scopes == {wanted}, (method, path)
 

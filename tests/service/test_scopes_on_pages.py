@@ -73,5 +73,5 @@ def test_a_sample_offers_to_be_corrected_by_who_may(small: Finished, review: boo
         found = re.search(rf'href="(/runs/{small.run}/samples/[^"]+)"', listed)
         assert found is not None
         page = browser.get(found[1]).text
-        assert (re.search(r'href="#by-hand"[^>]*>Correct this', page) is not None) is review
+        assert (re.search(r'href="#by-hand"[^>]*>Correct an answer', page) is not None) is review
         assert ("you cannot correct: it lacks the scope review" in page) is not review

@@ -154,7 +154,7 @@ def conclusion(data: ReportData) -> list[Cell]:
             *spans(score),
             f" of 100 on {figures.several(audit.models[best].n_scored, 'sample')}.",
         ),
-        *lead_sentences(audit.lead, unit="points"),
+        *lead_sentences(audit.lead, unit="points", measure="mean score"),
     ]
     failed = sum(sum(model.failed_answers.values()) for name, model in audit.models.items() if "#" not in name)
     if failed:

@@ -140,7 +140,7 @@ def conclusion(data: ReportData) -> list[Cell]:
             *spans(signed_reward(reward, f"{pointer('models', best)}/reward")),
             f" on {figures.several(run.models[best].n, 'case')}.",
         ),
-        *lead_sentences(run.lead, unit="points of reward", things="cases"),
+        *lead_sentences(run.lead, unit="points of reward", measure="mean reward", things="cases"),
     ]
     failed = sum(model.verdicts.failed for model in run.models.values())
     if failed:

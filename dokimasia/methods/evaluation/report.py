@@ -147,8 +147,9 @@ def conclusion(data: ReportData) -> list[Cell]:
         return []
     strict = strict_accuracy_lines(data)
     first, *undecided = strict or _highest_scores(data) or ["Nothing was scored: there is no figure to report."]
-    unit, digits = ("percentage points", 1) if strict else ("points of 5", 2)
-    lead = lead_sentences(evaluation.lead, unit=unit, digits=digits)
+    lead = lead_sentences(evaluation.lead, unit="points of 5", measure="mean score", digits=2)
+    if strict:
+        lead = lead_sentences(evaluation.lead, unit="percentage points", measure="strict accuracy")
     lines = [first, *lead[:1]]
     incomplete = _coverage_line(data) if data.judged else ""
     if incomplete:

@@ -1,22 +1,24 @@
 """Hiding of others' decisions in a run's results from a person who has not decided yet."""
 
+from collections.abc import Mapping
+
 from dokimasia.domain.identity import JsonObject
 from dokimasia.storage.decisions import standings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
 
-def without_others(home: Home, run: Run, view: JsonObject, who: str) -> JsonObject:
+def without_others(home: Home, run: Run, view: Mapping[str, object], who: str) -> JsonObject:
     """Return a view of a run's sample or item without others' decisions on items that `who` has not decided.
 
     The label of a perturbation becomes None, and the state of a golden caption `decided`.
     """
-    hidden = [one.item for one in standings(home, run.id) if one.state_for(who) == "decided"]
+    hidden = [standing.item for standing in standings(home, run.id) if standing.state_for(who) == "decided"]
     captions = {item.subject for item in hidden if item.kind == "caption"}
     labelled = {(item.sample_id, item.detail) for item in hidden if item.kind == "perturbation"}
 
-    def covered(one: JsonObject) -> JsonObject:
-        hidden_view = dict(one)
+    def covered(part: Mapping[str, object]) -> JsonObject:
+        hidden_view: JsonObject = dict(part)
         if (hidden_view.get("sample"), hidden_view.get("dimension")) in labelled:
             hidden_view["label"] = None
         if (golden := hidden_view.get("golden")) and golden.get("id") in captions:

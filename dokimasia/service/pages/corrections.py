@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 from typing import Annotated, Literal
+from urllib.parse import quote
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -12,7 +13,7 @@ from dokimasia.errors import DecidedMeanwhile, InputError, NotFound
 from dokimasia.methods.evaluation.correcting import CorrectionTarget, check_correctable, correct_now
 from dokimasia.people.checks import keep_draft
 from dokimasia.service.filtering import filter_of, filterable_run
-from dokimasia.service.pages.samples import one_sample, sample_link
+from dokimasia.service.pages.samples import correction_anchor, one_sample, sample_link
 from dokimasia.service.state import Reviewer, TheService
 from dokimasia.storage.decisions import clear_draft, draft_file
 from dokimasia.storage.excerpts import samples_of
@@ -100,6 +101,7 @@ def correct(
     criterion: Annotated[list[str] | None, Form()] = None,
     reason: Annotated[str, Form()] = "",
     seen: Annotated[int | None, Form(ge=0, lt=2**31)] = None,
+    at: Annotated[str, Query(max_length=10)] = "",
 ) -> Response:
     """Save a correction and show the sample with it; if it is refused, show why, with the form still filled in."""
     run = service.run(run_id)
@@ -124,7 +126,8 @@ def correct(
     filter = filter_of(
         request.query_params, filterable_run(service.home, run), show=request.query_params.getlist("show")
     )
-    return RedirectResponse(f"{sample_link(run, sample, filter)}#by-hand", 303)
+    anchor = quote(correction_anchor(model, repeat), safe="") if model else "by-hand"
+    return RedirectResponse(f"{sample_link(run, sample, filter, at=at)}#{anchor}", 303)
 
 
 @router.get("/runs/{run_id}/corrections/draft")

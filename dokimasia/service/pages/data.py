@@ -7,11 +7,11 @@ from fastapi.responses import RedirectResponse, Response
 
 from dokimasia.operations.operation import RequestRefused
 from dokimasia.service.drawing import page
+from dokimasia.service.pages.samples import run_label
 from dokimasia.service.routes.uploads import delete as delete_upload
 from dokimasia.service.routes.uploads import uses_upload
 from dokimasia.service.state import Reader, Starter, TheService
 from dokimasia.service.uploads import RequestFiles, Upload, Uploads
-from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.runs import Run, list_runs
 
 router = APIRouter(prefix="/data")
@@ -21,10 +21,10 @@ SHOWN_RUNS = 5
 
 
 class DataSet(NamedTuple):
-    """An upload with the runs that were given it, the newest first, each with its label."""
+    """An upload with the runs that were given it, the newest first, each with what it is called."""
 
     upload: Upload
-    runs: list[tuple[Run, Label]]
+    runs: list[tuple[Run, str]]
 
 
 @router.get("")
@@ -62,9 +62,9 @@ def _listed(
     request: Request, service: TheService, *, wrong: str = "", entered: str = "", problem: str = "", status: int = 422
 ) -> Response:
     """Return the list, with a problem at the upload `wrong`, whose new name was `entered`."""
-    runs, labels_by_run = list_runs(service.home), labels(service.home)
+    runs = list_runs(service.home)
     sets = [
-        DataSet(upload, [(run, labels_by_run.get(run.id, Label())) for run in runs if uses_upload(run, upload.id)])
+        DataSet(upload, [(run, run_label(service.home, run)) for run in runs if uses_upload(run, upload.id)])
         for upload in _uploads(service).all()
     ]
     return page(

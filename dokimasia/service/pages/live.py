@@ -10,8 +10,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from dokimasia.graphs.steps import END, START, GraphOutline
 from dokimasia.runs.catalogue import method_of
 from dokimasia.service.drawing import page, templates
+from dokimasia.service.pages.samples import run_label
 from dokimasia.service.state import Reader, TheService
-from dokimasia.storage.naming import Label, labels
 
 WIDTH, HEIGHT = 148, 44
 """Width and height of a node, in pixels."""
@@ -154,13 +154,12 @@ async def live(request: Request, service: TheService, person: Reader, run: str) 
     log = await service.events.log(row)
 
     def draw() -> HTMLResponse:
-        label = labels(service.home).get(row.id, Label())
         method = method_of(row)
         return page(
             request,
             "live_part.html" if part else "live.html",
             run=row,
-            label=label,
+            called=run_label(service.home, row),
             retries=method.retry is None,
             may_run="run" in person.scopes,
             own=not part,

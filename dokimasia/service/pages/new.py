@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -40,7 +41,7 @@ from dokimasia.service.request_parsing import read_request
 from dokimasia.service.routes.starting import known_method
 from dokimasia.service.state import Reader, Service, Starter, TheService
 from dokimasia.service.suggestions import SIMULATED_SIGHT, suggestions_of
-from dokimasia.service.uploads import RequestFiles
+from dokimasia.service.uploads import RUN, RequestFiles
 from dokimasia.storage.content.blobs import MemoryBlobs
 from dokimasia.storage.naming import resolve_run
 from dokimasia.storage.runs import list_runs
@@ -138,16 +139,34 @@ def blank(
     definition = known_method(method)
     groups = groups_of(definition)
     values = {**defaults_of(groups), **_newest_to_continue(service, definition)}
+    reply = FormReply()
     if origin:
         run = resolve_run(service.home, origin)
-        request_name = RequestFiles(service.home, service.data_root).request_name
-        original_texts = texts_from_request(groups, run.request)
-        values = {name: tuple(map(request_name, texts)) for name, texts in original_texts.items()} | {
-            "name": (),
-            "fresh": (),
+        places = RequestFiles(service.home, service.data_root)
+        values = {
+            name: tuple(places.request_name(text, run) for text in texts)
+            for name, texts in texts_from_request(groups, run.request).items()
         }
+        values |= {"name": (), "fresh": ()}
+        reply.faults = _missing_files(places, groups, values)
     prefilled = {name: tuple(request.query_params.getlist(name)) for name in values if name in request.query_params}
-    return _form(request, service, definition, groups, {**values, **prefilled}, FormReply())
+    return _form(request, service, definition, groups, {**values, **prefilled}, reply, status=HTTPStatus.OK)
+
+
+def _missing_files(
+    places: RequestFiles, groups: list[FieldGroup], values: Mapping[str, Sequence[str]]
+) -> dict[str, str]:
+    """Return a message for each field of a duplicated run whose file cannot be named or is not there any more."""
+    faults: dict[str, str] = {}
+    for control in (control for group in groups for control in group.controls if control.file):
+        for text in values.get(control.name, ()):
+            if not text.startswith((RUN, "/")):
+                continue
+            try:
+                places.file(text, control.name)
+            except InputError as problem:
+                faults[control.name] = places.shortened(str(problem)).removeprefix(f"{control.name}: ")
+    return faults
 
 
 def _newest_to_continue(service: Service, method: AnyMethod) -> dict[str, tuple[str, ...]]:
@@ -243,13 +262,15 @@ def _form(
     groups: list[FieldGroup],
     values: Mapping[str, tuple[str, ...]],
     reply: FormReply,
+    *,
+    status: int = 0,
 ) -> Response:
     first, *paragraphs = (method.request.__doc__ or "").strip().split("\n\n")
     return page(
         request,
         "new_run.html",
         vars(reply),
-        status=422 if reply.faults or reply.problem else 200,
+        status=status or (422 if reply.faults or reply.problem else 200),
         method=method,
         about=" ".join(first.split()),
         more=[" ".join(paragraph.split()) for paragraph in paragraphs],

@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from dokimasia.errors import ConfigError
+from dokimasia.errors import ConfigError, NotFound
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.runs.catalogue import OWN, method_named, method_of, plugin_methods
 from dokimasia.runs.figures import forked_from, limits_of
@@ -20,15 +20,18 @@ from dokimasia.runs.requests import LIMITS, option_of
 from dokimasia.service.drawing import page
 from dokimasia.service.forms import change_groups
 from dokimasia.service.pages.compare import models_compared
+from dokimasia.service.pages.samples import data_label, run_label
 from dokimasia.service.response_cache import keep
 from dokimasia.service.results import results_of
 from dokimasia.service.routes.starting import GoneOn
+from dokimasia.service.routes.uploads import uses_upload
 from dokimasia.service.state import IN_TURN, Reader, Service, TheService
 from dokimasia.service.suggestions import SIMULATED_SIGHT, suggestions_of
+from dokimasia.service.uploads import RequestFiles
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.people.counts import check_counts
 from dokimasia.storage.results import result_failures
-from dokimasia.storage.runs import AT_WORK, Run
+from dokimasia.storage.runs import AT_WORK, Run, get_run
 from dokimasia.storage.trees.versions import list_trees
 from dokimasia.storage.usage import ReachedCounts, reached_counts
 
@@ -93,6 +96,9 @@ def standing(service: Service, run: Run) -> dict[str, object]:
         "why": "" if run.status == "waiting" else why_ended(service.home, run),
         "stem": file_stem(service.home, run),
         "label": labels_by_run.get(run.id, Label()),
+        "called": run_label(service.home, run),
+        "data_page": _data_page(service, run),
+        "data_name": data_label(service.home, run),
         "method": method,
         "far": reached_counts(service.home, [run.id]).get(run.id, ReachedCounts()),
         "estimate": run.options.get("estimate") or {},
@@ -101,8 +107,9 @@ def standing(service: Service, run: Run) -> dict[str, object]:
         "no_fork": method.fork if isinstance(method.fork, str) else None,
         "compared": models_compared(service.home, run),
         "origin": origin,
+        "origin_called": labels_by_run.get(str(origin["run"]), Label()).name if origin else "",
         "resting": [
-            (dependent, labels_by_run.get(dependent.id, Label())) for dependent in dependent_runs(service.home, run.id)
+            (dependent, run_label(service.home, dependent)) for dependent in dependent_runs(service.home, run.id)
         ],
         "trees": [tree.name for tree in list_trees(service.home) if run.id in (tree.run_id, tree.source)],
         "steps": list(next_steps(run)),
@@ -111,6 +118,17 @@ def standing(service: Service, run: Run) -> dict[str, object]:
         "waits": sum(count.items for count in check_counts(service.home) if count.run == run.id and count.waiting),
         "exports": (*FORMATS, *method.forms),
     }
+
+
+def _data_page(service: Service, run: Run) -> str:
+    """Return the address of the page with a run's data: that of its upload, or of the run that it goes on from."""
+    uploads = RequestFiles(service.home, service.data_root).uploads.all()
+    upload = next((upload for upload in uploads if uses_upload(run, upload.id)), None)
+    if upload is not None:
+        return f"/data#data-{upload.id}"
+    with suppress(NotFound):
+        return f"/runs/{get_run(service.home, run.data_name).id}"
+    return ""
 
 
 def next_steps(run: Run) -> Iterator[tuple[str, str]]:

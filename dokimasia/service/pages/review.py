@@ -3,7 +3,8 @@
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
@@ -16,6 +17,7 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from markupsafe import Markup
 
 from dokimasia.agents.readers import faults_of
+from dokimasia.domain.annotation import SCALES, SCORE, Annotation, AnnotationUnit
 from dokimasia.domain.decision import (
     CHANGE_REASONS,
     RATED,
@@ -32,6 +34,7 @@ from dokimasia.people.annotation import (
     asked_of,
     compare,
     hand_out_here,
+    put_together,
     queued,
     rateable,
     rating_text,
@@ -39,6 +42,7 @@ from dokimasia.people.annotation import (
     written,
 )
 from dokimasia.people.annotation.blocks import measure_blocks
+from dokimasia.people.annotation.comparing import judged_of
 from dokimasia.people.checks import (
     ANYBODY,
     all_standings,
@@ -62,7 +66,7 @@ from dokimasia.people.checks.blocks import check_blocks
 from dokimasia.people.checks.figures import check_figures
 from dokimasia.people.checks.perturbed import LABEL_KEYS
 from dokimasia.people.checks.reasons import reason_figures
-from dokimasia.report.blocks import Block, Paragraph
+from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table
 from dokimasia.report.drawing import Charts
 from dokimasia.runs.catalogue import method_of
 from dokimasia.service.drawing import drawn, page
@@ -74,6 +78,7 @@ from dokimasia.service.pages.questions import (
     describe_run,
     question_view,
 )
+from dokimasia.service.pages.samples import sample_link
 from dokimasia.service.state import Reader, Reviewer, Service, TheService
 from dokimasia.storage.decisions import draft_file, standing
 from dokimasia.storage.home import Home
@@ -253,6 +258,10 @@ def _editor_values(home: Home, id: str, who: str, sentences: Sequence[str], dele
     return {"struck": struck, "draft": ""} if only_struck else {"struck": set[int](), "draft": "\n".join(lines)}
 
 
+MOST_APART = 50
+"""How many things that were rated differently are listed."""
+
+
 def drawn_agreement(home: Home, run: Run) -> Markup:
     """Return the agreement of people on a run's items, drawn as blocks of a report."""
     blocks: list[Block] = []
@@ -272,9 +281,39 @@ def drawn_agreement(home: Home, run: Run) -> Markup:
             except InputError:  # no judge of the run rates the same: compare people only
                 figures = compare(None, path)
         blocks += measure_blocks(figures)
+        blocks += _differing(home, run, annotations)
     if not blocks:
         blocks.append(Paragraph("Nobody has decided on anything yet.", "note"))
     return drawn(blocks, Charts())
+
+
+def _differing(home: Home, run: Run, annotations: Sequence[Annotation]) -> Iterator[Block]:
+    """Yield what people, or people and the run's judge, rated differently, the farthest apart first, with its sample.
+
+    Nothing of it is told while somebody still has something to rate, nor whose response it was.
+    """
+    if any(standing.state == "waiting" for standing in queued(home, run.id)):
+        yield Paragraph("Where the ratings differ is listed once nobody has anything left to rate.", "note")
+        return
+    judges: Mapping[str, Mapping[AnnotationUnit, float]] = {}
+    with suppress(InputError):  # a run without a judge of the same things
+        judges = judged_of(home, run, SCALES[SCORE])
+    rows: list[tuple[float, list[Cell]]] = []
+    for rated in put_together(annotations):
+        said = dict(rated.said)
+        said |= {judge: values[rated.unit] for judge, values in judges.items() if rated.unit in values}
+        apart = max(said.values()) - min(said.values())
+        if apart:
+            link = Span(rated.unit.id, href=sample_link(run, rated.unit.id))
+            ratings = ", ".join(f"{name}: {value:g}" for name, value in said.items())
+            rows.append((apart, [link, rated.unit.measure, ratings, f"{apart:g}"]))
+    if not rows:
+        yield Paragraph("No two ratings of one thing differ.", "note")
+        return
+    rows.sort(key=lambda row: -row[0])
+    columns = [Column("sample", numeric=False), Column("measure", numeric=False), Column("ratings", numeric=False)]
+    title = f"Where ratings differ, the farthest apart first ({min(len(rows), MOST_APART):,} of {len(rows):,})"
+    yield Table([*columns, Column("apart")], [row for _, row in rows[:MOST_APART]], title)
 
 
 def undo_obstacle(home: Home, last: Decision | None, *, person: str) -> str:

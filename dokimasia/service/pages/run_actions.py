@@ -26,13 +26,14 @@ from dokimasia.service.forms import (
     values_of,
 )
 from dokimasia.service.pages.results import models_of
+from dokimasia.service.pages.samples import run_label
 from dokimasia.service.request_parsing import Q, read_request
 from dokimasia.service.routes.starting import GoneOn, changes_in
 from dokimasia.service.state import Service, Starter, TheService
 from dokimasia.service.suggestions import suggestions_of
 from dokimasia.service.uploads import RequestFiles
 from dokimasia.storage.deletion import run_size
-from dokimasia.storage.naming import Label, labels, name_run, set_tags
+from dokimasia.storage.naming import name_run, set_tags
 from dokimasia.storage.runs import Run
 
 router = APIRouter(prefix="/runs/{run}")
@@ -156,7 +157,7 @@ def _fork_form(
         "fork.html",
         status=422 if faults or problem else 200,
         run=run,
-        label=labels(service.home).get(run.id, Label()),
+        called=run_label(service.home, run),
         method=method,
         steps=steps,
         step=step,
@@ -184,10 +185,10 @@ def _fork_refusal(method: AnyMethod, run: Run) -> str:
 def ask_to_delete(request: Request, service: TheService, person: Starter, run: str) -> Response:
     """Show what would be deleted with a run."""
     row = service.run(run)
-    label = labels(service.home).get(row.id, Label())
+    called = run_label(service.home, row)
     resting = dependent_runs(service.home, row.id)
     size = run_size(service.home, row.id)
-    return page(request, "delete.html", run=row, label=label, resting=resting, size=size)
+    return page(request, "delete.html", run=row, called=called, resting=resting, size=size)
 
 
 @router.post("/delete")

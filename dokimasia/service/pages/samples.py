@@ -43,7 +43,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.people.comments import comments_on, views_of
 from dokimasia.storage.people.corrections import correction_events
-from dokimasia.storage.reading.browsing import Order, SamplePage, find_samples, sample_around
+from dokimasia.storage.reading.browsing import Around, Order, SamplePage, find_samples, sample_around
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run
 
@@ -72,6 +72,11 @@ def correcting(
     }
 
 
+def correction_anchor(model: str, repeat: int) -> str:
+    """Return the id of the part of a sample's page in which a model's answer is corrected."""
+    return f"correct-{model}-{repeat}"
+
+
 def _answer(answer: AnswerView, criteria: Sequence[Criterion], seen: int) -> dict[str, object]:
     """Return an answer with the judge's and the current score of each criterion, and the choices."""
     current_scores = addressed_scores(answer) if answer.score is not None else []
@@ -88,6 +93,7 @@ def _answer(answer: AnswerView, criteria: Sequence[Criterion], seen: int) -> dic
         for number, (criterion, score) in enumerate(zip(criteria, current_scores, strict=False), 1)
     ]
     return {
+        "anchor": correction_anchor(answer.model, answer.repeat),
         "model": answer.model,
         "repeat": answer.repeat,
         "score": answer.score,
@@ -234,6 +240,8 @@ def one_sample(
     value = samples_of(home, run.id, [sample_id])[sample_id]
     rows = rows_of(home, run.id, [sample_id]).get(sample_id, [])
     around = sample_around(home, run.id, filterable.kind, filter.sample_query, sample_id)
+    beside = around or _around_place(home, run, filterable, filter, request.query_params.get("at", ""))
+    pages = 1 if beside is None else max(1, -(-beside.place // PAGE))
     return page(
         request,
         "sample.html",
@@ -249,8 +257,10 @@ def one_sample(
         category=service.redact(value.category or ""),
         asked=filter,
         around=around,
-        before=sample_link(run, around.before, filter) if around and around.before is not None else "",
-        after=sample_link(run, around.after, filter) if around and around.after is not None else "",
+        beside=beside,
+        up=filter.query(page=pages) if pages > 1 else filter.query(),
+        before=sample_link(run, beside.before, filter) if beside and beside.before is not None else "",
+        after=sample_link(run, beside.after, filter) if beside and beside.after is not None else "",
         failures=sorted({failure_label(row.failure) for row in rows if row.failure}),
         body=draw_sample(service, run, value, view),
         images=[image.sha256 for image in value.images],
@@ -263,6 +273,16 @@ def one_sample(
         models=len({(row.model, row.arm) for row in rows if row.model}),
         many=MANY,
     )
+
+
+def _around_place(home: Home, run: Run, filterable: FilterableRun, filter: Filter, at: str) -> Around | None:
+    """Return the neighbours of a sample that was at a place of the filtered list before a correction removed it."""
+    if not (at.isascii() and at.isdigit() and 0 < len(at) < 10 and int(at)):
+        return None
+    place = int(at)
+    listed = find_samples(home, run.id, filterable.kind, filter.sample_query, limit=2, offset=max(0, place - 2))
+    ids = dict(listed.samples)
+    return Around(place, listed.total, ids.get(place - 1), ids.get(place))
 
 
 @router.get("/runs/{run_id}/calls/{sample_id:path}")
@@ -296,14 +316,21 @@ def _thumbnail(home: Home, sha256: str) -> bytes:
     return thumbnail(home.blobs.get(sha256), SIDE)
 
 
-def sample_link(run: Run, sample_id: str, filter: Filter | None = None) -> str:
-    """Return the address of a sample's page, with the filter by which it was found."""
-    return f"/runs/{run.id}/samples/{quote(sample_id, safe='')}{filter.query() if filter else ''}"
+def sample_link(run: Run, sample_id: str, filter: Filter | None = None, *, at: str = "") -> str:
+    """Return the address of a sample's page, with the filter by which it was found and its place in that list."""
+    return f"/runs/{run.id}/samples/{quote(sample_id, safe='')}{filter.query(at=at) if filter else ''}"
 
 
 def run_label(home: Home, run: Run) -> str:
     """Return the label of a run: its name, or its data, its method and the beginning of its id."""
-    return labels(home).get(run.id, Label()).name or f"{run.data_name} ({run.method} {run.id[:8]})"
+    about = f"{run.method} {run.id[:8]}"
+    named = labels(home).get(run.id, Label()).name
+    return named or (f"{data_label(home, run)} ({about})" if run.data_name else about)
+
+
+def data_label(home: Home, run: Run) -> str:
+    """Return what a run's data is called: its file, or the name of the run that it goes on from."""
+    return labels(home).get(run.data_name, Label()).name or run.data_name
 
 
 def _table(

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import re
-import time
 from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
@@ -16,17 +15,12 @@ from fastapi.responses import FileResponse, JSONResponse, RedirectResponse, Resp
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from dokimasia import report
-from dokimasia.endpoints.models import chosen_models, list_models
-from dokimasia.endpoints.probing import ModelCheck, check_models
-from dokimasia.errors import ConfigError, NotFound, StorageError
-from dokimasia.log import logger
-from dokimasia.operations.operation import RequestRefused
+from dokimasia.errors import ConfigError, StorageError
 from dokimasia.prompts import default_library
-from dokimasia.runs.reading.reporting import redact_texts
 from dokimasia.service.drawing import page
-from dokimasia.service.guard import COOKIE, Caller
+from dokimasia.service.guard import COOKIE
 from dokimasia.service.metrics import Metrics
-from dokimasia.service.state import WHO_COOKIE, Reader, Service, Starter, TheService
+from dokimasia.service.state import WHO_COOKIE, Reader, TheService
 from dokimasia.version import __version__
 
 router = APIRouter()
@@ -127,49 +121,12 @@ A_YEAR = 365 * 24 * 3600
 
 @router.get("/settings")
 def settings(request: Request, service: TheService, person: Reader) -> Response:
-    """Show the configuration as read when the service started."""
-    return _settings_page(request, service, person)
-
-
-@router.post("/settings/models/check")
-async def check_model(
-    request: Request, service: TheService, person: Starter, name: Annotated[str, Form(max_length=400)]
-) -> Response:
-    """Send a configured model a few small requests, as `dokimasia models --check` does, and show what came of them.
-
-    Only whoever runs the service may, since the requests are paid for and count against nobody's allowance.
-    """
-    if not person.self_named:
-        raise RequestRefused(HTTPStatus.FORBIDDEN, "only whoever runs this service can check a model")
-    specs = [spec for spec in chosen_models(service.settings, simulated=True) if spec.ref.name == name]
-    if not specs:
-        raise NotFound(f"no model {name[:80]!r} is configured")
-    if name in service.checking:
-        raise RequestRefused(HTTPStatus.CONFLICT, f"{name} is being checked: wait for the result")
-    logger(__name__).warning("a model is checked", model=name, who=person.name)
-    service.checking.add(name)
-    began = time.monotonic()
-    try:
-        (checked,) = await check_models(specs, settings=service.settings, home=service.home)
-    finally:
-        service.checking.discard(name)
-    seconds = time.monotonic() - began
-    return await run_in_threadpool(_settings_page, request, service, person, checked, seconds)
-
-
-def _settings_page(
-    request: Request, service: Service, person: Caller, checked: ModelCheck | None = None, seconds: float = 0.0
-) -> Response:
-    """Return the page of settings, with the result of a model's check if there is one."""
-    specs = chosen_models(service.settings, simulated=True)
-    models = list_models(service.settings, specs)
+    """Show the home, the limits and the prompts of the service."""
     library = default_library()
     files, size = _size(service.home.path)
     return page(
         request,
         "settings.html",
-        reached=[model for model in models if model.about is None],
-        simulated=[model for model in models if model.about is not None],
         prompts=[library.get(name) for name in library.names()],
         home=service.home.path,
         size=size,
@@ -177,8 +134,6 @@ def _settings_page(
         config=service.settings.config_path,
         data_root=service.data_root,
         limits=service.limits,
-        checked=None if checked is None else redact_texts(checked, service.redact),
-        seconds=seconds,
         scopes=sorted(person.scopes),
         known=[holder.name for _, holder in service.tokens.known] if "run" in person.scopes else [],
     )

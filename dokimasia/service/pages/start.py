@@ -10,6 +10,7 @@ from dokimasia.report.figures import MINUS, cost_text
 from dokimasia.runs.catalogue import OWN, method_of, plugin_methods
 from dokimasia.runs.reading.inspection import labelled_runs
 from dokimasia.service.drawing import page
+from dokimasia.service.pages.samples import data_label, run_label
 from dokimasia.service.response_cache import keep
 from dokimasia.service.state import IN_TURN, Reader, Service, TheService
 from dokimasia.storage.home import Home
@@ -138,6 +139,13 @@ def _rows(service: Service, runs: Sequence[tuple[Run, Label]], *, wait: bool = F
     return [_row(service, run, label, counts.get(run.id, ReachedCounts()), wait=wait) for run, label in runs]
 
 
+def _most_items(run: Run) -> int:
+    """Return how many items a run comes to at most; 0 where its method does not count them."""
+    estimate = run.options.get("estimate")
+    items = estimate.get("items") if isinstance(estimate, dict) else 0
+    return items if isinstance(items, int) else 0
+
+
 def _row(service: Service, run: Run, label: Label, reached: ReachedCounts, *, wait: bool) -> dict[str, object]:
     key = ("headline", run.id, run.status, run.updated_at, reached, count_corrections(service.home))
     headline_shown = service.cache.peek(key)
@@ -146,7 +154,10 @@ def _row(service: Service, run: Run, label: Label, reached: ReachedCounts, *, wa
     return {
         "run": run,
         "label": label,
+        "called": run_label(service.home, run),
+        "data": data_label(service.home, run),
         "far": reached,
+        "most_items": _most_items(run),
         "asked": run.model_names,
         "headline": headline_shown,
         "at_work": run.status in AT_WORK,

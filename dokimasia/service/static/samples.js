@@ -76,6 +76,7 @@
   document.addEventListener("htmx:afterSettle", (event) => {
     if (event.target.id !== "one" && event.detail.elt?.id !== "one") return;
     prepare();
+    offerCorrections();
     restore();
     narrow();
     if (document.activeElement === document.body) (one("#sample") ?? document.body).focus({ preventScroll: true });
@@ -208,7 +209,7 @@
   document.addEventListener("click", (event) => {
     if (event.target.closest?.("[data-help]")) help();
     const opens = event.target.closest?.("[data-opens]")?.dataset.opens;
-    if (opens) all(opens).forEach((part) => { part.open = true; });
+    if (opens) openAt(opens);
   });
 
   // The enlarged image with its regions: wheel, keys and dragging zoom and move it.
@@ -308,8 +309,30 @@
       figure.querySelector("svg, img").dataset.large = "";
     });
   };
+  // Beside each answer, a link that opens the form of its own correction, and of no other.
+  const offerCorrections = () => {
+    const sections = new Map(all(".correct.answered").map((part) => [part.querySelector("summary b").textContent, part]));
+    all(".sample .answers > .answer").forEach((answer) => {
+      const part = sections.get(answer.querySelector("summary b")?.textContent);
+      if (!part || !byHand() || answer.querySelector("[data-opens]")) return;
+      const one = document.createElement("a");
+      one.className = "button small";
+      one.href = `#${encodeURIComponent(part.id)}`;
+      one.dataset.opens = part.id;
+      one.textContent = "Correct this";
+      one.setAttribute("aria-label", `Correct this: ${part.querySelector("summary b").textContent}`);
+      answer.append(one);
+    });
+  };
+  const openAt = (id) => {
+    const part = document.getElementById(id);
+    for (let fold = part?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    if (part?.tagName === "DETAILS") part.querySelector("summary").focus();
+  };
   prepare();
+  offerCorrections();
   restore();
+  if (location.hash.startsWith("#correct-")) openAt(decodeURIComponent(location.hash.slice(1)));
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;

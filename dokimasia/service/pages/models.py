@@ -1,0 +1,227 @@
+"""The page of models: what runs may ask, a check of each, and a form by which an operator adds, edits and removes them."""
+
+import time
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import RedirectResponse, Response
+from pydantic import JsonValue
+
+from dokimasia.domain.identity import JsonObject
+from dokimasia.endpoints.added import added_table, field_of_fault, settings_with
+from dokimasia.endpoints.models import chosen_models, list_models
+from dokimasia.endpoints.probing import ModelCheck, check_models
+from dokimasia.errors import ConfigError, InputError, NotFound
+from dokimasia.log import logger
+from dokimasia.operations.knowledge import ModelSent, delete_model, put_model
+from dokimasia.operations.operation import RequestRefused
+from dokimasia.runs.reading.reporting import redact_texts
+from dokimasia.service.drawing import page
+from dokimasia.service.forms import (
+    FieldGroup,
+    InputField,
+    body_groups,
+    parse_form,
+    split_faults,
+    texts_from_request,
+    texts_of,
+    values_of,
+)
+from dokimasia.service.guard import Caller
+from dokimasia.service.request_parsing import validate_json
+from dokimasia.service.routing import Operating
+from dokimasia.service.state import Operator, Reader, Service, TheService
+
+router = APIRouter()
+
+FIRST = (
+    "model",
+    "api_base",
+    "api_key_env",
+    "input_price",
+    "output_price",
+    "rpm",
+    "tpm",
+    "max_concurrency",
+    "capabilities",
+)
+"""The settings that most models need; the others are folded."""
+
+NAME = InputField(
+    name="name", kind="text", required=True, hint="What runs call it: no spaces, commas, # or =.", flag=""
+)
+ModelName = Annotated[str, Form(max_length=400)]
+
+
+def model_groups(*, named: bool = True) -> list[FieldGroup]:
+    """Return the form of a model: if `named` its name, the usual settings, then the others, which are folded."""
+    first, others = body_groups(ModelSent, FIRST, leave_out=("sampling",))
+    if not named:
+        return [first, others]
+    return [FieldGroup("", (NAME, *first.controls), folded=False), others]
+
+
+@router.get("/models")
+def models(
+    request: Request,
+    service: TheService,
+    person: Reader,
+    edit: Annotated[str, Query(max_length=400)] = "",
+    saved: Annotated[str, Query(max_length=400)] = "",
+) -> Response:
+    """Show the models, with a form to add one, or to edit one that was added."""
+    values: Mapping[str, tuple[str, ...]] = {}
+    if edit:
+        table = added_table(service.settings, edit)
+        values = {name: texts for name, texts in texts_from_request(model_groups(), table).items() if texts}
+        values = {**values, "name": (edit,)}
+    return _models_page(request, service, person, edited=edit, values=values, saved=saved)
+
+
+@router.post("/models")
+async def save_model(request: Request, service: TheService, person: Operator, context: Operating) -> Response:
+    """Add a model, or save one that was edited; errors are shown beside their fields."""
+    texts = await texts_of(request)
+    groups, edited = model_groups(), texts.get("edited", [""])[0]
+    values = values_of(groups, {**texts, **({"name": [edited]} if edited else {})})
+    sent, faults = parse_form(groups, values)
+    name = str(sent.pop("name", ""))
+    problem = ""
+    kept = await run_in_threadpool(_kept, service, edited)
+    if not edited and name in service.settings.added:
+        faults["name"] = f"{name} was added before: edit it, or choose another name"
+    more, problem = _faults_of(service, name, sent, {*faults}, groups, values)
+    faults = {**more, **faults}
+    if not faults and not problem:
+        try:
+            await put_model(context, name, ModelSent.model_validate({**sent, **kept}))
+            return RedirectResponse(f"/models?{urlencode({'saved': name})}#models", HTTPStatus.SEE_OTHER)
+        except InputError as refused:
+            problem = str(refused)
+    return await run_in_threadpool(
+        lambda: _models_page(
+            request, service, person, edited=edited, values=values, faults=faults, problem=service.redact(problem)
+        )
+    )
+
+
+@router.post("/models/remove")
+async def remove(context: Operating, person: Operator, name: ModelName = "") -> Response:
+    """Remove a model that was added."""
+    await delete_model(context, name)
+    return RedirectResponse("/models#models", HTTPStatus.SEE_OTHER)
+
+
+@router.post("/models/check")
+async def check_model(request: Request, service: TheService, person: Operator, name: ModelName) -> Response:
+    """Send a configured model a few small requests, as `dokimasia models --check` does, and show what came of them.
+
+    Only an operator may, since the requests are paid for and count against nobody's allowance.
+    """
+    specs = [spec for spec in chosen_models(service.settings, simulated=True) if spec.ref.name == name]
+    if not specs:
+        raise NotFound(f"no model {name[:80]!r} is configured")
+    if name in service.checking:
+        raise RequestRefused(HTTPStatus.CONFLICT, f"{name} is being checked: wait for the result")
+    logger(__name__).warning("a model is checked", model=name, who=person.name)
+    service.checking.add(name)
+    began = time.monotonic()
+    try:
+        (checked,) = await check_models(specs, settings=service.settings, home=service.home)
+    finally:
+        service.checking.discard(name)
+    seconds = time.monotonic() - began
+    return await run_in_threadpool(lambda: _models_page(request, service, person, checked=checked, seconds=seconds))
+
+
+def _kept(service: Service, edited: str) -> JsonObject:
+    """Return the settings of an edited model that the form does not show."""
+    table = added_table(service.settings, edited) if edited else {}
+    return {name: value for name, value in table.items() if name == "sampling"}
+
+
+def _faults_of(
+    service: Service,
+    name: str,
+    sent: Mapping[str, JsonValue],
+    known: set[str],
+    groups: list[FieldGroup],
+    values: Mapping[str, tuple[str, ...]],
+) -> tuple[dict[str, str], str]:
+    """Return what is wrong with a model's settings, by field, and the message about what concerns no field.
+
+    Args:
+        service: the service.
+        name: the model's name.
+        sent: its settings.
+        known: fields that are wrong already.
+        groups: the form.
+        values: the texts of the form.
+    """
+    faults: dict[str, str] = {}
+    rest = {field: value for field, value in sent.items() if field not in known}
+    for _ in range(len(rest) + 2):  # each round finds the fault of one field or more, and goes on without these fields
+        try:
+            table = validate_json(ModelSent, rest).as_table()
+            settings_with(service.settings, name or "name", table)
+            return faults, ""
+        except ConfigError as problem:
+            fault = str(problem)
+            place = f"{service.settings.added_path}, [models.{name}]: "
+            sentence = fault.removeprefix(place)
+            found = {field_of_fault(sentence, ("name", *ModelSent.model_fields)): sentence.removeprefix("name: ")}
+        except InputError as problem:
+            fault = str(problem)
+            found, _ = split_faults(groups, fault, values)
+        new = {field: sentence for field, sentence in found.items() if field and field not in faults}
+        if not new:
+            return faults, "" if faults or known else fault
+        faults |= new
+        if "name" in new:
+            name = "name"
+        if "model" in new or not new.keys() & {"name", *rest}:
+            return faults, ""
+        rest = {field: value for field, value in rest.items() if field not in new}
+    return faults, ""
+
+
+def _models_page(
+    request: Request,
+    service: Service,
+    person: Caller,
+    *,
+    edited: str = "",
+    values: Mapping[str, tuple[str, ...]] | None = None,
+    faults: Mapping[str, str] | None = None,
+    problem: str = "",
+    saved: str = "",
+    checked: ModelCheck | None = None,
+    seconds: float = 0.0,
+) -> Response:
+    """Return the page of models, with the result of a check, or with the form as it was sent and what is wrong with it."""
+    specs = chosen_models(service.settings, simulated=True)
+    listed = list_models(service.settings, specs)
+    return page(
+        request,
+        "models.html",
+        status=HTTPStatus.UNPROCESSABLE_ENTITY if faults or problem else HTTPStatus.OK,
+        reached=[model for model in listed if model.about is None or model.added],
+        simulated=[model for model in listed if model.about is not None and not model.added],
+        config=service.settings.config_path,
+        file=service.settings.added_path,
+        may_change="operate" in person.scopes,
+        groups=model_groups(named=not edited),
+        values=values or {},
+        faults=faults or {},
+        problem=problem,
+        edited=edited,
+        keeps_sampling=bool(_kept(service, edited)),
+        data_root=False,
+        saved=saved if saved in service.settings.added else "",
+        checked=None if checked is None else redact_texts(checked, service.redact),
+        seconds=seconds,
+    )
