@@ -9,6 +9,7 @@ from dokimasia.people.annotation.agreement import (
     MeasureAgreement,
     PersonCompared,
 )
+from dokimasia.people.judgements import ceiling_rows, ceiling_tables
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table
 from dokimasia.report.data import SIMULATED_NOTE
@@ -37,40 +38,8 @@ def measure_blocks(agreement: AnnotationFigures) -> Iterator[Block]:
             yield Paragraph(f"No agreement between people: {measured.absent}.", "note")
         else:
             yield _together(measured, measured.chance_corrected)
-        yield from _beside_people(measured)
-
-
-def _beside_people(measured: MeasureAgreement) -> Iterator[Table]:
-    """Yield the human ceiling of judges with the test of replacement, where two people rated the same things."""
-    rows: list[Sequence[Cell]] = []
-    for name, judge in measured.judges.items():
-        ceiling, test = judge.ceiling, judge.replacement
-        if ceiling is None or test is None:
-            continue
-        omega: Cell = figures.NOTHING
-        if test.winning_rate is not None:
-            omega = f"{test.winning_rate:.2f}, {'can' if test.passed else 'not shown'}"
-        values = (ceiling.people, ceiling.judge, ceiling.difference)
-        rows.append(
-            [
-                Span(name, "strong"),
-                figures.count(ceiling.n),
-                *(figures.measured(value, ends=2) for value in values),
-                omega,
-            ]
-        )
-    if rows:
-        columns = [
-            Column("human ceiling", numeric=False),
-            Column("n"),
-            Column(
-                "people among themselves", meaning="of a person from the others: share who said the same, or distance"
-            ),
-            Column("the judge", meaning="from the same others"),
-            Column("judge less people"),
-            Column("in a person's place", meaning="people won, and whether the judge passes the test", numeric=False),
-        ]
-        yield Table(columns, rows, "The judge and people against the same panels")
+        beside = {name: (judge.ceiling, judge.replacement) for name, judge in measured.judges.items()}
+        yield from ceiling_tables(ceiling_rows(beside))
 
 
 def _held_against(measured: MeasureAgreement) -> Table:

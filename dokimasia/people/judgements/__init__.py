@@ -1,5 +1,6 @@
 """Read files of existing judgements (verdicts, scores and rankings) and measure how judges and people agree."""
 
+from dokimasia.people.judgements.blocks import CeilingRow, ceiling_rows, ceiling_tables
 from dokimasia.people.judgements.ceiling import BesidePeople, beside_people
 from dokimasia.people.judgements.figures import judgement_figures
 from dokimasia.people.judgements.reading import FIELDS, JudgementFile, read_judgements
@@ -8,11 +9,14 @@ from dokimasia.people.judgements.shape import HumanCeiling, JudgementFigures, Re
 __all__ = [
     "FIELDS",
     "BesidePeople",
+    "CeilingRow",
     "HumanCeiling",
     "JudgementFigures",
     "JudgementFile",
     "ReplacementTest",
     "beside_people",
+    "ceiling_rows",
+    "ceiling_tables",
     "judgement_figures",
     "read_judgements",
 ]
