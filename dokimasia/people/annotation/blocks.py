@@ -28,12 +28,15 @@ def measure_blocks(agreement: AnnotationFigures) -> Iterator[Block]:
     """Yield figures of agreement, as of `compare`, measure by measure."""
     if agreement.simulated:
         yield Paragraph(SIMULATED_NOTE, "warning")
+    if agreement.left_out:
+        yield Paragraph(f"Annotations left out: {figures.counts(agreement.left_out)}.", "warning")
     for measure, measured in agreement.measures.items():
         low, high = measured.scale
         people = figures.several(len(agreement.annotators), "person", "people")
         lead = f", {low} to {high}: {measured.annotations} ratings of {measured.n} by {people}"
         yield Paragraph((Span(measure, "strong"), lead))
         yield _held_against(measured)
+        yield _measures(measured)
         if measured.chance_corrected is None:
             yield Paragraph(f"No agreement between people: {measured.absent}.", "note")
         else:
@@ -56,6 +59,28 @@ def _held_against(measured: MeasureAgreement) -> Table:
     if measured.together is not None:
         rows += [_row(name, "the mean of the others", row) for name, row in measured.people.items()]
     return Table(columns, rows, "Judges and people held against people")
+
+
+def _measures(measured: MeasureAgreement) -> Table:
+    """Return accuracy, correlations, kappa and alpha of judges and people against people."""
+    compared = {name: judge.measures for name, judge in measured.judges.items()}
+    if measured.together is not None:
+        compared |= {name: person.measures for name, person in measured.people.items()}
+    columns = [Column("who", numeric=False), Column("n"), Column("left out", numeric=False)]
+    columns += [Column("the same, %", meaning="the nearest step of the scale is that of people")]
+    titles = ("Pearson", "Spearman", "Kendall", "kappa", "kappa, quadratic", "Krippendorff's alpha")
+    columns += [Column(title, numeric=False) for title in titles]
+    rows: list[Sequence[Cell]] = []
+    for name, measures in compared.items():
+        same: Cell = figures.NOTHING
+        if measures.same is not None and measures.n:
+            same = figures.share_of(measures.same, "")
+        correlations = (measures.pearson, measures.spearman, measures.kendall)
+        coefficients_shown = (*correlations, measures.kappa, measures.kappa_weighted, measures.alpha)
+        cells = [_coefficient(value) for value in coefficients_shown]
+        left_out = figures.counts(measures.left_out)
+        rows.append([Span(name, "strong"), figures.count(measures.n), left_out, same, *cells])
+    return Table(columns, rows, "Accuracy, correlations, kappa and alpha against people")
 
 
 def _row(name: str, against: str, row: PersonCompared | JudgeCompared) -> list[Cell]:

@@ -2,9 +2,9 @@
 
 from dokimasia.people.judgements.blocks import CeilingRow, ceiling_rows, ceiling_tables
 from dokimasia.people.judgements.ceiling import BesidePeople, beside_people
-from dokimasia.people.judgements.figures import judgement_figures
+from dokimasia.people.judgements.figures import compare_values, judgement_figures
 from dokimasia.people.judgements.reading import FIELDS, JudgementFile, read_judgements
-from dokimasia.people.judgements.shape import HumanCeiling, JudgementFigures, ReplacementTest
+from dokimasia.people.judgements.shape import HumanCeiling, JudgementFigures, ReplacementTest, ValuesCompared
 
 __all__ = [
     "FIELDS",
@@ -14,9 +14,11 @@ __all__ = [
     "JudgementFigures",
     "JudgementFile",
     "ReplacementTest",
+    "ValuesCompared",
     "beside_people",
     "ceiling_rows",
     "ceiling_tables",
+    "compare_values",
     "judgement_figures",
     "read_judgements",
 ]
