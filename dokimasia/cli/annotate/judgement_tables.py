@@ -38,19 +38,24 @@ def tables(figures: JudgementFigures) -> Iterator[Table | str]:
     yield from _against_gold(figures)
     yield from _against_people(figures)
     yield from _correlations(figures)
-    yield from _ratings(figures)
+    yield from rating_tables(figures)
     yield from beside_people_tables(
         {name: (judge.ceiling, judge.replacement) for name, judge in figures.judges.items()}
     )
 
 
-def _ratings(figures: JudgementFigures) -> Iterator[Table | str]:
+def rating_tables(figures: JudgementFigures) -> Iterator[Table | str]:
     """Yield the ratings of models, by each judge and by people."""
     for name, rated in figures.ratings.items():
-        table = grid(f"ratings by {escape(name)}", "battles", "rating", "adjusted", "group")
+        table = grid(f"ratings by {escape(name)}", "battles", "rating", "rank", "adjusted", "group")
         for model, figure in rated.models.items():
-            values = [NOTHING if value is None else _points(value) for value in (figure.rating, figure.adjusted)]
-            table.add_row(escape(model), str(figure.battles), *values, str(figure.group + 1))
+            rating, adjusted = (
+                NOTHING if value is None else _points(value) for value in (figure.rating, figure.adjusted)
+            )
+            rank = NOTHING
+            if figure.rank_interval is not None:
+                rank = "–".join(dict.fromkeys(map(str, figure.rank_interval)))
+            table.add_row(escape(model), str(figure.battles), rating, rank, adjusted, str(figure.group + 1))
         yield table
         notes = [f"{what} {_points(effect)} points" for what, effect in rated.effects.items()]
         notes += [f"not adjusted for {what}: {why}" for what, why in rated.not_adjusted.items()]
