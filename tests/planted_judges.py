@@ -65,6 +65,7 @@ def planted_passport(
     *,
     judge: PassportModel | None = None,
     prompts: Mapping[str, str] | None = None,
+    labels: Mapping[str, Mapping[str, float]] | None = None,
     seed: int = 0,
 ) -> Passport:
     """Return the passport that detections make."""
@@ -78,7 +79,9 @@ def planted_passport(
         runs=("0123456789abcdef",),
     )
     days = PassportDates(first="2026-01-02", last="2026-01-03")
-    return passport_of(PassportMaterial(judge or judge_of(), prompts or {}, (data,), found, dates=days, seed=seed))
+    return passport_of(
+        PassportMaterial(judge or judge_of(), prompts or {}, (data,), found, labels=labels or {}, dates=days, seed=seed)
+    )
 
 
 def kept_passport(path: Path, passport: Passport) -> Path:

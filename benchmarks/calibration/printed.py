@@ -92,6 +92,7 @@ RULES = (
     Rule(r"judging\.results\.by_category", RATE, "judging", "judging, accuracy of atom in one category"),
     Rule(r"judging\.results\.unfitted", RATE, "judging", "judging, accuracy of atom with equal scores alone"),
     Rule(r"judging\.results\.per_point\.(calls|cost)", RATE, "judging", "judging, accuracy of"),
+    Rule(r"judging\.results\.ceiling\.(people|judge|difference)", MEAN, "judging", "gap between methods"),
     Rule(r"judging\.people\.accuracy", RATE, "judging", "judging, people with one another"),
     Rule(r"judging\.people\.by_category", RATE, "judging", "judging, people in one category"),
     Rule(r"judging\.gaps\.difference", MEAN, "judging", "gap between methods"),

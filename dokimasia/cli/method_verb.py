@@ -1,6 +1,7 @@
 """The verb of a method, made from its request: options, dry run, progress and results."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import click
 
@@ -10,11 +11,27 @@ from dokimasia.cli.shared import dry_run_options, json_option, say
 from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.requests import RunRequest
 
+BATTLES = "--battles"
+
+
+class BattlesVerb(click.Command):
+    """A verb that rates battles that exist where `--battles FILE` is among its arguments, and starts a run otherwise."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Return the context of the verb, or of the command that rates battles."""
+        if any(word.partition("=")[0] == BATTLES for word in args):
+            from dokimasia.cli.annotate.judgements import battles_command
+
+            return battles_command.make_context(info_name, args, parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
 
 def verb_of(method: AnyMethod) -> click.Command:
     """Return the command that starts a run of a method, resumes it, or prints its results if it is done."""
 
-    @click.command(help=method.request.__doc__)
+    @click.command(help=method.request.__doc__, cls=BattlesVerb if method.rates_battles else click.Command)
     @request_options(method.request, leave_out=method.unmeasured)
     @dry_run_options
     @json_option

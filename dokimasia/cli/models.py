@@ -8,14 +8,17 @@ from rich.markup import escape
 
 from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.shared import console, grid, json_option, print_json
+from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dokimasia.domain.call import Capability
     from dokimasia.domain.identity import JsonObject
+    from dokimasia.endpoints.discovery import Discovery
     from dokimasia.endpoints.models import KeyListed, ModelListed, PriceListed
     from dokimasia.endpoints.probing import ModelCheck
+    from dokimasia.settings import Settings
 
 SOURCES = {"configuration": "configured", "list": "LiteLLM list", "simulated": "simulated", "person": "a person"}
 _ASKED: "tuple[Capability, ...]" = ("vision", "json_schema", "tools", "image_edit")
@@ -26,6 +29,14 @@ MARKS = {"yes": "[green]yes[/green]", "no": "[red]no[/red]", "unknown": "[yellow
 @click.command()
 @click.argument("names", nargs=-1)
 @click.option("--check", is_flag=True, help="Send small paid requests to each model and store what they show.")
+@click.option(
+    "--discover",
+    "discovering",
+    is_flag=True,
+    help="List the models of local servers (vLLM, Ollama, llama.cpp, LM Studio) with their lines for dokimasia.toml. NAMES are "
+    "then addresses; by default the servers' usual ports of this machine.",
+)
+@click.option("--write", is_flag=True, help="With --discover: add the lines to dokimasia.toml.")
 @click.option("--simulated", is_flag=True, help="Also list the simulated models that ship with the package.")
 @click.option(
     "--set",
@@ -41,6 +52,8 @@ def command(
     backend: Backend,
     names: tuple[str, ...],
     check: bool,
+    discovering: bool,
+    write: bool,
     simulated: bool,
     assignments: tuple[str, ...],
     remove: bool,
@@ -54,7 +67,17 @@ def command(
 
     --set model=openai/gpt-5 --set api_key_env=OPENAI_API_KEY keeps a model in the home, beside those of dokimasia.toml,
     for this command line, Python and the service alike; settings that are not named have their defaults.
+
+    --discover sends nothing to a model: it asks local servers for their lists.
     """
+    if write and not discovering:
+        raise click.UsageError("--write goes with --discover")
+    if discovering:
+        if check or simulated or assignments or remove:
+            raise click.UsageError("--discover goes with --write and --json alone")
+        backend.only_here("dokimasia models --discover")
+        _discover(backend.settings, names, write=write, as_json=as_json)
+        return
     if assignments or remove:
         _change(backend, names, assignments, remove=remove, check=check, as_json=as_json)
         return
@@ -146,6 +169,48 @@ def _table(assignments: tuple[str, ...]) -> "JsonObject":
         raise click.BadParameter(f"{problem}: write KEY=VALUE, each key once", param_hint="--set") from None
 
 
+def _discover(settings: "Settings", addresses: tuple[str, ...], *, write: bool, as_json: bool) -> None:
+    """Print the models of local servers, and add their lines to the configuration on request."""
+    import asyncio
+    from pathlib import Path
+
+    from dokimasia.endpoints.discovery import discover
+    from dokimasia.errors import ConfigError
+    from dokimasia.settings import CONFIG_NAME
+
+    bases = {(spec.ref.model, spec.api_base) for spec in settings.models.values()}
+    found = asyncio.run(discover(addresses, taken=settings.models.keys()))
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+    else:
+        _print_discovered(found)
+    if write:
+        path = settings.config_path or Path(CONFIG_NAME)
+        fresh = [model for model in found.models if (model.model, model.api_base) not in bases]
+        try:
+            with path.open("a", encoding="utf-8") as file:
+                file.writelines(f"\n{model.lines}" for model in fresh)
+        except OSError as error:
+            raise ConfigError(f"{path} cannot be written: {error.strerror}; print the lines without --write") from error
+        click.echo(f"added {several(len(fresh), 'model')} to {path}", err=True)
+
+
+def _print_discovered(found: "Discovery") -> None:
+    seen = {True: MARKS["yes"], False: MARKS["no"], None: MARKS["unknown"]}
+    table = grid("model", "server", "address", "sees images", "context")
+    for model in found.models:
+        context = "?" if model.context is None else f"{model.context:,}"
+        table.add_row(_plain(model.model), model.server, _plain(model.api_base), seen[model.vision], context)
+    out = console()
+    if found.models:
+        out.print(table)
+        out.print("For dokimasia.toml, where --write adds them:\n", style="dim")
+        for model in found.models:
+            out.print(model.lines, markup=False, highlight=False)
+    for base in found.silent:
+        out.print(f"no server with models answers at {_plain(base)}", style="dim")
+
+
 def _print_listed(models: "Sequence[ModelListed]") -> None:
     simulated = [model for model in models if model.about is not None]
     if len(simulated) < len(models):
@@ -228,7 +293,7 @@ def _measured(check: "ModelCheck") -> list[str]:
 
 
 def _paid(checks: "list[ModelCheck]") -> str:
-    from dokimasia.report.figures import cost_text, several
+    from dokimasia.report.figures import cost_text
 
     costs = [result.cost for result in checks]
     known_cost = sum(cost or 0.0 for cost in costs)

@@ -132,7 +132,11 @@ class AnnotationRow(RowModel):
 
 
 def read_annotations(
-    path: Path, *, known: Callable[[AnnotationUnit], str | None] | None = None, filled: bool = False
+    path: Path,
+    *,
+    known: Callable[[AnnotationUnit], str | None] | None = None,
+    filled: bool = False,
+    unrated: list[int] | None = None,
 ) -> list[Annotation]:
     """Return the ratings of a file, in order.
 
@@ -146,6 +150,7 @@ def read_annotations(
         path: `.csv` with a heading, else JSON lines.
         known: returns the problem of a unit, such as an unknown sample; None if there is none.
         filled: whether lines with neither annotator nor value are unfilled lines of a form, to be left out.
+        unrated: takes the numbers of the lines without a value, which are then left out; without it they are refused.
 
     Raises:
         NotFound: there is no such file.
@@ -157,6 +162,9 @@ def read_annotations(
     adjudications: dict[AnnotationUnit, int] = {}
     for row in problems.readable(read_records(path)):
         if filled and row.fields.get("annotator") is None and row.fields.get("value") is None:
+            continue
+        if unrated is not None and row.fields.get("value") in (None, ""):
+            unrated.append(row.line)
             continue
         parsed = parse_row(AnnotationRow, row.fields)
         if isinstance(parsed, list):

@@ -1,6 +1,7 @@
 """Passports of judges: a judge's measured error rates, the prompts used, and a hash over both."""
 
 import hashlib
+import operator
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
@@ -149,6 +150,29 @@ class OwnAnswers(Judgements):
     reason: str = Field(description="why nothing was measured; empty where something was")
 
 
+class LabelCeiling(Judgements):
+    """The judge beside people: each person, and the judge, against what all the other people say of the same items.
+
+    An item is called worse than the gold answer, or not. The people are counted and not named.
+    """
+
+    people: Count = Field(description="people who labelled items that others labelled, too")
+    comparisons: Count = Field(description="people times the items that they, the judge and others judged")
+    among_people: MeasuredShare = Field(description="share of the other people who said the same as a person")
+    judge: MeasuredShare = Field(description="share of the same other people who said the same as the judge")
+    difference: MeasuredDifference = Field(description="judge less people")
+    epsilon: Fraction = Field(description="how much more often a person may be closer to the others than the judge")
+    winning_rate: Fraction | None = Field(description="tested people whose place the judge can take; null without any")
+    advantage: Fraction | None = Field(
+        description="mean share of the items on which the judge is at least as close to the others as the person"
+    )
+    passed: bool = Field(description="whether the judge can take a person's place: the winning rate is at least a half")
+    items_needed: Count | None = Field(
+        description="items with which half of the people are won; null if no number is known"
+    )
+    warning: str = Field(description="why the verdict says little; empty where nothing does")
+
+
 class ReplyRates(Value):
     """What came of asking: failures by kind, and what a judgement costs in US dollars."""
 
@@ -248,6 +272,11 @@ class Passport(Value):
         default=(), description="all errors of a task under an evaluator, by halves of the images"
     )
     recommended: tuple[Recommendation, ...]
+    human_ceiling: tuple[LabelCeiling, ...] = Field(
+        default=(),
+        exclude_if=operator.not_,
+        description="the judge beside people, where several labelled the same items; absent where they did not",
+    )
 
     def sealed(self) -> Self:
         """Return the passport with the hash of its content."""

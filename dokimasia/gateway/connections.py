@@ -2,9 +2,14 @@
 
 import asyncio
 import zlib
+from http import HTTPStatus
 from ssl import SSLContext
 
 import aiohttp
+import orjson
+from pydantic import JsonValue
+
+from dokimasia.domain.identity import JsonObject
 
 KEEP_ALIVE = 4.0
 """Seconds that an idle connection is kept: less than the 5 after which the usual servers (uvicorn) close theirs, so that
@@ -73,6 +78,30 @@ async def read_body(response: aiohttp.ClientResponse, most: int) -> bytes | None
     if decoder is not None:
         decoder.check_end()
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+async def ask_json(
+    connections: Connections, url: str, *, body: JsonObject | None = None, seconds: float, most: int
+) -> JsonValue:
+    """Return the JSON that an address answers with status 200; None for any other answer, or for none in time.
+
+    Args:
+        connections: what opens the connection.
+        url: the address; a redirect is not followed.
+        body: sent as JSON by POST; without it the address is asked by GET.
+        seconds: the longest that the whole reply may take.
+        most: the most bytes of the reply.
+    """
+    method = "GET" if body is None else "POST"
+    try:
+        async with (
+            asyncio.timeout(seconds),
+            connections.session().request(method, url, json=body, allow_redirects=False) as response,
+        ):
+            content = await read_body(response, most) if response.status == HTTPStatus.OK else None
+            return None if content is None else orjson.loads(content)
+    except (OSError, ValueError, aiohttp.ClientError):  # a timeout is an OSError
+        return None
 
 
 class _Decoder:

@@ -181,7 +181,8 @@ class _Archive:
             zstandard = importlib.import_module("zstandard")
         except ImportError:
             raise ConfigError(
-                f"{place} is packed with Zstandard: pip install zstandard, or convert the log: inspect log convert --to json"
+                f"{place} is packed with Zstandard: pip install 'dokimasia[inspect]', or convert the log: "
+                "inspect log convert --to json"
             ) from None
         if entry.compress_type != 93:
             raise DataError(f"{place} is packed by method {entry.compress_type}, which is not read")

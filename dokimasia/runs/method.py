@@ -141,6 +141,7 @@ class Method(Generic[Q, P]):
         shown: the factor from a row's score to the scale of the figures: 100 if a share is shown in percent.
         rubrics: returns an id of the rubrics that a run scored each sample's answers by, by the sample's name; None if rows
             name criteria.
+        rates_battles: whether battles that exist are rated in place of a run, with `--battles FILE` after the verb.
         judged: returns the judge's scores of things that people rate, too, by the way the judge was asked (empty: all of
             them); by default the scores of its rows' models.
         decisions: returns the yes-or-no decisions of a run, whose rates `dokimasia correct` corrects.
@@ -193,6 +194,7 @@ class Method(Generic[Q, P]):
     scale: tuple[float, float] | None = None
     shown: float = 1.0
     rubrics: Callable[[Home, Run], Mapping[str, str]] | None = None
+    rates_battles: bool = False
     judged: "Callable[[Home, Run], Mapping[str, Mapping[AnnotationUnit, float]]] | None" = None
     decisions: "Callable[[Home, Run], DecidedRun] | None" = None
     pairs: "Callable[[Home, Run], Iterable[ResponsePair]] | None" = None

@@ -341,6 +341,10 @@ Subsample = Annotated[int | None, Field(ge=1, le=MOST_SAMPLES)]
 """How many samples are drawn; None for all."""
 
 
+DataSets = Annotated[Path, Option(argument=True, exists=True, several=True, hub=True), HubNames]
+"""The data of a method that has a board: the command line takes several data sets, or a file of a suite, a run each."""
+
+
 class DataRequest(RunRequest):
     """What every run over a data set is asked: the file, how much of it, and what to do with its bad lines.
 

@@ -23,6 +23,7 @@ from pydantic import Field, ValidationError
 
 from dokimasia.datasets.formats import READERS
 from dokimasia.datasets.images import EXTENSIONS, MAX_BYTES, image_format, read_image
+from dokimasia.domain.hub import SCHEME
 from dokimasia.domain.identity import Value, digest
 from dokimasia.errors import InputError, NotFound
 from dokimasia.operations.operation import RequestRefused
@@ -647,6 +648,12 @@ class RequestFiles:
             return self.uploads.path(text, where)
         if text.startswith(RUN):
             return self._of_run(text, where)
+        if text.startswith(SCHEME):
+            raise InputError(
+                f"{where}: a service reads no data set of the Hub by name, since that would be by the network and the token "
+                "of whoever runs it: save it as Parquet, and upload the file with POST /api/uploads, or name the data set "
+                "in a command on a home of your own"
+            )
         path = self._below_root(text)
         if path is None:
             below = "" if self.root is None else ", nor a path below the folder of --data-root"

@@ -136,6 +136,28 @@ def test_labels_of_people_are_held_against_the_judge(folder: Path, capsys: pytes
     assert checked(capsys, labels) == figures
 
 
+def test_a_passport_has_the_ceiling_of_people_who_labelled_the_same(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Once a second person has labelled the planted errors, the passport holds the judge and both against the same panels."""
+    home = ["--home", str(folder / "home")]
+    assert run(command(folder, "sim/judge", "--name", "both")) == 0
+    form = str(folder / "both.jsonl")
+    assert run(["decide", "both-errors", "--export", form, *home]) == 0
+    for person in ("anna", "ben"):
+        filled = str(folder / f"{person}.jsonl")
+        assert run(["sim", "label", form, "--person", person, "-o", filled]) == 0
+        assert run(["decide", "both-errors", "--import", filled, "--who", person, *home]) == 0
+    passport = checked(capsys, ["passport", "sim/judge", *home])
+    for ceiling in passport["human_ceiling"]:
+        assert ceiling["people"] >= 2
+        assert ceiling["comparisons"] >= 2 * ceiling["n"] > 100
+        assert 0.5 < ceiling["among_people"]["share"] < 1
+        assert ceiling["judge"]["low"] > ceiling["difference"]["mean"]
+    assert run(["passport", "sim/judge", *home]) == 0
+    assert "human ceiling" in capsys.readouterr().out
+
+
 def test_a_dry_run_sends_nothing(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It prints the estimate of planting, and makes no home."""
     arguments = command(folder, "sim/judge", "--dry-run")

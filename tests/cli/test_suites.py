@@ -53,6 +53,20 @@ def test_several_data_sets(worlds: Path, tmp_path: Path, capfd: pytest.CaptureFi
     assert len(runs_of(capfd, home)) == 2
 
 
+def test_duels_over_several_data_sets(worlds: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Duels take a suite, too: a run for each data set, and the board by the reward against the one baseline."""
+    words = ["--judge", "sim/judge", "--models", "sim/strong,sim/steady", "--baseline", "sim/weak", "--limit", 3]
+    data = (worlds / "first.jsonl", worlds / "second.jsonl")
+    said = json.loads(called(capfd, "duel", *data, *words, "--home", tmp_path / "home", "--json"))
+    assert [row["end"] for row in said["runs"]] == ["complete", "complete"]
+    assert [one["title"] for one in said["board"]["data"]] == ["first.jsonl", "second.jsonl"]
+    assert set(said["board"]["models"]) == {"sim/strong", "sim/steady"}
+    means = {name: model["mean"]["mean"] for name, model in said["board"]["models"].items()}
+    for name, mean in means.items():
+        entries = said["board"]["models"][name]["entries"].values()
+        assert mean == pytest.approx(sum(entry["figure"]["mean"] for entry in entries) / 2, abs=1e-4)
+
+
 def test_run_is_the_one_of_its_data_alone(worlds: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """A run of a suite is the run that the same command over one data set continues."""
     words = [*WORDS, "--home", tmp_path / "home", "--dry-run", "--json"]

@@ -1,11 +1,14 @@
 """Readers of other harnesses' results: each format to one table, failures told from scores, and bad files refused."""
 
 import json
+import re
+import sys
 import zipfile
 from collections import Counter
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from dokimasia.datasets import named_file
 from dokimasia.errors import ConfigError, DataError, NotFound
@@ -281,9 +284,9 @@ def test_hostile_archives_are_refused(tmp_path: Path) -> None:
         read_results(other)
 
 
-def test_a_zstandard_bomb_is_unpacked_no_further_than_it_says(tmp_path: Path) -> None:
-    """A part that says that it is small, and is not, is damage; no more than its stated size is unpacked."""
-    zstandard = pytest.importorskip("zstandard")
+@pytest.fixture
+def bomb(tmp_path: Path) -> Path:
+    """An Inspect log with a part packed by Zstandard that is much larger than it says."""
     packed = zstandard.ZstdCompressor().compress(b" " * 2**26)
     path = tmp_path / "bomb.eval"
     with zipfile.ZipFile(path, "w") as archive:
@@ -295,8 +298,20 @@ def test_a_zstandard_bomb_is_unpacked_no_further_than_it_says(tmp_path: Path) ->
     data = data[: central + 10] + (93).to_bytes(2, "little") + data[central + 12 :]
     data = data[:8] + (93).to_bytes(2, "little") + data[10:]
     path.write_bytes(data)
+    return path
+
+
+def test_a_zstandard_bomb_is_unpacked_no_further_than_it_says(bomb: Path) -> None:
+    """A part that says that it is small, and is not, is damage; no more than its stated size is unpacked."""
     with pytest.raises(DataError, match="the archive is damaged"):
-        read_results(path, format="inspect")
+        read_results(bomb, format="inspect")
+
+
+def test_without_zstandard_the_extra_is_named(bomb: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the package is missing, the error names the extra that brings it."""
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(ConfigError, match=re.escape("pip install 'dokimasia[inspect]'")):
+        read_results(bomb, format="inspect")
 
 
 def test_what_is_asked_for_is_checked(tmp_path: Path) -> None:

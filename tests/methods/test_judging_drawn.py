@@ -5,7 +5,7 @@ import pytest
 
 from dokimasia.domain.judging.judgements import HumanRanking
 from dokimasia.methods.judging.figures import ShownRanking, comparisons_of, judging_tables, order_effect, per_point
-from dokimasia.methods.judging.report import DRAWING, accuracy, cost, gaps, margins, order
+from dokimasia.methods.judging.report import DRAWING, accuracy, conclusion, cost, gaps, margins, order
 from dokimasia.report.blocks import Chart, Paragraph, Table, plain
 from dokimasia.report.data import ReportData
 from dokimasia.report.fields import Share, as_json
@@ -75,6 +75,14 @@ def rows_of(section, number=0):
     """The rows of a section's nth table, as texts."""
     table = [block for block in section.blocks if isinstance(block, Table)][number]
     return [[plain(cell).replace("\xa0", " ") for cell in row] for row in table.rows]
+
+
+def test_the_conclusion_says_how_the_best_method_does_beside_people(data) -> None:
+    """Two people who say the same are no better than a method that knows it, and the test says whether it can take a place."""
+    said = " ".join(plain(sentence) for sentence in conclusion(data))
+    assert (
+        "Against the same other people it agrees in 100.0 %, a person in 100.0 %; it can take a person's place" in said
+    )
 
 
 def test_the_table_has_the_form_of_the_paper(data) -> None:

@@ -13,7 +13,7 @@ from dokimasia.errors import DataError, NotFound
 from dokimasia.people.passports.blocks import blocks_of
 from dokimasia.people.passports.choosing import recommendations, task_halves
 from dokimasia.people.passports.files import encoded, read_passport, schema, write_passport
-from dokimasia.report.blocks import Span, Table
+from dokimasia.report.blocks import Span, Table, plain
 from tests.planted_judges import detections, judge_of, planted_passport
 
 
@@ -73,6 +73,36 @@ def test_a_judge_that_takes_the_first_place_shows() -> None:
     assert first.bias.low > 0.2
     assert first.consistency.high is not None
     assert first.consistency.high < 0.8
+
+
+def test_the_judge_stands_beside_people_who_labelled_the_same_items() -> None:
+    """Two people who say what was planted agree always, the judge as often as it sees errors and raises no alarm."""
+    found = detections(misses=0.4, alarms=0.2, images=30)
+    truth = {one.item: float(one.case == "error") for one in found if one.case in ("error", "neutral")}
+    labels = {item: {"ann": worse, "ben": worse} for item, worse in truth.items()}
+    passport = planted_passport(found, labels=labels)
+    assert {one.evaluator for one in passport.human_ceiling} == {one.evaluator for one in passport.replies}
+    decided = passport.decisions("image-to-text", "right-or-wrong")
+    ceiling = next(one for one in passport.human_ceiling if one.evaluator == "right-or-wrong")
+    assert decided is not None
+    assert (ceiling.people, ceiling.n, ceiling.comparisons) == (2, len(truth), 2 * len(truth))
+    assert (ceiling.among_people.share, ceiling.passed) == (1.0, False)
+    right = decided.sensitivity.k + decided.specificity.k
+    assert ceiling.judge.share == pytest.approx(right / len(truth), abs=1e-6)
+    assert ceiling.warning.startswith("there are two people")
+    assert "ann" not in encoded(passport).decode()
+    told = [
+        plain(cell) for block in blocks_of(passport) if isinstance(block, Table) for row in block.rows for cell in row
+    ]
+    assert "0.00, not shown" in told
+
+
+def test_a_passport_without_several_people_says_nothing_of_them() -> None:
+    """One label an item makes no ceiling; the file, its hash and its identity are those without labels."""
+    found = detections()
+    alone = planted_passport(found, labels={found[0].item: {"ann": 1.0}})
+    assert alone == planted_passport(found)
+    assert b"human_ceiling" not in encoded(alone)
 
 
 def test_own_answers_need_own_answers() -> None:

@@ -168,6 +168,14 @@ def asked(places: RequestFiles, **fields: Any) -> Deep:
     return read_request(Deep, {"data": "q.jsonl", **fields}, places)
 
 
+def test_a_data_set_of_the_hub_is_refused_with_the_reason(places: RequestFiles) -> None:
+    """A service reads nothing by name from the Hub: the network and the token would be the operator's."""
+    with pytest.raises(
+        InputError, match=r"the network and the token of whoever runs it: save it as Parquet, and upload"
+    ):
+        places.file("hf://MMMU/MMMU/Art:validation", "data")
+
+
 def test_a_path_below_the_root_is_found_wherever_it_stands(places: RequestFiles) -> None:
     """Tuples, pairs, mappings, nested models, optional fields and runs: all paths come out absolute and without links."""
     root = places.root

@@ -439,7 +439,7 @@ def agreement(
     else:
         figures = compare(None, annotations, judged=judged, scale=scale, epsilon=epsilon)
     for file in (annotations, *judged):
-        say_ratings(file, read_annotations(file))
+        say_ratings(file, read_annotations(file, unrated=[]))
     if as_json:
         print_json(figures)
         return

@@ -1,13 +1,20 @@
 """Tables for the terminal of judgements compared with correct values and with people."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from rich.markup import escape
 from rich.table import Table
 
-from dokimasia.cli.annotate.tables import NOTHING, beside_people_tables, coefficient, rate_text
+from dokimasia.cli.annotate.tables import (
+    NOTHING,
+    add_correlations,
+    agreement_cells,
+    beside_people_tables,
+    coefficient,
+    rate_text,
+)
 from dokimasia.cli.shared import grid
-from dokimasia.people.judgements.shape import JudgementFigures, ValuesCompared
+from dokimasia.people.judgements.shape import JudgementFigures
 from dokimasia.report.fields import Interval
 from dokimasia.report.figures import MINUS, bracketed, several
 
@@ -31,19 +38,24 @@ def tables(figures: JudgementFigures) -> Iterator[Table | str]:
     yield from _against_gold(figures)
     yield from _against_people(figures)
     yield from _correlations(figures)
-    yield from _ratings(figures)
+    yield from rating_tables(figures)
     yield from beside_people_tables(
         {name: (judge.ceiling, judge.replacement) for name, judge in figures.judges.items()}
     )
 
 
-def _ratings(figures: JudgementFigures) -> Iterator[Table | str]:
+def rating_tables(figures: JudgementFigures) -> Iterator[Table | str]:
     """Yield the ratings of models, by each judge and by people."""
     for name, rated in figures.ratings.items():
-        table = grid(f"ratings by {escape(name)}", "battles", "rating", "adjusted", "group")
+        table = grid(f"ratings by {escape(name)}", "battles", "rating", "rank", "adjusted", "group")
         for model, figure in rated.models.items():
-            values = [NOTHING if value is None else _points(value) for value in (figure.rating, figure.adjusted)]
-            table.add_row(escape(model), str(figure.battles), *values, str(figure.group + 1))
+            rating, adjusted = (
+                NOTHING if value is None else _points(value) for value in (figure.rating, figure.adjusted)
+            )
+            rank = NOTHING
+            if figure.rank_interval is not None:
+                rank = "–".join(dict.fromkeys(map(str, figure.rank_interval)))
+            table.add_row(escape(model), str(figure.battles), rating, rank, adjusted, str(figure.group + 1))
         yield table
         notes = [f"{what} {_points(effect)} points" for what, effect in rated.effects.items()]
         notes += [f"not adjusted for {what}: {why}" for what, why in rated.not_adjusted.items()]
@@ -63,7 +75,7 @@ def _against_gold(figures: JudgementFigures) -> Iterator[Table]:
         if against is not None:
             lowest = NOTHING if against.same is None or against.same.bounds is None else against.same.bounds.low
             every = lowest if isinstance(lowest, str) else f"{lowest:.2%}"
-            table.add_row(escape(name), *_agreement(against, every))
+            table.add_row(escape(name), *agreement_cells(against, every))
     table.caption = "Of all: failures counted as wrong, as published accuracies often are."
     if table.row_count:
         yield table
@@ -82,7 +94,7 @@ def _against_people(figures: JudgementFigures) -> Iterator[Table]:
     comparisons |= {name: person.others for name, person in figures.people.items()}
     for name, against in comparisons.items():
         if against is not None:
-            table.add_row(escape(name), *_agreement(against, coefficient(against.kappa_weighted), last=True))
+            table.add_row(escape(name), *agreement_cells(against, coefficient(against.kappa_weighted), last=True))
     table.caption = "A judge against what most people said, or their mean; a person against the others."
     if table.row_count:
         yield table
@@ -99,26 +111,11 @@ def _against_people(figures: JudgementFigures) -> Iterator[Table]:
         yield table
 
 
-def _agreement(against: ValuesCompared, extra: str, *, last: bool = False) -> list[str]:
-    """Return the cells for n, left out items, same values, kappa and alpha, with an extra cell beside kappa."""
-    left_out = ", ".join(f"{count} {reason}" for reason, count in against.left_out.items()) or NOTHING
-    same = NOTHING if against.same is None else rate_text(against.same)
-    middle = [coefficient(against.kappa), extra] if last else [extra, coefficient(against.kappa)]
-    return [str(against.n), left_out, same, *middle, coefficient(against.alpha)]
-
-
 def _correlations(figures: JudgementFigures) -> Iterator[Table]:
     table = grid("correlation", "against", "n", "Pearson", "Spearman", "Kendall")
     for name, judge in figures.judges.items():
-        _add_correlations(table, name, {"correct values": judge.gold, "people": judge.people})
+        add_correlations(table, name, {"correct values": judge.gold, "people": judge.people})
     for name, person in figures.people.items():
-        _add_correlations(table, name, {"correct values": person.gold, "the others": person.others})
+        add_correlations(table, name, {"correct values": person.gold, "the others": person.others})
     if table.row_count:
         yield table
-
-
-def _add_correlations(table: Table, name: str, comparisons: Mapping[str, ValuesCompared | None]) -> None:
-    for what, against in comparisons.items():
-        if against is not None and against.n:
-            values = (against.pearson, against.spearman, against.kendall)
-            table.add_row(escape(name), what, str(against.n), *map(coefficient, values))

@@ -42,13 +42,21 @@ def epsilon_option(function: Callable[..., R]) -> Callable[..., R]:
     )(function)  # fmt: skip
 
 
-@click.command("judgements", short_help="Compare judgements of files with people and correct values.")
-@click.argument("files", nargs=-1, required=True, metavar="[NAME=]FILE...")
-@click.option(
+MAP = click.option(
     "--map", "columns", multiple=True, callback=_mapping, metavar="FIELD=COLUMN",
     help="Columns of item, judge, value, swapped, gold, order, first, second, first_length, second_length, cluster: names, "
     "several joined with +, JSON pointers (/results/-1/winner), or # for the line.",
 )  # fmt: skip
+NUMBERS = click.option(
+    "--numbers", type=click.Choice(["places", "steps"]),
+    help="What a number says of a pair: the better place (1, 2, 0 a tie, 1.5 between), or steps from 2 to -2.",
+)  # fmt: skip
+BY_PLACE = click.option("--by-place", is_flag=True, help="Verdicts of the swapped order name places, not responses.")
+
+
+@click.command("judgements", short_help="Compare judgements of files with people and correct values.")
+@click.argument("files", nargs=-1, required=True, metavar="[NAME=]FILE...")
+@MAP
 @click.option(
     "--people", callback=split_names, metavar="NAMES", help="People: columns, or names in the column of judges."
 )
@@ -60,11 +68,8 @@ def epsilon_option(function: Callable[..., R]) -> Callable[..., R]:
     type=click.Choice(["pairs", "scores", "rankings"]),
     help="What the judgements are (default: as they look).",
 )
-@click.option(
-    "--numbers", type=click.Choice(["places", "steps"]),
-    help="What a number says of a pair: the better place (1, 2, 0 a tie, 1.5 between), or steps from 2 to -2.",
-)  # fmt: skip
-@click.option("--by-place", is_flag=True, help="Verdicts of the swapped order name places, not responses.")
+@NUMBERS
+@BY_PLACE
 @epsilon_option
 @json_option
 @common
@@ -105,4 +110,51 @@ def judgements(
 
     out = console()
     for table in tables(figures):
+        out.print(table)
+
+
+@click.command("battles")
+@click.option(
+    "--battles", "file", required=True, metavar="FILE", help="Battles that exist: a line a verdict on two models."
+)
+@MAP
+@NUMBERS
+@BY_PLACE
+@json_option
+@common
+def battles_command(
+    settings: "Settings",
+    file: str,
+    columns: dict[str, str],
+    numbers: "Numbers | None",
+    by_place: bool,
+    as_json: bool,
+) -> None:
+    """Rate models by battles that exist, without a call: JSON lines, JSON, CSV, TSV or a workbook, packed (.gz) or not.
+
+    A line has the names of two models (`first`, `second`) and who won (`value`), and may have the lengths of both responses
+    (`first_length`, `second_length`), who judged (`judge`), and what several battles share (`cluster`). Not every pair has
+    to meet. Ratings and ranks have intervals; beside them stand ratings adjusted for place and length where the file says
+    both. A verdict that cannot be read is counted, and in no rating.
+    """
+    from dokimasia.errors import DataError
+    from dokimasia.people.judgements import judgement_figures, read_judgements
+    from dokimasia.report.fields import as_json as plain_json
+
+    battles = read_judgements(
+        [file], columns={"item": "#", **columns}, kind="pairs", numbers=numbers, by_place=by_place
+    )
+    figures = judgement_figures(battles)
+    if not figures.ratings:
+        raise DataError(
+            f"{file}: no battle in it names its two models: name the columns, such as "
+            "--map first=model_a,second=model_b,value=winner"
+        )
+    if as_json:
+        print_json({name: plain_json(rated) for name, rated in figures.ratings.items()})
+        return
+    from dokimasia.cli.annotate.judgement_tables import rating_tables
+
+    out = console()
+    for table in rating_tables(figures):
         out.print(table)

@@ -16,7 +16,7 @@ from dokimasia.people.annotation.agreement import (
     RatingsCompared,
 )
 from dokimasia.people.annotation.blocks import coefficients
-from dokimasia.people.judgements import HumanCeiling, ReplacementTest
+from dokimasia.people.judgements import HumanCeiling, ReplacementTest, ValuesCompared
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.fields import AgreementCoefficient, CountedRate, Interval, Limited
 from dokimasia.report.figures import MINUS, bracketed, several
@@ -28,6 +28,9 @@ def tables(figures: AnnotationFigures) -> Iterator[Table | str]:
     """Yield the lines and tables of agreement figures, measure by measure."""
     if figures.simulated:
         yield f"[yellow]{SIMULATED_NOTE} ({escape(', '.join(figures.simulated))})[/yellow]"
+    if figures.left_out:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in figures.left_out.items())
+        yield f"[yellow]annotations left out: {reasons}[/yellow]"
     for measure, measured in figures.measures.items():
         low, high = measured.scale
         adjudicated = f", {measured.adjudicated} adjudicated" if measured.adjudicated else ""
@@ -38,6 +41,7 @@ def tables(figures: AnnotationFigures) -> Iterator[Table | str]:
         yield _held_against(measured)
         if verdicts := _verdicts(measured):
             yield verdicts
+        yield from _measures(measured)
         if measured.chance_corrected is None:
             yield f"[dim]People with each other: none, {measured.absent}[/dim]"
         else:
@@ -148,6 +152,40 @@ def _verdicts(measured: MeasureAgreement) -> Table | None:
 def rate_text(rate: CountedRate) -> str:
     """Return a share in percent, with its interval."""
     return NOTHING if rate.share is None else f"{rate.share:.1%}{ends_text(rate, in_percent=True)}"
+
+
+def agreement_cells(against: ValuesCompared, extra: str, *, last: bool = False) -> list[str]:
+    """Return the cells for n, left out items, same values, kappa and alpha, with an extra cell beside kappa."""
+    left_out = ", ".join(f"{count} {reason}" for reason, count in against.left_out.items()) or NOTHING
+    same = NOTHING if against.same is None else rate_text(against.same)
+    middle = [coefficient(against.kappa), extra] if last else [extra, coefficient(against.kappa)]
+    return [str(against.n), left_out, same, *middle, coefficient(against.alpha)]
+
+
+def add_correlations(table: Table, name: str, comparisons: Mapping[str, ValuesCompared | None]) -> None:
+    """Add the rows of a judge's or a person's correlations to a table."""
+    for what, against in comparisons.items():
+        if against is not None and against.n:
+            values = (against.pearson, against.spearman, against.kendall)
+            table.add_row(escape(name), what, str(against.n), *map(coefficient, values))
+
+
+def _measures(measured: MeasureAgreement) -> Iterator[Table]:
+    """Yield accuracy, kappa, alpha and correlations of judges and people against people."""
+    compared = {name: judge.measures for name, judge in measured.judges.items()}
+    if measured.together is not None:
+        compared |= {name: person.measures for name, person in measured.people.items()}
+    table = grid("against people", "n", "left out", "the same", "kappa", "kappa, quadratic", "alpha")
+    correlations = grid("correlation", "against", "n", "Pearson", "Spearman", "Kendall")
+    for name, measures in compared.items():
+        table.add_row(escape(name), *agreement_cells(measures, coefficient(measures.kappa_weighted), last=True))
+        add_correlations(correlations, name, {"people": measures})
+    table.caption = (
+        "The same: the nearest step of the scale. A judge against people's mean; a person against the others'."
+    )
+    for drawn in (table, correlations):
+        if drawn.row_count:
+            yield drawn
 
 
 def _between(measured: MeasureAgreement, chance: ChanceCorrected) -> Table:

@@ -26,6 +26,7 @@ METHOD: Method[ArenaRequest, ArenaPlan] = Method(
     columns=COLUMNS,
     cells=cells,
     forms={"preferences": decided_pairs},
+    rates_battles=True,
     scale=(-100.0, 100.0),
     measures={"score": ("reward", "mean")},
     score_called="reward",

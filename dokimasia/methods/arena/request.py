@@ -33,7 +33,8 @@ class ArenaRequest(DataRequest):
 
     With `--draw swiss` models meet in rounds, each with one of like results. The cases are as for `duel`. Where answers
     that exist are incomplete, `--on-bad-sample skip` has those meet that have answered a case. The same command continues
-    an interrupted arena, or prints its results.
+    an interrupted arena, or prints its results. With `--battles FILE` in place of all else, battles that exist are rated
+    without a call: see `dokimasia arena --battles FILE --help`.
     """
 
     VERB: ClassVar[str] = "arena"

@@ -26,6 +26,7 @@ from dokimasia.runs.requests import (
     STORED_TOO,
     BlindArm,
     DataRequest,
+    DataSets,
     Models,
     Option,
     Repeats,
@@ -60,11 +61,13 @@ class AuditRequest(DataRequest):
 
     A line of DATA needs only `id` and `image`; rubrics are found by the sample's name, else by its image. A file of
     rubrics needs no other run. With --responses descriptions that exist are audited, and their models are not asked. The
-    same command continues an interrupted audit, or prints its results.
+    same command continues an interrupted audit, or prints its results. Several DATA, or a file of a suite, are a run each,
+    and the board over them is printed.
     """
 
     VERB: ClassVar[str] = "audit"
 
+    data: DataSets
     rubrics: Annotated[Path, Option(metavar="RUN|FILE", read=run_or_file, continues="rubrics")] = Field(
         description="A run that made rubrics, or a file of them."
     )

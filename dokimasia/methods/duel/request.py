@@ -77,6 +77,7 @@ from dokimasia.runs.requests import (
     STORED_TOO,
     BlindArm,
     DataRequest,
+    DataSets,
     Judge,
     Models,
     Option,
@@ -103,11 +104,13 @@ class DuelRequest(DataRequest):
     """Compare models' answers to the cases of DATA with a baseline's: a judge sees each pair in both orders.
 
     Of a line of DATA `meta` may hold `criteria` (a text, or `subjective` and `factuality`), `task_name` and `ground_truth`.
-    The same command continues interrupted duels, or prints their results.
+    The same command continues interrupted duels, or prints their results. Several DATA, or a file of a suite, are a run
+    each, and the board over them is printed.
     """
 
     VERB: ClassVar[str] = "duel"
 
+    data: DataSets
     models: Models = Field(
         default=(), description=f"The models to compare with the baseline, separated by commas.{STORED_TOO}"
     )

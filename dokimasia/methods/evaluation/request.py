@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -36,7 +35,7 @@ from dokimasia.runs.requests import (
     STORED_TOO,
     BlindArm,
     DataRequest,
-    HubNames,
+    DataSets,
     Invocation,
     Models,
     Option,
@@ -75,7 +74,7 @@ class EvaluationRequest(DataRequest):
 
     VERB: ClassVar[str] = "evaluate"
 
-    data: Annotated[Path, Option(argument=True, exists=True, several=True, hub=True), HubNames]
+    data: DataSets
     judge: Annotated[str | None, Option(models=True)] = Field(
         default=None, description=f"{JUDGE_HELP} Without one, rules alone decide whether answers are right."
     )

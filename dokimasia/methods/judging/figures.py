@@ -35,6 +35,7 @@ from dokimasia.methods.judging.request import (
     ranked_models,
     source_of,
 )
+from dokimasia.people.judgements import BesidePeople, HumanCeiling, ReplacementTest, beside_people
 from dokimasia.report.blocks import Cell, Span
 from dokimasia.report.fields import (
     Count,
@@ -159,6 +160,14 @@ class MethodAgreement(Value):
     )
     ties: Annotated[Fraction | None, Display("ties", "share of the verdicts", write=share)] = Field(
         description="share of the judged comparisons that are a tie to the method"
+    )
+    ceiling: HumanCeiling | None = Field(
+        default=None,
+        description="people among themselves beside the method; left out unless two people ranked the same pair",
+    )
+    replacement: ReplacementTest | None = Field(
+        default=None,
+        description="whether the method can take a person's place; left out unless two people ranked the same pair",
     )
 
 
@@ -379,6 +388,24 @@ def _method_agreement(comparisons: Comparisons, agreement: JudgeAgreement) -> Me
         margins=tuple(map(rounded, agreement.fitted.margins)),
         unfitted=share_of_hits(agreement.plain.tolist(), clusters, unknown=unknown),
         ties=rounded(float(np.mean(agreement.fitted.predicted == 0))) if judged else None,
+        **_beside_people(comparisons, agreement)._asdict(),
+    )
+
+
+def _beside_people(comparisons: Comparisons, agreement: JudgeAgreement) -> BesidePeople:
+    """Return the human ceiling of a judge and method, and the test whether it can take a person's place."""
+    names = ["\t".join(pair) for pair in comparisons.pairs]
+    people: dict[str, dict[str, int]] = {}
+    for annotator, pair, side in zip(comparisons.annotators, names, comparisons.human.tolist(), strict=True):
+        people.setdefault(annotator, {})[pair] = side
+    judged = [pair for pair, is_judged in zip(names, agreement.judged, strict=True) if is_judged]
+    verdicts: dict[str, int] = dict(zip(judged, agreement.fitted.predicted.tolist(), strict=True))
+    return beside_people(
+        people,
+        verdicts,
+        dict(zip(names, comparisons.clusters, strict=True)),
+        alignment="same",
+        failed=len({*names} - verdicts.keys()),
     )
 
 

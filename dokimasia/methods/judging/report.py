@@ -10,6 +10,7 @@ from dokimasia.methods.judging.figures import (
     OrderEffect,
     percent_share,
 )
+from dokimasia.people.judgements import CeilingRow, ceiling_rows, ceiling_tables
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table, spans
 from dokimasia.report.charts import PALETTE, Figure
@@ -71,6 +72,7 @@ def accuracy(data: ReportData) -> Section:
             "note",
         ),
         Paragraph(_people_sentence(comparison), "note"),
+        *ceiling_tables(_beside_people(comparison)),
     ]
     if comparison.tree is not None:
         text = (
@@ -89,6 +91,13 @@ def accuracy(data: ReportData) -> Section:
     if failed:
         blocks.append(Paragraph(f"Failed judgements, which are no numbers: {'; '.join(failed)}.", "warning"))
     return Section("accuracy", "Agreement with people", blocks, menu="Accuracy")
+
+
+def _beside_people(comparison: JudgingFigures) -> dict[str, CeilingRow]:
+    """Return each judge and method beside people."""
+    return ceiling_rows(
+        {f"{judge}, {row.name}": (row.figures.ceiling, row.figures.replacement) for judge, row in _rows(comparison)}
+    )
 
 
 def _accuracy_table(comparison: JudgingFigures) -> Table:
@@ -153,7 +162,25 @@ def conclusion(data: ReportData) -> list[Cell]:
             sure = gap.adjusted is not None and gap.adjusted <= figures.SURE
             relation = "better than" if sure else "not better beyond chance than"
             sentences.append((f"It is {relation} ", Span(str(second), "strong"), f" (adjusted p {_p_text(gap)})."))
-    return [*sentences, _people_sentence(comparison), used_sentence(comparison)]
+    sentences += [_people_sentence(comparison), *_place_sentence(comparison.results[judge][best])]
+    return [*sentences, used_sentence(comparison)]
+
+
+def _place_sentence(method: JudgedMethod) -> list[Cell]:
+    """Return the sentence on the best method beside people; nothing where no two people ranked the same pair."""
+    ceiling, test = method.ceiling, method.replacement
+    if ceiling is None or test is None:
+        return []
+    if test.winning_rate is None:
+        outcome = "whether it can take a person's place is not tested: fewer than 30 pairs in common"
+    elif test.passed:
+        outcome = "it can take a person's place, by the alternative-annotator test"
+    else:
+        outcome = "that it can take a person's place is not shown by the alternative-annotator test"
+    return [
+        f"Against the same other people it agrees in {100 * ceiling.judge.mean:.1f} %, a person in "
+        f"{100 * ceiling.people.mean:.1f} %; {outcome}."
+    ]
 
 
 def _p_text(gap: Gap) -> str:

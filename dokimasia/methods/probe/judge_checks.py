@@ -6,7 +6,7 @@ from dokimasia.domain.blindspots import Detection, Evaluator, Task
 from dokimasia.domain.passport import Passport
 from dokimasia.methods.probe.passports import costs_and_calls, material_of, probes_that_asked
 from dokimasia.methods.probe.units import stored_probes
-from dokimasia.people.passports import Disagreement, JudgeCheck, alarmed, detected, judge_check, measured, passport_of
+from dokimasia.people.passports import Disagreement, JudgeCheck, alarmed, judge_check, marked, measured, passport_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 
@@ -71,13 +71,6 @@ def _wrong(detection: Detection) -> float | None:
     return alarmed(detection)
 
 
-def _marked(detection: Detection) -> float | None:
-    """Return how much worse than the gold answer a judge finds an item, 0 to 1; None without a judgement."""
-    if detection.case == "error":
-        return detected(detection)
-    return alarmed(detection)
-
-
 def _from_labels(detections: Detections) -> dict[Way, Disagreement]:
     by_way: dict[Way, list[Detection]] = {}
     for (way, _), detection in detections.items():
@@ -97,7 +90,7 @@ def _disagreements(detections: Detections, other: Detections) -> dict[Way, Disag
     for key, detection in detections.items():
         if key not in other:
             continue
-        ours, theirs = _marked(detection), _marked(other[key])
+        ours, theirs = marked(detection), marked(other[key])
         differences[key] = None if ours is None or theirs is None else abs(ours - theirs)
         by_way.setdefault(key[0], []).append(detection)
 

@@ -8,6 +8,7 @@ from dokimasia.domain.passport import PassportData, PassportDates, PassportModel
 from dokimasia.domain.wording import is_or_are
 from dokimasia.errors import ConfigError, NotFound
 from dokimasia.methods.probe.detections import detections_of
+from dokimasia.methods.probe.perturbations import labels_by_item
 from dokimasia.methods.probe.request import Arm, ProbePlan
 from dokimasia.methods.probe.units import stored_probes
 from dokimasia.people.passports import PassportMaterial
@@ -75,6 +76,7 @@ def material_of(home: Home, judge: str, runs: Sequence[str] = (), *, seed: int =
         detections=list(detections.values()),
         costs=costs,
         own={probe.id: probe.item.by == arm.judge for probe in probes.values() if probe.item.by and not probe.neutral},
+        labels=labels_by_item(home, probes.keys()),
         dates=None if days is None else PassportDates(first=days[0], last=days[1]),
         seed=seed,
     )

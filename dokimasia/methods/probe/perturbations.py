@@ -1,7 +1,7 @@
 """The perturbations to probe judges with: those of a run or a file that people found valid, each with its sample."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple, Unpack
 
@@ -10,12 +10,12 @@ from dokimasia.datasets.samples import ReadingOptions
 from dokimasia.domain.blindspots import ENTERING, LABELS, Label, Perturbed, Probe, Task
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import DataError
-from dokimasia.people.checks import checked_texts
+from dokimasia.people.checks import checked_texts, labels_of
 from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import of_method, resolve_run
 from dokimasia.storage.reviews import made_values
-from dokimasia.storage.runs import samples_by_id
+from dokimasia.storage.runs import list_runs, samples_by_id
 
 UNDECIDED = "undecided"
 HARMFUL = "valid_of_neutral"
@@ -97,6 +97,27 @@ def _of_run(home: Home, run: str) -> Iterable[_LabelledProbe]:
             (label for label in LABELS if standing is not None and label == standing.state), None
         )
         yield _LabelledProbe(source.id, item, samples[source.sample_id], label)
+
+
+def labels_by_item(home: Home, items: Collection[str]) -> dict[str, dict[str, float]]:
+    """Return people's labels of perturbations of the home: whether they are worse than the gold answer (1.0) or not (0.0).
+
+    Args:
+        home: the home, open for reading.
+        items: the ids of the perturbations.
+
+    Returns:
+        the labels by item and person, second opinions among them; other labels than those that enter a probe are left out.
+    """
+    labels: dict[str, dict[str, float]] = {}
+    for run in list_runs(home):
+        if run.method != "perturb" or run.status != "done":
+            continue
+        for item, standing in checked_texts(home, run.id).items():
+            said = {who: float(label == "valid") for who, label in labels_of(standing).items() if label in ENTERING}
+            if said and item in items:
+                labels.setdefault(item, said)
+    return labels
 
 
 def _usable(labelled: list[_LabelledProbe], source: str, task: Task | None, unchecked: bool) -> Probes:

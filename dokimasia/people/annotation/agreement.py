@@ -13,8 +13,14 @@ from dokimasia.algorithms.statistics.replacement import EPSILON
 from dokimasia.domain.annotation import AnnotationUnit
 from dokimasia.domain.identity import Value
 from dokimasia.people.annotation.rated import RatedUnit
-from dokimasia.people.judgements import HumanCeiling, ReplacementTest, beside_people
-from dokimasia.report.fields import AgreementCoefficient, Count, CountedRate, Coverage, Interval
+from dokimasia.people.judgements import (
+    HumanCeiling,
+    ReplacementTest,
+    ValuesCompared,
+    beside_people,
+    compare_values,
+)
+from dokimasia.report.fields import AgreementCoefficient, Count, CountedRate, Counts, Coverage, Interval
 from dokimasia.runs.measures import agreement_coefficient, counted_rate, mean_with_interval, rounded
 
 Ends = tuple[int, int]
@@ -55,6 +61,7 @@ class PersonCompared(Value):
     """A person compared with the mean of the others."""
 
     annotations: Count
+    measures: ValuesCompared = Field(description="accuracy, correlations, kappa and alpha against the others")
     n: Count
     mae: Interval | None
     consistency: CountedRate | None
@@ -80,6 +87,7 @@ class JudgeCompared(Value):
     """A judge compared with what holds for people."""
 
     coverage: Coverage
+    measures: ValuesCompared = Field(description="accuracy, correlations, kappa and alpha against people")
     verdicts: VerdictsCompared | None = Field(
         default=None, description="on a scale of 0 and 1, where the judge says nothing but 0 and 1; else null"
     )
@@ -144,6 +152,9 @@ class AnnotationFigures(Value):
     annotators: tuple[str, ...]
     adjudicators: tuple[str, ...]
     simulated: tuple[str, ...]
+    left_out: Counts = Field(
+        default_factory=dict, description="annotations that are in no figure, by reason; absent where all are"
+    )
     measures: dict[str, MeasureAgreement]
 
 
@@ -231,8 +242,33 @@ def _ratings(rated: Sequence[RatedUnit], scale: Ends) -> RatingMean:
 
 def _person(rated: Sequence[RatedUnit], multiply_rated: Sequence[RatedUnit], name: str, scale: Ends) -> PersonCompared:
     annotations = sum(name in row.said for row in rated)
+    values = {row.unit: row.said[name] for row in multiply_rated if name in row.said}
     return PersonCompared(
-        annotations=annotations, **dict(_compared_by_model(_with_others(multiply_rated, name), scale))
+        annotations=annotations,
+        measures=_measures(
+            [row._replace(adjudicated=_others_mean(row, name)) for row in multiply_rated], values, scale
+        ),
+        **dict(_compared_by_model(_with_others(multiply_rated, name), scale)),
+    )
+
+
+def _others_mean(row: RatedUnit, name: str) -> float:
+    """Return the mean of what the people beside one said of a unit that several rated."""
+    others = [value for person, value in row.said.items() if person != name]
+    return sum(others) / len(others)
+
+
+def _measures(rated: Sequence[RatedUnit], values: Mapping[AnnotationUnit, float], scale: Ends) -> ValuesCompared:
+    """Return accuracy, correlations, kappa and alpha of values against the reference values of units."""
+    references: dict[str, float | None] = {}
+    for number, row in enumerate(rated):
+        split = scale == RIGHT_OR_WRONG and row.reference == 0.5
+        references[str(number)] = None if split else row.reference
+    return compare_values(
+        {str(number): values[row.unit] for number, row in enumerate(rated) if row.unit in values},
+        references,
+        {str(number): row.place.cluster for number, row in enumerate(rated)},
+        categories=range(scale[0], scale[1] + 1),
     )
 
 
@@ -247,7 +283,12 @@ def _judge(
     verdicts = None
     if scale == RIGHT_OR_WRONG and all(pair.value in scale for pair in pairs):
         verdicts = _verdicts(pairs)
-    compared = JudgeCompared(coverage=coverage, verdicts=verdicts, **dict(_compared_by_model(pairs, scale)))
+    compared = JudgeCompared(
+        coverage=coverage,
+        measures=_measures(rated, values, scale),
+        verdicts=verdicts,
+        **dict(_compared_by_model(pairs, scale)),
+    )
     if epsilon is None:
         return compared
     rows = {str(number): row for number, row in enumerate(rated)}

@@ -9,6 +9,7 @@ from dokimasia.people.annotation.agreement import (
     MeasureAgreement,
     PersonCompared,
 )
+from dokimasia.people.judgements import ceiling_rows, ceiling_tables
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table
 from dokimasia.report.data import SIMULATED_NOTE
@@ -27,50 +28,21 @@ def measure_blocks(agreement: AnnotationFigures) -> Iterator[Block]:
     """Yield figures of agreement, as of `compare`, measure by measure."""
     if agreement.simulated:
         yield Paragraph(SIMULATED_NOTE, "warning")
+    if agreement.left_out:
+        yield Paragraph(f"Annotations left out: {figures.counts(agreement.left_out)}.", "warning")
     for measure, measured in agreement.measures.items():
         low, high = measured.scale
         people = figures.several(len(agreement.annotators), "person", "people")
         lead = f", {low} to {high}: {measured.annotations} ratings of {measured.n} by {people}"
         yield Paragraph((Span(measure, "strong"), lead))
         yield _held_against(measured)
+        yield _measures(measured)
         if measured.chance_corrected is None:
             yield Paragraph(f"No agreement between people: {measured.absent}.", "note")
         else:
             yield _together(measured, measured.chance_corrected)
-        yield from _beside_people(measured)
-
-
-def _beside_people(measured: MeasureAgreement) -> Iterator[Table]:
-    """Yield the human ceiling of judges with the test of replacement, where two people rated the same things."""
-    rows: list[Sequence[Cell]] = []
-    for name, judge in measured.judges.items():
-        ceiling, test = judge.ceiling, judge.replacement
-        if ceiling is None or test is None:
-            continue
-        omega: Cell = figures.NOTHING
-        if test.winning_rate is not None:
-            omega = f"{test.winning_rate:.2f}, {'can' if test.passed else 'not shown'}"
-        values = (ceiling.people, ceiling.judge, ceiling.difference)
-        rows.append(
-            [
-                Span(name, "strong"),
-                figures.count(ceiling.n),
-                *(figures.measured(value, ends=2) for value in values),
-                omega,
-            ]
-        )
-    if rows:
-        columns = [
-            Column("human ceiling", numeric=False),
-            Column("n"),
-            Column(
-                "people among themselves", meaning="of a person from the others: share who said the same, or distance"
-            ),
-            Column("the judge", meaning="from the same others"),
-            Column("judge less people"),
-            Column("in a person's place", meaning="people won, and whether the judge passes the test", numeric=False),
-        ]
-        yield Table(columns, rows, "The judge and people against the same panels")
+        beside = {name: (judge.ceiling, judge.replacement) for name, judge in measured.judges.items()}
+        yield from ceiling_tables(ceiling_rows(beside))
 
 
 def _held_against(measured: MeasureAgreement) -> Table:
@@ -87,6 +59,28 @@ def _held_against(measured: MeasureAgreement) -> Table:
     if measured.together is not None:
         rows += [_row(name, "the mean of the others", row) for name, row in measured.people.items()]
     return Table(columns, rows, "Judges and people held against people")
+
+
+def _measures(measured: MeasureAgreement) -> Table:
+    """Return accuracy, correlations, kappa and alpha of judges and people against people."""
+    compared = {name: judge.measures for name, judge in measured.judges.items()}
+    if measured.together is not None:
+        compared |= {name: person.measures for name, person in measured.people.items()}
+    columns = [Column("who", numeric=False), Column("n"), Column("left out", numeric=False)]
+    columns += [Column("the same, %", meaning="the nearest step of the scale is that of people")]
+    titles = ("Pearson", "Spearman", "Kendall", "kappa", "kappa, quadratic", "Krippendorff's alpha")
+    columns += [Column(title, numeric=False) for title in titles]
+    rows: list[Sequence[Cell]] = []
+    for name, measures in compared.items():
+        same: Cell = figures.NOTHING
+        if measures.same is not None and measures.n:
+            same = figures.share_of(measures.same, "")
+        correlations = (measures.pearson, measures.spearman, measures.kendall)
+        coefficients_shown = (*correlations, measures.kappa, measures.kappa_weighted, measures.alpha)
+        cells = [_coefficient(value) for value in coefficients_shown]
+        left_out = figures.counts(measures.left_out)
+        rows.append([Span(name, "strong"), figures.count(measures.n), left_out, same, *cells])
+    return Table(columns, rows, "Accuracy, correlations, kappa and alpha against people")
 
 
 def _row(name: str, against: str, row: PersonCompared | JudgeCompared) -> list[Cell]:

@@ -1,5 +1,6 @@
 """Comparison of annotations with judges: runs whose judge rated the same units, or files of a judge's ratings."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +17,11 @@ from dokimasia.runs.figures import simulated_names
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, load_samples
+
+WITHOUT_VALUE = "without a value"
+UNKNOWN_SAMPLE = "of a sample that no judge was given"
+UNKNOWN_MODEL = "of a model that no judge was given"
+"""Reasons for which annotations are in no figure."""
 
 
 def judged_of(home: Home, run: Run, scale: Ends) -> dict[str, dict[AnnotationUnit, float]]:
@@ -100,7 +106,9 @@ def compare(
         epsilon: how much more often than a judge a person may be closer to the others in the test of replacement.
 
     Raises:
-        DataError: an annotation or a judge's rating cannot be used, or its sample or model is unknown; with file and line.
+        DataError: an annotation or a judge's rating cannot be used, with file and line; or samples and models of all
+            annotations are unknown. Annotations without a value, or of some unknown samples or models, are left out and
+            counted.
         ConfigError: a run has no ratings that can be compared with people's.
     """
     judges: dict[str, dict[AnnotationUnit, float]] = {}
@@ -120,14 +128,17 @@ def compare(
                 judges[_fresh(judges, name, run.id)] = scores
         models += _simulated(run)
         places |= {one.id: SampleOrigin(group_of(one), one.cluster) for one in load_samples(home, run.id)}
-    annotations = read_annotations(path)
+    unrated: list[int] = []
+    annotations = read_annotations(path, unrated=unrated)
+    left_out = Counter({WITHOUT_VALUE: len(unrated)})
     for file in judged:
-        rows = read_annotations(file)
+        rows = read_annotations(file, unrated=[])
         names = {one.annotator for one in rows}
         for name in sorted(names):
             scores = {one.unit: one.value for one in rows if one.annotator == name}
             judges[_fresh(judges, name, file.name)] = scores
-    _check_known(path, annotations, [unit for scores in (*judges.values(), *rules.values()) for unit in scores], places)
+    judged_units = [unit for scores in (*judges.values(), *rules.values()) for unit in scores]
+    annotations = _known(path, annotations, judged_units, places, left_out)
     measures = sorted({one.unit.measure for one in annotations})
     ends = {measure: scale_of(measure, annotations, scale, name=str(path)) for measure in measures}
     rated = put_together(annotations, places.get)
@@ -136,26 +147,42 @@ def compare(
         annotators=tuple(sorted({one.annotator for one in annotations if not one.adjudicates})),
         adjudicators=tuple(sorted({one.annotator for one in annotations if one.adjudicates})),
         simulated=tuple(sorted(set(models))),
+        left_out={reason: count for reason, count in left_out.items() if count},
         measures=agreement_figures(rated, judges, ends, ruled=rules, epsilon=epsilon),
     )
 
 
-def _check_known(
-    path: Path, annotations: Sequence[Annotation], units: Sequence[AnnotationUnit], places: Mapping[str, SampleOrigin]
-) -> None:
-    """Refuse annotations of samples or models that are in neither a run nor a file of a judge."""
+def _known(
+    path: Path,
+    annotations: Sequence[Annotation],
+    units: Sequence[AnnotationUnit],
+    places: Mapping[str, SampleOrigin],
+    left_out: Counter[str],
+) -> list[Annotation]:
+    """Return the annotations of samples and models that are in a run or a file of a judge, and count the others by reason.
+
+    Raises:
+        DataError: none of them is.
+    """
     if not units and not places:
-        return
+        return list(annotations)
     known = known_units([*units, *(AnnotationUnit(id, "") for id in places)], "what they are held against")
-    wrong = [f"{path}, line {one.line}: {said}" for one in annotations if (said := known(one.unit)) is not None]
-    if wrong and len(wrong) == len(annotations):
+    samples = {*places, *(unit.id for unit in units)}
+    kept: list[Annotation] = []
+    first = ""
+    for annotation in annotations:
+        problem = known(annotation.unit)
+        if problem is None:
+            kept.append(annotation)
+            continue
+        first = first or f"{path}, line {annotation.line}: {problem}"
+        left_out[UNKNOWN_MODEL if annotation.unit.id in samples else UNKNOWN_SAMPLE] += 1
+    if not kept:
         raise DataError(
-            f"{wrong[0]}; it is so of all {len(wrong):,} annotations: is it the wrong run, or the wrong file? `annotate draw` "
-            "has said what they were drawn from"
+            f"{first}; it is so of all {len(annotations):,} annotations: is it the wrong run, or the wrong file? `annotate "
+            "draw` has said what they were drawn from"
         )
-    if wrong:
-        more = [f"and {len(wrong) - 20} more"] if len(wrong) > 20 else []
-        raise DataError("\n".join([*wrong[:20], *more]))
+    return kept
 
 
 def _judge_name(run: Run) -> str:

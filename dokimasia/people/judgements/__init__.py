@@ -1,18 +1,24 @@
 """Read files of existing judgements (verdicts, scores and rankings) and measure how judges and people agree."""
 
+from dokimasia.people.judgements.blocks import CeilingRow, ceiling_rows, ceiling_tables
 from dokimasia.people.judgements.ceiling import BesidePeople, beside_people
-from dokimasia.people.judgements.figures import judgement_figures
+from dokimasia.people.judgements.figures import compare_values, judgement_figures
 from dokimasia.people.judgements.reading import FIELDS, JudgementFile, read_judgements
-from dokimasia.people.judgements.shape import HumanCeiling, JudgementFigures, ReplacementTest
+from dokimasia.people.judgements.shape import HumanCeiling, JudgementFigures, ReplacementTest, ValuesCompared
 
 __all__ = [
     "FIELDS",
     "BesidePeople",
+    "CeilingRow",
     "HumanCeiling",
     "JudgementFigures",
     "JudgementFile",
     "ReplacementTest",
+    "ValuesCompared",
     "beside_people",
+    "ceiling_rows",
+    "ceiling_tables",
+    "compare_values",
     "judgement_figures",
     "read_judgements",
 ]

@@ -66,7 +66,13 @@ def _ratings(judgements: JudgementFile, verdicts: Iterable[Mapping[str, JudgedIt
         for name in sorted(group.models, key=lambda name: (-group.ratings.get(name, 0.0), name)):
             rating = interval_of(group.ratings[name], group.intervals[name]) if name in group.ratings else None
             other = interval_of(*adjusted[name]) if name in adjusted else None
-            models[name] = BattleModel(battles=met[name], group=number, rating=rating, adjusted=other)
+            models[name] = BattleModel(
+                battles=met[name],
+                group=number,
+                rating=rating,
+                rank_interval=group.rank_intervals.get(name),
+                adjusted=other,
+            )
         if group.reason:
             reasons.append(f"{', '.join(group.models)}: {group.reason}")
     return BattleRatings(

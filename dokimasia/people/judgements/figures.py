@@ -87,6 +87,26 @@ def judgement_figures(judgements: JudgementFile, *, epsilon: float = EPSILON) ->
     )
 
 
+def compare_values(
+    values: Mapping[str, float],
+    against: Mapping[str, float | None],
+    clusters: Mapping[str, str],
+    *,
+    categories: Sequence[float],
+) -> ValuesCompared:
+    """Return accuracy, correlations, kappa and alpha of values on a scale, each over the items that have both values.
+
+    Args:
+        values: the values, by item.
+        against: the values that they are compared with, by item; None where people are split.
+        clusters: the cluster of each item.
+        categories: the categories of the scale, in order; a value belongs to the nearest.
+    """
+    scale = _JudgementScale(pairs=False, categories=tuple(categories), clusters=clusters)
+    references = {item: None if value is None else scale.known(value, "") for item, value in against.items()}
+    return _compared({item: scale.known(value, "") for item, value in values.items()}, (), references, scale)
+
+
 class _JudgementScale(NamedTuple):
     """The scale of judgements: their kind, its categories in order (None without any), and the items' clusters."""
 

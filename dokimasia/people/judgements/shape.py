@@ -118,6 +118,10 @@ class BattleModel(Value):
     battles: Count
     group: Count = Field(description="ratings of different groups cannot be compared")
     rating: Interval | None = Field(description="1000 on average over its group; null where there is no finite one")
+    rank_interval: tuple[int, int] | None = Field(
+        default=None,
+        description="best and worst rank in its group that the tests of all pairs leave open; absent without a rating",
+    )
     adjusted: Interval | None = Field(description="the same, adjusted for place and length; null where it is not")
 
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from dokimasia.domain.passport import ErrorRates, MeasuredShare, Passport, Recommendation
+from dokimasia.domain.passport import ErrorRates, MeasuredDifference, MeasuredShare, Passport, Recommendation
+from dokimasia.people.judgements import CeilingRow, ceiling_tables
 from dokimasia.people.passports.blindness import FEW_IMAGES, is_blind, thin_mark
 from dokimasia.people.passports.options import BLIND_BELOW
 from dokimasia.prompts.dimensions import error_groups
 from dokimasia.report.blocks import Block, Bullets, Cell, Column, Facts, Paragraph, Span, Table
 from dokimasia.report.data import SIMULATED_NOTE
+from dokimasia.report.fields import Interval
 from dokimasia.report.figures import NOTHING, bracketed, cost, counts, in_words, several, share, signed_text
 
 RULE = (
@@ -48,6 +50,7 @@ def blocks_of(passport: Passport) -> Iterator[Block]:
         yield Paragraph(RULE, "note")
     yield Paragraph(Span("What else was measured", "strong"))
     yield _ways(passport)
+    yield from _ceilings(passport)
     yield Paragraph(Span("Recommended", "strong"))
     yield _recommended(passport.recommended)
     yield Paragraph(
@@ -161,6 +164,35 @@ def _ways(passport: Passport) -> Table:
     titles = ("false alarms", "unsteady", "consistency", "bias", "sensitivity", "specificity", "own answers")
     columns = [EVALUATOR, *map(Column, titles), Column("failed", numeric=False), Column("cost each")]
     return Table(columns, rows, "False alarms, steadiness, places, decisions and replies by evaluator")
+
+
+def _ceilings(passport: Passport) -> Iterator[Block]:
+    """Yield the judge beside people, where several labelled the same items."""
+    rows: dict[str, CeilingRow] = {}
+    for ceiling in passport.human_ceiling:
+        name = ceiling.evaluator if len(passport.data) == 1 else f"{ceiling.evaluator}, {ceiling.task}"
+        rows[name] = CeilingRow(
+            ceiling.comparisons,
+            _interval(ceiling.among_people, ceiling.among_people.share),
+            _interval(ceiling.judge, ceiling.judge.share),
+            _interval(ceiling.difference, ceiling.difference.mean),
+            ceiling.winning_rate,
+            ceiling.passed,
+        )
+    yield from ceiling_tables(rows)
+    if rows:
+        people = max(ceiling.people for ceiling in passport.human_ceiling)
+        warnings = sorted({ceiling.warning for ceiling in passport.human_ceiling if ceiling.warning})
+        yield Paragraph(
+            f"Labels of {several(people, 'person', 'people')}: whether an answer is worse than the right one. Each person, and "
+            "the judge, against what all the others say of the same answers.",
+            "note",
+        )
+        yield from (Paragraph(f"In a person's place: {warning}.", "note") for warning in warnings)
+
+
+def _interval(ends: MeasuredShare | MeasuredDifference, mean: float | None) -> Interval:
+    return Interval(mean=mean or 0.0, low=ends.low, high=ends.high)
 
 
 def _recommended(several: Sequence[Recommendation]) -> Table:

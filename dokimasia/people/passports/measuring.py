@@ -17,6 +17,7 @@ from dokimasia.domain.passport import (
     BinaryCount,
     BinaryRates,
     ErrorRates,
+    LabelCeiling,
     MeasuredDifference,
     MeasuredShare,
     NeutralRates,
@@ -29,8 +30,10 @@ from dokimasia.domain.passport import (
     ReplyRates,
     RetestRates,
 )
+from dokimasia.people.judgements import beside_people
 from dokimasia.people.passports.choosing import rates_by_half, recommendations, task_halves
-from dokimasia.people.passports.shares import alarmed, detected, limits_of, measured, written
+from dokimasia.people.passports.shares import ShareLimits, alarmed, detected, limits_of, marked, measured, written
+from dokimasia.report.fields import Interval
 from dokimasia.runs.figures import counts_by_name
 from dokimasia.runs.measures import rounded
 
@@ -54,6 +57,8 @@ class PassportMaterial(NamedTuple):
         costs: the cost of each item's judgement in US dollars, None if unknown.
         own: for each item with an error, whether the judge's own model wrote the answer; items by unknown authors are
             missing.
+        labels: for each item that people labelled, whether it is worse than the gold answer (1.0) or not (0.0), by person;
+            an item without such a label is missing.
         dates: the dates of the judgements.
         seed: the seed of halves and intervals.
     """
@@ -64,6 +69,7 @@ class PassportMaterial(NamedTuple):
     detections: Sequence[Detection]
     costs: Mapping[Key, Sequence[float | None]] = {}
     own: Mapping[str, bool] = {}
+    labels: Mapping[str, Mapping[str, float]] = {}
     dates: PassportDates | None = None
     seed: int = 0
 
@@ -93,6 +99,9 @@ def passport_of(material: PassportMaterial) -> Passport:
         binary=tuple(one for key, several in found.items() if key[1] in BINARY for one in _binary(key, several)),
         halves=tuple(rates_by_half(split)),
         recommended=tuple(recommendations(split)),
+        human_ceiling=tuple(
+            ceiling for key, several in found.items() for ceiling in _ceiling(key, several, material.labels)
+        ),
     ).sealed()
 
 
@@ -171,6 +180,46 @@ def _own(key: Key, found: Sequence[Detection], own: Mapping[str, bool]) -> OwnAn
         difference=MeasuredDifference() if reason else _difference(one, other),
         reason=reason,
     )
+
+
+def _ceiling(key: Key, found: Sequence[Detection], labels: Mapping[str, Mapping[str, float]]) -> Iterator[LabelCeiling]:
+    """Yield the judge beside people; nothing if no two people labelled the same judged item."""
+    items = [one for one in found if one.case in ("error", "neutral") and len(labels.get(one.item, ())) > 1]
+    people: dict[str, dict[str, float]] = {}
+    for one in items:
+        for who, label in labels[one.item].items():
+            people.setdefault(who, {})[one.item] = label
+    scored = {one.item: value for one in items if (value := marked(one)) is not None}
+    ceiling, test = beside_people(
+        people,
+        scored,
+        {one.item: one.cluster for one in items},
+        alignment="same",
+        failed=len(items) - len(scored),
+    )
+    if ceiling is None or test is None:
+        return
+    yield LabelCeiling(
+        **_counts(key, items, marked),
+        people=len(people),
+        comparisons=ceiling.n,
+        among_people=MeasuredShare(share=ceiling.people.mean, **_limits(ceiling.people)),
+        judge=MeasuredShare(share=ceiling.judge.mean, **_limits(ceiling.judge)),
+        difference=MeasuredDifference(mean=ceiling.difference.mean, **_limits(ceiling.difference)),
+        epsilon=test.epsilon,
+        winning_rate=test.winning_rate,
+        advantage=test.advantage,
+        passed=test.passed,
+        items_needed=test.items_needed,
+        warning=test.warning,
+    )
+
+
+def _limits(interval: Interval) -> ShareLimits:
+    """Return the ends of an interval of figures in a passport's form."""
+    if interval.low is None or interval.high is None:
+        return {"no_interval": interval.no_interval or ""}
+    return {"low": interval.low, "high": interval.high}
 
 
 def _difference(one: MeasuredShare, other: MeasuredShare) -> MeasuredDifference:

@@ -20,6 +20,11 @@ def alarmed(one: Detection) -> float | None:
     return None if one.equal is None else 1 - one.equal
 
 
+def marked(one: Detection) -> float | None:
+    """Return how much worse than the gold answer an item was judged, 0 to 1; None without a judgement."""
+    return detected(one) if one.case == "error" else alarmed(one)
+
+
 def measured(found: Iterable[Detection], what: Callable[[Detection], float | None]) -> MeasuredShare:
     """Return the mean of a measure of detections (0, 1/2 or 1 each) over those with a value."""
     return written(item_share([(what(one), one.cluster) for one in found]))

@@ -20,6 +20,7 @@ from dokimasia.report.drawing import Charts
 from dokimasia.report.figures import bracketed
 from dokimasia.service.drawing import drawn, page
 from dokimasia.service.state import Reader, Service, TheService
+from dokimasia.storage.people.counts import count_decisions
 
 router = APIRouter()
 
@@ -105,9 +106,9 @@ def _passport_page(request: Request, passport: Passport, *, source: str, downloa
 
 
 def _passport_of_judge(service: Service, judge: str, runs: Sequence[str]) -> Passport:
-    """Return the passport of a judge, cached for the existing probes."""
+    """Return the passport of a judge, cached for the existing probes and people's decisions."""
     state = tuple((probe.id, probe.updated_at) for probe in probes_of_home(service.home))
-    key = ("passport", judge, tuple(runs), state)
+    key = ("passport", judge, tuple(runs), state, count_decisions(service.home))
     return service.cache.get(key, lambda: passport_of(material_of(service.home, judge, runs)))
 
 

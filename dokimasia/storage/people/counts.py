@@ -17,6 +17,12 @@ class CheckCount(NamedTuple):
     oldest: str
 
 
+def count_decisions(home: Home) -> int:
+    """Return the number of decisions of people that the home has kept, those that were taken back among them."""
+    ((count,),) = home.all("SELECT count(*) FROM decisions")
+    return int(count)
+
+
 def check_counts(home: Home) -> list[CheckCount]:
     """Return the numbers of items by run, kind, person and whether they wait; withdrawn items are left out."""
     sql = (

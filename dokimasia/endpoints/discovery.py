@@ -1,0 +1,242 @@
+"""Discovery of local model servers: vLLM, Ollama, llama.cpp and LM Studio, told apart by what they answer."""
+
+import asyncio
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Literal
+from urllib.parse import urlsplit
+
+import orjson
+from pydantic import BaseModel, Field, JsonValue
+
+from dokimasia.domain.call import Capability
+from dokimasia.domain.identity import JsonObject
+from dokimasia.errors import ConfigError
+from dokimasia.gateway.connections import Connections, ask_json
+
+ServerKind = Literal["vLLM", "Ollama", "llama.cpp", "LM Studio", "OpenAI format"]
+
+LOOPBACK = tuple(f"http://127.0.0.1:{port}" for port in (8000, 11434, 8080, 9931, 1234))
+"""Where the servers listen by default: vLLM, Ollama, llama.cpp (earlier and later versions) and LM Studio."""
+
+SECONDS = 3.0
+"""The longest that a server may take for one reply."""
+
+SERVER_SECONDS = 30.0
+"""The longest that all replies of a server may take."""
+
+LONGEST_NAME = 300
+"""The longest name of a model, in characters."""
+
+MOST_BYTES = 4 << 20
+"""The most bytes of a reply that are read."""
+
+MOST_MODELS = 200
+"""The most models of a server that are listed."""
+
+PREFIXES: Mapping[ServerKind, str] = {
+    "vLLM": "hosted_vllm",
+    "Ollama": "ollama",
+    "llama.cpp": "llama_cpp",
+    "LM Studio": "lm_studio",
+    "OpenAI format": "openai",
+}
+"""The first part of a model's LiteLLM name, by server."""
+
+
+class DiscoveredModel(BaseModel):
+    """A model that a server offers, with what the server says of it."""
+
+    name: str = Field(
+        description="its name in the configuration: the server's name for it, in small letters and dashes"
+    )
+    model: str = Field(description="its LiteLLM name")
+    server: ServerKind
+    api_base: str
+    vision: bool | None = Field(description="whether it sees images; null where the server does not say")
+    tools: bool | None = Field(description="whether it calls tools; null where the server does not say")
+    context: int | None = Field(description="tokens of its context; null where the server does not say")
+
+    @property
+    def lines(self) -> str:
+        """Its table for dokimasia.toml."""
+        known: dict[Capability, bool | None] = {"vision": self.vision, "tools": self.tools}
+        capabilities = [f'"{name}"' for name, has in known.items() if has]
+        text = f"[models.{self.name}]\nmodel = {_quoted(self.model)}\napi_base = {_quoted(self.api_base)}\n"
+        return text + (f"capabilities = [{', '.join(capabilities)}]\n" if capabilities else "")
+
+
+class Discovery(BaseModel):
+    """The models of the servers that answered, and the addresses at which none did."""
+
+    models: list[DiscoveredModel]
+    silent: list[str] = Field(description="addresses at which no known server answered")
+
+
+async def discover(
+    addresses: Sequence[str] = (), *, taken: Collection[str] = (), seconds: float = SECONDS
+) -> Discovery:
+    """Return the models of local servers.
+
+    Nothing is generated and nothing is loaded: the servers are asked for their lists alone.
+
+    Args:
+        addresses: addresses of servers, such as `http://127.0.0.1:8000`; by default the usual ports of this machine.
+        taken: names that are configured already, and are not given to a model.
+        seconds: the longest that a server may take for one reply.
+
+    Raises:
+        ConfigError: an address is none.
+    """
+    bases = list(dict.fromkeys(map(_base, addresses or LOOPBACK)))
+    connections = Connections()
+    try:
+        lists = await asyncio.gather(*(_Server(connections, base, seconds).models() for base in bases))
+    finally:
+        await connections.aclose()
+    names = {*taken}
+    models: list[DiscoveredModel] = []
+    for offered in lists:
+        for model in offered:
+            models.append(model.model_copy(update={"name": _fresh(model.name, names)}))
+            names.add(models[-1].name)
+    return Discovery(models=models, silent=[base for base, offered in zip(bases, lists, strict=True) if not offered])
+
+
+class _Server:
+    """A server at an address."""
+
+    def __init__(self, connections: Connections, base: str, seconds: float) -> None:
+        self._connections = connections
+        self._base = base
+        self._seconds = seconds
+
+    async def models(self) -> list[DiscoveredModel]:
+        """Return the models of the server; none where no known server answers."""
+        try:
+            async with asyncio.timeout(SERVER_SECONDS):
+                for models_of in (self._ollama, self._lm_studio, self._llama_cpp, self._openai):
+                    if models := await models_of():
+                        return models
+        except TimeoutError:
+            return []
+        return []
+
+    async def _ask(self, path: str, body: JsonObject | None = None) -> Mapping[str, JsonValue]:
+        """Return the object that the server answers; an empty one for anything else."""
+        reply = await ask_json(
+            self._connections, f"{self._base}{path}", body=body, seconds=self._seconds, most=MOST_BYTES
+        )
+        return reply if isinstance(reply, dict) else {}
+
+    async def _ollama(self) -> list[DiscoveredModel]:
+        named = _named(_entries(await self._ask("/api/tags"), "models"), "name")
+        return [await self._ollama_model(name) for name in named]
+
+    async def _ollama_model(self, name: str) -> DiscoveredModel:
+        shown = await self._ask("/api/show", {"model": name})
+        capabilities = shown.get("capabilities")
+        lengths = [value for key, value in _object(shown, "model_info").items() if key.endswith(".context_length")]
+        known = capabilities if isinstance(capabilities, list) else None
+        return self._model(
+            name,
+            "Ollama",
+            vision=None if known is None else "vision" in known,
+            tools=None if known is None else "tools" in known,
+            context=lengths[0] if lengths else None,
+        )
+
+    async def _lm_studio(self) -> list[DiscoveredModel]:
+        models: list[DiscoveredModel] = []
+        for key, entry in _named(_entries(await self._ask("/api/v1/models"), "models"), "key").items():
+            if entry.get("type") == "embedding":
+                continue
+            can = _object(entry, "capabilities")
+            loaded = [_object(instance, "config") for instance in _entries(entry, "loaded_instances")]
+            contexts = [config["context_length"] for config in loaded if "context_length" in config]
+            context = contexts[0] if contexts else entry.get("max_context_length")
+            vision, tools = can.get("vision"), can.get("trained_for_tool_use")
+            models.append(self._model(key, "LM Studio", vision=vision, tools=tools, context=context))
+        return models
+
+    async def _llama_cpp(self) -> list[DiscoveredModel]:
+        props = await self._ask("/props")
+        if "default_generation_settings" not in props:
+            return []
+        vision = _object(props, "modalities").get("vision")
+        context = _object(props, "default_generation_settings").get("n_ctx")
+        named = _named(_entries(await self._ask("/v1/models"), "data"), "id")
+        return [self._model(name, "llama.cpp", vision=vision, context=context) for name in named]
+
+    async def _openai(self) -> list[DiscoveredModel]:
+        named = _named(_entries(await self._ask("/v1/models"), "data"), "id")
+        kind: ServerKind = "OpenAI format"
+        if named and all(entry.get("owned_by") == "vllm" or "max_model_len" in entry for entry in named.values()):
+            version = (await self._ask("/version")).get("version")
+            kind = "vLLM" if isinstance(version, str) else kind
+        return [self._model(name, kind, context=entry.get("max_model_len")) for name, entry in named.items()]
+
+    def _model(
+        self, name: str, server: ServerKind, *, vision: object = None, tools: object = None, context: object = None
+    ) -> DiscoveredModel:
+        return DiscoveredModel(
+            name=_slug(name),
+            model=f"{PREFIXES[server]}/{name}",
+            server=server,
+            api_base=f"{self._base}/v1",
+            vision=vision if isinstance(vision, bool) else None,
+            tools=tools if isinstance(tools, bool) else None,
+            context=context if isinstance(context, int) and context > 0 else None,
+        )
+
+
+def _entries(reply: Mapping[str, JsonValue], field: str) -> list[Mapping[str, JsonValue]]:
+    """Return the objects of a list in a reply; none where there is no list."""
+    values = reply.get(field)
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
+
+
+def _named(entries: Sequence[Mapping[str, JsonValue]], field: str) -> dict[str, Mapping[str, JsonValue]]:
+    """Return the first entries of a list by name, without those whose name cannot be printed on a line."""
+    named: dict[str, Mapping[str, JsonValue]] = {}
+    for entry in entries[:MOST_MODELS]:
+        name = entry.get(field)
+        if isinstance(name, str) and name.isprintable() and 0 < len(name) <= LONGEST_NAME:
+            named[name] = entry
+    return named
+
+
+def _object(reply: Mapping[str, JsonValue], field: str) -> Mapping[str, JsonValue]:
+    value = reply.get(field)
+    return value if isinstance(value, dict) else {}
+
+
+def _base(address: str) -> str:
+    """Return the address of a server without a path.
+
+    Raises:
+        ConfigError: it is no address.
+    """
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
+        raise ConfigError(f"{address!r} is not the address of a server, such as {LOOPBACK[0]}")
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/').removesuffix('/v1')}"
+
+
+def _slug(name: str) -> str:
+    """Return a name for the configuration: the last part of a model's name, in small letters, digits and dashes."""
+    return re.sub(r"[^a-z0-9]+", "-", name.rpartition("/")[2].lower()).strip("-")[:60] or "model"
+
+
+def _fresh(name: str, taken: Collection[str]) -> str:
+    """Return a name, with a number where it is taken."""
+    number, fresh = 1, name
+    while fresh in taken:
+        number += 1
+        fresh = f"{name}-{number}"
+    return fresh
+
+
+def _quoted(text: str) -> str:
+    """Return text as a basic string of TOML, whose escapes are those of JSON."""
+    return orjson.dumps(text).decode()
