@@ -7,7 +7,7 @@ from typing import TypeVar
 from dokimasia.domain.judgement import MAX_REASON, CriterionScore
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.grammar import form
-from dokimasia.parsing.own import beside, own_form, split_lines
+from dokimasia.parsing.own import beside, outside, own_form, split_lines
 from dokimasia.parsing.reply import DECORATION, MAX_LINE, NAMED, listed, path_key, refuse, short, spoken, tried
 
 T = TypeVar("T")
@@ -204,8 +204,14 @@ def _read_scores(
     count = expected if isinstance(expected, int) else len(paths)
     if count < 1:
         raise ValueError("at least one criterion is expected")
-    missing = "there is no line of the form 'N | score: [S]' (outside of quotes and code) for criterion"
-    lines, rest = _score_lines(own_form(text, lambda line: _stated_in(line) is not None))
+
+    def is_stated(line: str) -> bool:
+        return _stated_in(line) is not None
+
+    said = own_form(text, is_stated)
+    lines, rest = _score_lines(said)
+    where = outside(text, said, lambda part: sum(map(is_stated, part.split("\n"))))
+    missing = f"there is no line of the form 'N | score: [S]'{where} for criterion"
     faults: list[str] = []
     scores = tried(
         faults, scores_of, lines, count, lambda line: _criterion(line, count, paths), score_of, missing=missing

@@ -4,7 +4,7 @@ import re
 
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.grammar import double, form
-from dokimasia.parsing.own import LEFT_OUT, is_empty_talk, own, plainly
+from dokimasia.parsing.own import LEFT_OUT, is_empty_talk, outside, own, plainly
 from dokimasia.parsing.reply import matches, short
 
 FLAGS = re.IGNORECASE | re.ASCII
@@ -91,7 +91,7 @@ def parse_pairwise_verdict(text: str) -> int:
         UnparsableReply: there is no verdict, or several that differ; one compares other responses than A and B, or a
             response with itself; or one is not the judge's own statement (see `dokimasia.parsing.own`).
     """
-    reply = _SIGN.sub(lambda sign: _SIGNS[sign[0].lower()], own(text))
+    reply = _with_signs(own(text))
     for match in matches(_MEANT, reply):
         if _VERDICT.fullmatch(match[0]) is None:
             raise UnparsableReply(
@@ -99,7 +99,8 @@ def parse_pairwise_verdict(text: str) -> int:
             )
     verdicts = matches(_VERDICT, reply)
     if not verdicts:
-        raise UnparsableReply("there is no verdict such as [[A>B]], in double brackets, outside of quotes and code")
+        where = outside(_with_signs(text), reply, lambda part: len(_VERDICT.findall(part)))
+        raise UnparsableReply(f"there is no verdict such as [[A>B]], in double brackets{where}")
     stated = {_value(match): match for match in (*matches(_LOOSE, reply), *verdicts)}
     if len(stated) > 1:
         first, second = sorted((match.start(), short(_written(match))) for match in stated.values())[:2]
@@ -154,6 +155,11 @@ def parse_factuality_scores(text: str) -> tuple[float, float]:
     if not is_empty_talk(beside):
         raise UnparsableReply(f"'{short(beside)}' stands among the scores: end with the two lines, and nothing else")
     return scores["A"].pop(), scores["B"].pop()
+
+
+def _with_signs(text: str) -> str:
+    """Return a text with plain signs of comparison in the place of HTML entities and single characters for them."""
+    return _SIGN.sub(lambda sign: _SIGNS[sign[0].lower()], text)
 
 
 def _value(match: re.Match[str]) -> int:

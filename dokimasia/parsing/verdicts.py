@@ -8,7 +8,7 @@ from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.criterion_scores import reason_of
 from dokimasia.parsing.grammar import choice
 from dokimasia.parsing.json_finder import find_json
-from dokimasia.parsing.own import own, plainly, without_quoted
+from dokimasia.parsing.own import outside, own, plainly, without_quoted
 from dokimasia.parsing.reply import matches, short
 
 _NUMERIC = re.compile(r"\[\[\s{0,9}([+-]?\.?[0-9][^\[\]\n]{0,60})\]\]")
@@ -53,7 +53,8 @@ def parse_rating(text: str, low: float, high: float) -> float:
             raise UnparsableReply(f"the rating [[{short(stated)}]] is not a plain number")
         values[float(stated)] = None
     if not values:
-        raise UnparsableReply("there is no rating of the form [[number]] outside of quotes and code")
+        where = outside(text, reply, lambda part: len(_NUMERIC.findall(part)))
+        raise UnparsableReply(f"there is no rating of the form [[number]]{where}")
     if len(values) > 1:
         first, second, *_ = values
         raise UnparsableReply(f"there are different ratings: [[{first:g}]] and [[{second:g}]]")
@@ -89,7 +90,8 @@ def either(text: str, yes: str, no: str) -> bool:
         verdicts = matches(choice(yes, no), reply)
         words = {match[1].casefold() for match in verdicts}
     if not words:
-        raise UnparsableReply(f"there is no verdict of the form [[{yes}]] or [[{no}]] outside of quotes and code")
+        where = outside(text, reply, lambda part: len(choice(yes, no).findall(part)))
+        raise UnparsableReply(f"there is no verdict of the form [[{yes}]] or [[{no}]]{where}")
     if len(words) > 1:
         raise UnparsableReply(f"the verdict is both [[{yes}]] and [[{no}]]")
     _no_other_verdict(verdicts, reply)

@@ -278,7 +278,7 @@ def test_the_figures_of_a_bad_day_are_the_same_on_every_transport(way: str, day_
 @pytest.mark.parametrize(
     ("fault", "says"),
     [
-        ("missing_score", "there is no line of the form 'N | score: [S]' (outside of quotes and code) for criterion"),
+        ("missing_score", "there is no line of the form 'N | score: [S]' for criterion"),
         ("wrong_score", "has the score '7', not an integer from 1 to 5"),
         ("extra_criterion", "but the criteria are 1 to"),
         ("contradictory_scores", "criterion 1 is scored more than once"),
