@@ -151,6 +151,23 @@ def test_why_nothing_was_refined_and_what_would_have_been(source: Finished) -> N
     assert "--strategy retry, which names no point, takes such answers up" in lead
 
 
+def test_the_lead_says_how_many_wrong_answers_could_not_be_taken_up(mended: Finished) -> None:
+    """The table is of those that were taken up: the first sentence counts the others, too, and says why they are not."""
+    data = mended.data()
+    assert data.drawing.conclusion is not None
+    (model,) = data.summary["models"].values()
+    taken_up, left_out = data.summary["failed"], model["left_out"]["answers"]
+    assert left_out > 0
+    assert plain(data.drawing.conclusion(data)[0]).startswith(
+        f"Of {taken_up + left_out} answers of run {data.summary['source']} whose final answer is wrong, {taken_up} were taken up"
+    )
+    model["left_out"]["answers"] = 0
+    lead = plain(data.drawing.conclusion(replace(data, figures=None))[0])
+    assert lead.endswith(
+        f"{taken_up} answers of run {data.summary['source']} were taken up because their final answer is wrong."
+    )
+
+
 def _lead_of(data: ReportData) -> str:
     assert data.drawing.conclusion is not None
     (lead,) = data.drawing.conclusion(data)

@@ -114,14 +114,27 @@ def conclusion(data: ReportData) -> list[Cell]:
     refinement = data.figures_as(RefinementFigures)
     if not refinement.failed:
         return [_nothing_taken_up(refinement)]
-    why = "their final answer is wrong"
-    if refinement.threshold is not None:
-        why = f"they score below {refinement.threshold:g}, right or wrong"
-    failed = figures.several(refinement.failed, "answer")
-    sentences: list[Cell] = [f"{failed} of run {refinement.source} were taken up because {why}."]
+    sentences: list[Cell] = [_how_many_taken_up(refinement)]
     for name, model in list(refinement.models.items())[:MOST_CONCLUDED]:
         sentences += _mended_most(name, model, refinement.arms)
     return sentences
+
+
+def _how_many_taken_up(refinement: RefinementFigures) -> str:
+    """Return how many of the answers that failed were taken up, and why the others could not be."""
+    left_out = sum(model.left_out.answers for model in refinement.models.values())
+    why, which = "their final answer is wrong", "whose final answer is wrong"
+    if refinement.threshold is not None:
+        why = f"they score below {refinement.threshold:g}, right or wrong"
+        which = f"that score below {refinement.threshold:g}, right or wrong"
+    if not left_out:
+        return f"{figures.several(refinement.failed, 'answer')} of run {refinement.source} were taken up because {why}."
+    answers = figures.several(refinement.failed + left_out, "answer")
+    return (
+        f"Of {answers} of run {refinement.source} {which}, {refinement.failed:,} were taken up, and all that follows is about "
+        f"these. The other {left_out:,} have no failed criterion that may be fed back: one that is not the final answer itself, "
+        "does not give it away and does not restate the question."
+    )
 
 
 def _mended_most(name: str, model: RefinedModel, arms: Sequence[Arm]) -> Iterator[Cell]:
@@ -138,7 +151,7 @@ def _mended_most(name: str, model: RefinedModel, arms: Sequence[Arm]) -> Iterato
     tied = [arm for arm in shares if shares[arm] == shares[best]]
     accuracy = _accuracy_with_limits(model.arms[best].accuracy, f"{pointer('models', name, 'arms', best)}/accuracy")
     opening = f": {figures.in_words(tied)} {'mends' if len(tied) == 1 else 'mend'} most, "
-    sentence = (Span(name, "strong"), opening, *spans(accuracy), f" of {model.failed:,} answers")
+    sentence = (Span(name, "strong"), opening, *spans(accuracy), f" of the {model.failed:,} taken up")
     gain = model.gains.get(f"{best} over again")
     if gain is None or gain.accuracy.difference is None:
         yield (*sentence, ".")
@@ -191,7 +204,7 @@ def _taken_up(refinement: RefinementFigures) -> Iterator[Block]:
         final = figures.counts(model.answered)
         text = f": {model.failed:,} of {model.answers:,} answers taken up (final answers: {final})"
         if left_out.answers:
-            text += f"; {left_out.answers:,} failed and had no point to feed back, and are in no arm"
+            text += f"; {left_out.answers:,} more failed and are in no arm, since none of their failed criteria may be fed back"
         if left_out.atoms:
             text += f"; failed criteria not fed back: {figures.counts(left_out.atoms)}"
         yield Paragraph((Span(name, "strong"), f"{text}; some withheld from {model.withheld_from:,}."))
