@@ -63,7 +63,8 @@ class JudgeCheckRequest(RunRequest):
     evaluators: tuple[str, ...] = Field(
         default=("single-axes", "pairwise-axes", "right-or-wrong"),
         description=f"How the judge is asked, separated by commas: {', '.join(EVALUATORS)} (default: single-axes, "
-        "pairwise-axes and right-or-wrong).",
+        "pairwise-axes and right-or-wrong). Each is asked about every error and has a verdict of its own: name those that "
+        "you use.",
     )
     task: Task = Field(default="image-to-text", description="What the answers are: a text on an image, or an image.")
     dimensions: Annotated[tuple[str, ...], Option(metavar="NAME,...")] = Field(

@@ -45,7 +45,7 @@ def test_a_careful_judge_is_suitable_and_its_passport_is_written(
     """It misses nothing by any evaluator; every quality has its count, its coverage and its limit."""
     figures = checked(capsys, command(folder, "sim/judge", "-o", str(folder / "judge.json")))
     assert figures["verdict"] == "suitable"
-    assert figures["sentence"] == "suitable by single-axes, pairwise-axes and right-or-wrong"
+    assert figures["sentence"] == "suitable. Use it with single-axes, pairwise-axes and right-or-wrong"
     for use in figures["uses"]:
         assert use["verdict"] == "suitable"
         assert use["cost"] == 0
@@ -81,6 +81,8 @@ def test_a_lenient_judge_without_false_alarms_needs_correction(
     verdicts = {use["evaluator"]: use["verdict"] for use in figures["uses"]}
     assert verdicts == {"single-axes": "not suitable", "right-or-wrong": "suitable with correction"}
     assert figures["verdict"] == "suitable with correction"
+    assert figures["sentence"].startswith("suitable with correction. Use it, corrected, with right-or-wrong (")
+    assert "; do not use it with single-axes (" in figures["sentence"]
     assert "dokimasia correct" in figures["sentence"]
 
 
@@ -101,8 +103,8 @@ def test_the_same_check_asks_nothing_again_and_python_gives_the_same(
     assert run(command(folder, "sim/judge")) == 0
     said = capsys.readouterr()
     assert said.err.count("nothing was asked: the run was complete") == 2
-    assert "sim/judge: suitable by single-axes" in said.out
-    (bias,) = [line for line in said.out.splitlines() if "position bias" in line]
+    assert "sim/judge: suitable. Use it with single-axes, pairwise-axes and right-or-wrong." in said.out
+    (bias,) = [line for line in said.out.splitlines() if "position bias  " in line]
     assert "points" in bias
     assert "±10 points" in bias, "a bias is in percentage points, beside shares in percent"
     check = check_judge_sync(

@@ -48,11 +48,14 @@ from dokimasia.methods.probe.request import (
 from dokimasia.methods.probe.units import (
     READ,
     Gold,
+    changes_final_answer,
     count_items,
     golds_of,
+    judged_probes,
     probes_by_sample,
     stored_probes,
     to_store,
+    unjudged_probes,
 )
 from dokimasia.prompts import PromptLibrary, Rendered
 from dokimasia.prompts.dimensions import error_dimensions, error_dimensions_id
@@ -136,6 +139,11 @@ async def accept(request: ProbeRequest, session: Session) -> Accepted[ProbePlan]
     if request.new_references is not None and "reference" not in evaluators:
         raise ConfigError(
             "--new-references are for the evaluator `reference`, which --evaluators does not name: add it, or leave them out"
+        )
+    if evaluators == ("right-or-wrong",) and not any(changes_final_answer(probe.item) for probe in material.probes):
+        raise ConfigError(
+            f"--evaluators: right-or-wrong judges final answers alone, and none of the {len(material.probes)} perturbations "
+            "changes one: name an evaluator that judges the whole answer, such as single-axes or pairwise-axes"
         )
     judges = [session.judge(name) for name in request.judges]
     reader = None if request.reader is None else session.judge(request.reader)
@@ -250,9 +258,11 @@ def estimate(
 
 def _notes(plan: ProbePlan, probes: Mapping[str, Sequence[Probe]]) -> Iterator[str]:
     all_probes = [probe for group in probes.values() for probe in group]
-    unchecked = sum(not probe.checked for probe in all_probes)
-    if unchecked:
-        yield f"nobody has decided on {unchecked} of the {len(all_probes)} perturbations; they are taken as they were meant"
+    for evaluator, count in unjudged_probes(plan.evaluators, all_probes).items():
+        yield (
+            f"{evaluator} judges final answers alone, which {count} of the {len(all_probes)} perturbations leave as they are: "
+            "it is not asked about these"
+        )
     short = list(_too_short(all_probes))
     if short:
         names = shortened(short, 3)
@@ -313,12 +323,15 @@ def _calls_of_gold(
     plan: ProbePlan, arm: Arm, evaluator: Evaluator, size: SampleSize, gold: Gold
 ) -> Iterator[ExpectedCalls]:
     """Yield the calls for a gold answer and its perturbations: one per judgement, two per pair."""
+    probes = judged_probes(evaluator, gold)
+    if not probes:
+        return
     judge = arm.spec_for(evaluator)
     sent = FRAME_TOKENS + size.text + _tokens_judged(arm, evaluator, size, gold)
     received = WORD_TOKENS if evaluator in IN_USE else JUDGEMENT_TOKENS
     paradigm = paradigm_of(evaluator)
     orders = 2 if paradigm == "pairwise" else 1
-    compared = plan.retests + len(gold.probes) * orders
+    compared = plan.retests + len(probes) * orders
     count = compared if paradigm == "pairwise" else compared + 1
     yield ExpectedCalls(judge, count, sent, received)
     if arm.tools:

@@ -36,7 +36,14 @@ from dokimasia.domain.look import Look
 from dokimasia.domain.rubric import RubricJudgement
 from dokimasia.methods.probe.detections import detections, judgements_of, notices_of
 from dokimasia.methods.probe.request import ProbePlan
-from dokimasia.methods.probe.units import ProbeUnit, all_units, count_items, probes_by_sample, stored_probes
+from dokimasia.methods.probe.units import (
+    ProbeUnit,
+    all_units,
+    count_items,
+    probes_by_sample,
+    stored_probes,
+    unjudged_probes,
+)
 from dokimasia.report.blocks import Cell, Span, Tone
 from dokimasia.report.fields import (
     Bounds,
@@ -370,6 +377,11 @@ class ProbeItems(Value):
     errors: Count = Field(description="answers with an error")
     neutral: Count = Field(description="answers with a harmless change")
     checked: Count = Field(description="of both, those that a person decided on")
+    unjudged: dict[Evaluator, Count] = Field(
+        default_factory=dict[Evaluator, int],
+        description="of both, those that an evaluator is not asked about, since they change nothing that it judges: for "
+        "right-or-wrong, those that leave the final answer as it is; absent where every evaluator is asked about all",
+    )
 
 
 class ProbeFigures(Used, DataFigures):
@@ -448,6 +460,9 @@ def figures_of_run(home: Home, run: Run) -> ProbeFigures:
     plan = run.plan_as(ProbePlan)
     probes = stored_probes(home, plan)
     rows = results(home, run.id)
+    units = all_units(plan, probes)
+    # an earlier version also judged perturbations that an evaluator is not asked about any more
+    rows_of_items = [row for row in rows if row.kind != run.method or row.item in units]
     neutral = sum(probe.neutral for probe in probes)
     return ProbeFigures(
         **heading(run, plan),
@@ -461,11 +476,14 @@ def figures_of_run(home: Home, run: Run) -> ProbeFigures:
         writer=model_name(plan.writer),
         direction=DIRECTION,
         probes=ProbeItems(
-            errors=len(probes) - neutral, neutral=neutral, checked=sum(probe.checked for probe in probes)
+            errors=len(probes) - neutral,
+            neutral=neutral,
+            checked=sum(probe.checked for probe in probes),
+            unjudged=unjudged_probes(plan.evaluators, probes),
         ),
-        open_items=count_items(plan, probes_by_sample(probes)) - len(rows),
-        tasks=tasks_of(detections(home, all_units(plan, probes), rows), seed=run.seed),
-        **failure_fields(row.failure for row in rows if row.failure is not None),
+        open_items=count_items(plan, probes_by_sample(probes)) - len(rows_of_items),
+        tasks=tasks_of(detections(home, units, rows), seed=run.seed),
+        **failure_fields(row.failure for row in rows_of_items if row.failure is not None),
         **calls_and_costs(home, rows),
     )
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from dokimasia.domain.blindspots import Detection, Evaluator, Task
+from dokimasia.domain.blindspots import Detection, Evaluator, Probe, Task
 from dokimasia.domain.passport import Passport
 from dokimasia.methods.probe.passports import costs_and_calls, material_of, probes_that_asked
-from dokimasia.methods.probe.units import stored_probes
+from dokimasia.methods.probe.units import stored_probes, unjudged_probes
 from dokimasia.people.passports import Disagreement, JudgeCheck, alarmed, judge_check, marked, measured, passport_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
@@ -39,9 +39,12 @@ def check_of(
     if reference:
         other = _by_item(material_of(home, reference, runs or ids, seed=seed).detections)
         compared = _disagreements(detections, other)
-    checked: set[str] = set()
+    probes: dict[str, Probe] = {}
+    evaluators: dict[Evaluator, None] = {}
     for _, plan, _ in probes_that_asked(home, judge, ids):
-        checked |= {probe.id for probe in stored_probes(home, plan) if probe.checked}
+        probes |= {probe.id: probe for probe in stored_probes(home, plan)}
+        evaluators |= dict.fromkeys(plan.evaluators)
+    checked = {probe.id for probe in probes.values() if probe.checked}
     return (
         judge_check(
             passport,
@@ -51,6 +54,7 @@ def check_of(
             reference=reference,
             compared=compared,
             seconds=_seconds(home, judge, ids),
+            unjudged=unjudged_probes(evaluators, probes.values()),
         ),
         passport,
     )

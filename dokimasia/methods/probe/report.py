@@ -23,6 +23,7 @@ from dokimasia.methods.probe.figures import (
     ProbedTask,
     ProbeFigures,
     ProbeItem,
+    ProbeItems,
     ProbeShare,
     limits_span,
     percent,
@@ -229,6 +230,7 @@ def failures(data: ReportData) -> Section:
         blocks.append(_main_table(task))
         notes = (other_ways_of_asking(task.figures), without_neutral(task))
         blocks += [Paragraph(note, "note") for note in notes if note]
+    blocks += [Paragraph(note, "note") for note in _unjudged_and_unchecked(data.figures_as(ProbeFigures).probes)]
     blocks.append(
         Paragraph(
             f"Undetected (lower is better): the share of errors that no relevant axis detects. Score-invariant "
@@ -410,6 +412,21 @@ def without_neutral(task: TaskReport) -> str:
         "No harmless changes are among the perturbations, so score-invariant is not measured: `perturb` makes them with "
         "score_neutral among its --dimensions."
     )
+
+
+def _unjudged_and_unchecked(probes: ProbeItems) -> Iterator[str]:
+    """Yield notes on perturbations that an evaluator is not asked about, and on those that nobody has decided on."""
+    perturbations = probes.errors + probes.neutral
+    for evaluator, count in probes.unjudged.items():
+        yield (
+            f"{short(evaluator).capitalize()} judges final answers alone: {count:,} of {perturbations:,} perturbations leave "
+            "theirs as it is, are no errors to it, and it is not asked about them."
+        )
+    if unchecked := perturbations - probes.checked:
+        yield (
+            f"Nobody has decided on {unchecked:,} of {perturbations:,} perturbations, which are taken as they were meant: "
+            "`dokimasia decide` labels those of a run."
+        )
 
 
 def groups(data: ReportData) -> Section | None:

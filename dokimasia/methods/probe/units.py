@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Literal, NamedTuple
 
+from dokimasia.agents.candidate import stated_answer
 from dokimasia.domain.blindspots import NEUTRAL, Case, ErrorDimension, Evaluator, Perturbed, Probe, paradigm_of
 from dokimasia.domain.identity import Value, digest, value_id
 from dokimasia.methods.probe.request import Arm, ProbePlan
@@ -77,6 +78,38 @@ def golds_of(probes: Iterable[Probe]) -> list[Gold]:
         answer = item.gold or (item.gold_image.sha256 if item.gold_image else "")
         by_gold.setdefault(digest("gold", answer)[:12], []).append(probe)
     return [Gold(key, group[0].item, tuple(group)) for key, group in by_gold.items()]
+
+
+def judged_probes(evaluator: Evaluator, gold: Gold) -> tuple[Probe, ...]:
+    """Return the probes of a gold answer that an evaluator is asked about.
+
+    `right-or-wrong` judges final answers alone: a change that leaves the final answer as it is, such as an error in the
+    reasoning before it, is none to this evaluator. All others are shown the whole answer, and asked about every probe.
+    """
+    if evaluator != "right-or-wrong":
+        return gold.probes
+    return tuple(probe for probe in gold.probes if changes_final_answer(probe.item))
+
+
+def changes_final_answer(item: Perturbed) -> bool:
+    """Return whether a change in a text changes its final answer; letter case, white space and a last full stop aside.
+
+    A text without a line of its own for the final answer is its own final answer.
+    """
+    before, after = (" ".join(stated_answer(text)[0].split()).casefold() for text in (item.gold, item.perturbed))
+    return before.rstrip(".") != after.rstrip(".")
+
+
+def unjudged_probes(evaluators: Iterable[Evaluator], probes: Iterable[Probe]) -> dict[Evaluator, int]:
+    """Return how many probes each evaluator is not asked about; evaluators that are asked about all are missing."""
+    all_probes = list(probes)
+    golds = [gold for group in probes_by_sample(all_probes).values() for gold in golds_of(group)]
+    unjudged: dict[Evaluator, int] = {}
+    for evaluator in evaluators:
+        count = len(all_probes) - sum(len(judged_probes(evaluator, gold)) for gold in golds)
+        if count:
+            unjudged[evaluator] = count
+    return unjudged
 
 
 class ProbeUnit(NamedTuple):
@@ -162,13 +195,19 @@ def is_read(plan: ProbePlan, unit: ProbeUnit) -> bool:
 def units_of(
     plan: ProbePlan, arm: Arm, evaluator: Evaluator, sample: str, gold: Gold, *, new_reference: bool = False
 ) -> Iterator[ProbeUnit]:
-    """Yield the units of a gold answer and its probes; units that others are compared with come first."""
+    """Yield the units of a gold answer and its probes; units that others are compared with come first.
+
+    A gold answer without a probe that the evaluator is asked about has none.
+    """
+    probes = judged_probes(evaluator, gold)
+    if not probes:
+        return
     unit = ProbeUnit("", evaluator, arm, sample, gold, new_reference=new_reference)
     if paradigm_of(evaluator) != "pairwise":
         yield unit._replace(name=_name(unit, "gold"))
     for draw in range(1, plan.retests + 1):
         yield unit._replace(name=_name(unit, f"retest-{draw}"), draw=draw)
-    for probe in gold.probes:
+    for probe in probes:
         yield unit._replace(name=_name(unit, probe.id), probe=probe)
 
 
@@ -192,23 +231,21 @@ def count_items(plan: ProbePlan, probes: Mapping[str, Sequence[Probe]]) -> int:
         plan: the plan of the probe.
         probes: the probes by sample.
     """
-    golds = 0
-    compared = 0
-    for group in probes.values():
-        own_golds = len(golds_of(group))
-        golds += own_golds
-        compared += own_golds * plan.retests + len(group)
+    golds = [gold for group in probes.values() for gold in golds_of(group)]
     count = len(probes) if plan.writer is not None else 0
     for arm in plan.arms:
         for evaluator, _ in plan.evaluators_of(arm):
             paradigm = paradigm_of(evaluator)
+            judged = [len(judged_probes(evaluator, gold)) for gold in golds]
+            judged_golds = sum(map(bool, judged))
+            compared = judged_golds * plan.retests + sum(judged)
             count += compared
             if paradigm != "pairwise":
-                count += golds
+                count += judged_golds
             if plan.reader is not None and paradigm in READ:
                 count += compared
         if not arm.tools:
-            count += len(probes) * ("checkpoints" in plan.evaluators) + golds * ("gated" in plan.evaluators)
+            count += len(probes) * ("checkpoints" in plan.evaluators) + len(golds) * ("gated" in plan.evaluators)
     return count
 
 

@@ -132,8 +132,8 @@ def _how_many_taken_up(refinement: RefinementFigures) -> str:
     answers = figures.several(refinement.failed + left_out, "answer")
     return (
         f"Of {answers} of run {refinement.source} {which}, {refinement.failed:,} were taken up, and all that follows is about "
-        f"these. The other {left_out:,} have no failed criterion that may be fed back: one that is not the final answer itself, "
-        "does not give it away and does not restate the question."
+        f"these. No failed criterion of the other {left_out:,} may be fed back: those that failed are the final answer itself, "
+        "give it away or restate the question."
     )
 
 

@@ -149,7 +149,8 @@ def _retests(key: Key, found: Sequence[Detection]) -> Iterator[RetestRates]:
 
 
 def _places(key: Key, found: Sequence[Detection], seed: int) -> PlaceRates:
-    both = [one for one in found if one.orders is not None]
+    pairs = [one for one in found if one.case in ("error", "neutral")]  # two equal answers are shown in one order
+    both = [one for one in pairs if one.orders is not None]
     first, second = ([MOST * one.orders[place] for one in both if one.orders is not None] for place in (0, 1))
     clusters = [one.cluster for one in both]
     consistency, bias = MeasuredShare(), MeasuredDifference()
@@ -159,7 +160,7 @@ def _places(key: Key, found: Sequence[Detection], seed: int) -> PlaceRates:
         leaning = position_bias_interval(first, second, clusters=clusters, seed=seed)
         mean = rounded(position_bias(first, second) / 100)
         bias = MeasuredDifference(mean=mean, **limits_of(leaning, unit=0.01))
-    counts = _counts(key, found, lambda one: None if one.orders is None else 1.0)
+    counts = _counts(key, pairs, lambda one: None if one.orders is None else 1.0)
     return PlaceRates(**counts, consistency=consistency, bias=bias)
 
 

@@ -1,5 +1,6 @@
 """Checks of a judge: its measured qualities compared with limits, the verdict, and the blocks of the report."""
 
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from typing import Literal, NamedTuple
@@ -8,7 +9,7 @@ from pydantic import Field
 
 from dokimasia.domain.blindspots import Evaluator, Task
 from dokimasia.domain.identity import Value
-from dokimasia.domain.passport import MeasuredDifference, MeasuredShare, Passport, ReplyRates
+from dokimasia.domain.passport import ErrorRates, MeasuredDifference, MeasuredShare, Passport, ReplyRates
 from dokimasia.people.passports.measuring import BINARY
 from dokimasia.report.blocks import Block, Bullets, Cell, Column, Paragraph, Span, Table
 from dokimasia.report.data import SIMULATED_NOTE
@@ -38,6 +39,14 @@ TONES: dict[Suitability, Literal["good", "bad", "strong"]] = {
     "not suitable": "bad",
 }
 """The verdicts from best to worst, each with the tone that it is displayed in."""
+
+ADVICE: Mapping[Suitability, str] = {
+    "suitable": "use it with",
+    "suitable with correction": "use it, corrected, with",
+    "cannot tell": "more data are needed for",
+    "not suitable": "do not use it with",
+}
+"""What each verdict on an evaluator means for its use, as the verdict on the judge says it."""
 
 LIMITS: Mapping[Quality, float] = {
     "undetected errors": 0.25,
@@ -85,7 +94,10 @@ class JudgeQuality(Value):
     n_scored: Count = Field(description="of them, those with a value")
     coverage: Coverage
     limit: float = Field(description="the most that a suitable judge may have")
-    within: WithinLimit = Field(description="yes, or no, if the whole interval is; open: neither")
+    within: WithinLimit = Field(
+        description="yes, or no, if the whole interval is; open: neither. Of blind spots yes if the undetected errors of every "
+        "kind are surely within their limit, no if there is a blind spot"
+    )
     kinds: tuple[str, ...] = Field(default=(), description="the blind spots: kinds of error; else empty")
 
 
@@ -112,6 +124,13 @@ class JudgeCheck(Value):
     verdict: Suitability = Field(description="of the best evaluator")
     sentence: str = Field(description="the verdict on one line, with its reasons")
     uses: tuple[JudgeInUse, ...]
+    perturbations: Count = Field(description="planted errors and harmless changes")
+    unjudged: dict[Evaluator, Count] = Field(
+        default_factory=dict[Evaluator, int],
+        exclude_if=operator.not_,
+        description="of these, those that an evaluator is not asked about, since they change nothing that it judges: for "
+        "right-or-wrong, those that leave the final answer as it is. An evaluator that is asked about no error has no use",
+    )
     limits: dict[Quality, float] = Field(description="by quality, the most that a suitable judge may have")
     correctable: Fraction = Field(
         description="most undetected errors, upper end of the interval, with which a decision of right or wrong is correctable"
@@ -129,6 +148,7 @@ def judge_check(
     reference: str = "",
     compared: Mapping[Way, Disagreement] | None = None,
     seconds: Mapping[Way, Sequence[float]],
+    unjudged: Mapping[Evaluator, int] | None = None,
 ) -> JudgeCheck:
     """Return the check of a judge: its qualities, a verdict for each evaluator, and the best verdict.
 
@@ -138,9 +158,13 @@ def judge_check(
         reference: the judge to compare it with; empty for none.
         compared: its disagreement with that judge, by task and evaluator.
         seconds: the seconds of each judgement whose time is known, by task and evaluator.
+        unjudged: how many planted errors and harmless changes an evaluator is not asked about; without, all are asked about.
     """
+    unjudged = unjudged or {}
     uses: list[JudgeInUse] = []
     for way in passport.evaluators:
+        if way[1] in unjudged and passport.rates(*way) is None:
+            continue
         replies = next(rates for rates in passport.replies if (rates.task, rates.evaluator) == way)
         qualities = [*_measured(passport, way, replies)]
         others: dict[Quality, Mapping[Way, Disagreement]] = {
@@ -174,6 +198,8 @@ def judge_check(
         verdict=best,
         sentence=_sentence(best, uses),
         uses=tuple(uses),
+        perturbations=items,
+        unjudged=dict(unjudged),
         limits=dict(LIMITS),
         correctable=CORRECTABLE,
         checked=rounded(sum(data.checked * data.items for data in passport.data) / items) if items else 0.0,
@@ -194,7 +220,11 @@ def _measured(passport: Passport, way: Way, replies: ReplyRates) -> Iterator[Jud
     tested = [rates for rates in kinds if rates.blind_spot is not None]
     if tested:
         blind = tuple(rates.name for rates in tested if rates.blind_spot)
-        within: WithinLimit = "no" if blind else "yes"
+        within: WithinLimit = "open"
+        if blind:
+            within = "no"
+        elif all(map(_is_seen, kinds)):
+            within = "yes"
         quality = _quality("blind spots", float(len(blind)), len(kinds), len(tested), within)
         yield quality.model_copy(update={"kinds": blind})
     for rates in passport.neutral:
@@ -207,6 +237,12 @@ def _measured(passport: Passport, way: Way, replies: ReplyRates) -> Iterator[Jud
         if (place.task, place.evaluator) == way:
             yield _bias(place.bias, place.n, place.n_scored)
     yield _share("failures of form", replies.unparsable, replies.n, replies.n)
+
+
+def _is_seen(rates: ErrorRates) -> bool:
+    """Return whether a judge surely misses no more errors of a kind than a suitable judge may miss of all."""
+    undetected = _less(rates.detection)
+    return undetected.high is not None and undetected.high <= LIMITS["undetected errors"]
 
 
 def _less(rate: MeasuredShare) -> MeasuredShare:
@@ -333,19 +369,20 @@ def _best(uses: Sequence[JudgeInUse]) -> Suitability:
 
 
 def _sentence(verdict: Suitability, uses: Sequence[JudgeInUse]) -> str:
-    """Return the verdict as one line, with the evaluators that it holds for and why others fall short."""
+    """Return the verdict as one line: what to use the judge with and what not, and why others fall short."""
     if not uses:
-        return f"{verdict}: nothing was judged"
+        return f"{verdict}. Nothing was judged"
     parts: list[str] = []
-    for suitability in TONES:
+    for suitability, advice in ADVICE.items():
         names = [
             f"{use.evaluator} ({'; '.join(use.reasons)})" if use.reasons else use.evaluator
             for use in uses
             if use.verdict == suitability
         ]
         if names:
-            parts.append(f"{suitability} by {in_words(names)}")
-    return "; ".join(parts)
+            parts.append(f"{advice} {in_words(names)}")
+    advice = "; ".join(parts)
+    return f"{verdict}. {advice[0].upper()}{advice[1:]}"
 
 
 def _number(name: Quality, value: float) -> str:
@@ -375,12 +412,7 @@ def check_blocks(check: JudgeCheck) -> Iterator[Block]:
         yield Paragraph(SIMULATED_NOTE, "warning")
     rest = check.sentence.removeprefix(check.verdict)
     yield Paragraph((f"{check.judge}: ", Span(check.verdict, TONES[check.verdict]), f"{rest}."), "lead")
-    if not check.checked:
-        yield Paragraph(
-            "Nobody has decided on the planted errors: they are taken as they were meant. Have people label them "
-            "(dokimasia decide), and check again with --labels.",
-            "warning",
-        )
+    yield from (Paragraph(note, "warning") for note in _notes(check))
     columns = [Column("evaluator", numeric=False), Column("measured", numeric=False), Column("value")]
     columns += [Column("limit"), Column("n"), Column("within", numeric=False)]
     yield Table(columns, list(_rows(check)), "What was measured")
@@ -391,12 +423,36 @@ def check_blocks(check: JudgeCheck) -> Iterator[Block]:
         yield Paragraph("Missing:")
         yield Bullets(missing)
     yield Paragraph(
-        "Shares with 95 % intervals, clustered by image; lower is better, and a bias better the nearer it is to 0 percentage "
-        "points. Within the limit, or not, is what the whole interval "
-        "is; else it is open. Undetected errors have to be within; what else is open counts only if its value is beyond the "
-        "limit.",
+        "Each evaluator is a way of asking the judge, with a verdict of its own. Shares with 95 % intervals, clustered by image; "
+        "lower is better, and a bias better the nearer it is to 0 percentage points. n counts planted errors; for blind spots "
+        "kinds of error (those that can be compared with others, of all), for false alarms harmless changes, for position bias "
+        "both, for judged otherwise again right answers, for failures of form judgements. Within the limit, or not, is what the "
+        "whole interval is; else it is open. Blind spots are within if of every kind the whole interval of undetected errors is. "
+        "Undetected errors have to be within; what else is open counts only if its value is beyond the limit.",
         "note",
     )
+
+
+def _notes(check: JudgeCheck) -> Iterator[str]:
+    """Yield what limits the verdict: errors that an evaluator does not judge, and those that nobody has decided on."""
+    for evaluator, count in check.unjudged.items():
+        left = f"{count:,} of {check.perturbations:,} perturbations leave the final answer as it is"
+        if all(use.evaluator != evaluator for use in check.uses):
+            yield (
+                f"{evaluator} is left out, without a verdict: it judges final answers alone, and no planted error changes one "
+                f"({left})."
+            )
+        else:
+            yield (
+                f"{evaluator} judges final answers alone: {left}, are no errors to it, and it is not asked about them."
+            )
+    if check.checked < 1:
+        decided = "Nobody has decided on the planted errors: they"
+        if check.checked:
+            decided = f"People have decided on {check.checked:.0%} of the planted errors: the others"
+        yield (
+            f"{decided} are taken as they were meant. Have people label them (dokimasia decide), and check again with --labels."
+        )
 
 
 def _rows(check: JudgeCheck) -> Iterator[list[Cell]]:
