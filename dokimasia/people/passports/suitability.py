@@ -190,7 +190,7 @@ def judge_check(
                 timed=len(times),
             )
         )
-    best = _best(uses)
+    best = _overall(uses)
     items = sum(data.items for data in passport.data)
     return JudgeCheck(
         judge=passport.judge.name,
@@ -360,12 +360,11 @@ def _missing(quality: JudgeQuality) -> str:
     return f"{quality.name}: about {count:,} items in place of {quality.n_scored:,}, on as many more images"
 
 
-def _best(uses: Sequence[JudgeInUse]) -> Suitability:
-    """Return the best verdict of all evaluators."""
-    for verdict in TONES:
-        if any(use.verdict == verdict for use in uses):
-            return verdict
-    return "cannot tell"
+def _overall(uses: Sequence[JudgeInUse]) -> Suitability:
+    """Return the best verdict of the evaluators that were decided on; `cannot tell` if none was."""
+    reached = {use.verdict for use in uses}
+    decided: tuple[Suitability, ...] = ("suitable", "suitable with correction", "not suitable")
+    return next((verdict for verdict in decided if verdict in reached), "cannot tell")
 
 
 def _sentence(verdict: Suitability, uses: Sequence[JudgeInUse]) -> str:
