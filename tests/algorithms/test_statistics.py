@@ -174,7 +174,7 @@ def test_draws_that_numbers_of_clusters_share_keep_the_width(count: int) -> None
     """Whether a number of clusters has draws of its own or shares them, normal values have an interval as wide as Student's."""
     ratios: list[float] = []
     for seed in range(20):
-        values = np.random.default_rng(seed).normal(size=count)
+        values = np.random.default_rng(seed).normal(size=count).astype(np.float64)
         low, high = bootstrap_interval(values, seed=seed)
         ratios.append((high - low) / (2 * student_t_quantile(0.975, count - 1) * np.std(values, ddof=1) / count**0.5))
     assert np.mean(ratios) == pytest.approx(1.0, abs=0.03)
@@ -188,14 +188,12 @@ def test_opposite_differences_have_opposite_intervals(n: int, each: int, bounds:
     clusters = [number // each for number in range(n)]
     for seed in range(25):
         generator = np.random.default_rng([n, each, seed])
-        steps = np.round(
-            generator.choice([0.0, 1 / 3, 0.6, 1.0], n) - generator.choice([0.0, 1 / 3, 0.6, 1.0], n), seed % 3
-        )
-        order = generator.permutation(n)
+        first, second = generator.choice([0.0, 1 / 3, 0.6, 1.0], (2, n)).astype(np.float64)
+        steps = (first - second).round(seed % 3).tolist()
+        order = generator.permutation(n).tolist()
         low, high = interval = bootstrap_interval(steps, clusters=clusters, seed=seed, bounds=bounds)
-        opposite = bootstrap_interval(
-            -steps[order], clusters=[clusters[place] for place in order], seed=seed, bounds=bounds
-        )
+        turned, own = [-steps[place] for place in order], [clusters[place] for place in order]
+        opposite = bootstrap_interval(turned, clusters=own, seed=seed, bounds=bounds)
         assert opposite == ConfidenceInterval(-high, -low)
         assert (opposite.reason, opposite.method) == (interval.reason, interval.method)
 

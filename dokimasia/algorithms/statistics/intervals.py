@@ -141,7 +141,7 @@ def bootstrap_interval(
     sign = _sign(array, clusters, bounds)
     if sign > 0:
         return _mean_interval(array, clusters, level, seed, bounds)
-    opposite = None if bounds is None else (-bounds[1], -bounds[0])
+    opposite = bounds and (-bounds[1], -bounds[0])
     low, high = mirrored = _mean_interval(0.0 - array, clusters, level, seed, opposite)
     if sign == 0:
         low = min(low, -high)
@@ -318,9 +318,9 @@ def _sign(array: Floats, clusters: ClusterNames | None, bounds: tuple[float, flo
 
     So opposite values are resampled alike, and have opposite intervals.
     """
-    total = float(on_grid(array).sum())
-    if total:
-        return 1 if total > 0 else -1
+    sign = int(np.sign(on_grid(array).sum()))
+    if sign:
+        return sign
     low, high = bounds or (0.0, 0.0)
     (sums, sizes), (negative_sums, negative_sizes) = (by_cluster(side, clusters) for side in (array, 0.0 - array))
     upright = (on_grid(sums).tolist(), sizes.tolist(), low, high)
