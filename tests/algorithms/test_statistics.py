@@ -19,6 +19,7 @@ from dokimasia.algorithms.statistics import (
     jackknife_interval,
     rate_interval,
 )
+from dokimasia.algorithms.statistics.clusters import on_grid
 from dokimasia.algorithms.statistics.distributions import student_t_quantile
 from dokimasia.algorithms.statistics.intervals import jackknifed
 
@@ -143,16 +144,96 @@ def test_interval_depends_on_seed_and_content_only() -> None:
     assert bootstrap_interval(values, clusters=clusters, seed=7) == expected
 
 
-def test_many_equal_clusters_are_drawn_by_kind() -> None:
-    """Where thousands of clusters are of few kinds, the limits are those of drawing them one by one, but for chance."""
+def of_few_kinds(count: int) -> tuple[list[float], list[int], list[float]]:
+    """Return values of four kinds, their clusters, and the same values moved apart by a billionth."""
     drawn = random.Random(4)
-    values = [drawn.choice([1.0, 2.6, 4.0, 5.0]) for _ in range(6000)]
-    clusters = [number // 2 if number < 1000 else number for number in range(6000)]
+    values = [drawn.choice([1.0, 2.6, 4.0, 5.0]) for _ in range(count)]
+    clusters = [number // 2 if number < 1000 else number for number in range(count)]
+    return values, clusters, [value + drawn.random() * 1e-9 * (-1 if value > 4 else 1) for value in values]
+
+
+def test_very_many_equal_clusters_are_drawn_by_kind() -> None:
+    """Where tens of thousands of clusters are of few kinds, the limits are those of drawing each cluster, but for chance."""
+    values, clusters, unequal = of_few_kinds(18_000)
     by_kind = bootstrap_interval(values, clusters=clusters, seed=0, bounds=(1.0, 5.0))
-    unequal = [value + drawn.random() * 1e-9 * (-1 if value > 4 else 1) for value in values]
     one_by_one = bootstrap_interval(unequal, clusters=clusters, seed=0, bounds=(1.0, 5.0))
     assert by_kind == pytest.approx(one_by_one, abs=0.1 * (by_kind.high - by_kind.low))
     assert by_kind != pytest.approx(one_by_one, abs=1e-6), "the kinds were drawn, and not the clusters"
+
+
+@pytest.mark.parametrize("count", [1200, 6000])
+def test_equal_clusters_share_the_draws_of_unequal_ones(count: int) -> None:
+    """Values that differ by a billionth have the same interval as equal ones, to within a billionth."""
+    values, clusters, unequal = of_few_kinds(count)
+    by_kind = bootstrap_interval(values, clusters=clusters, seed=0, bounds=(1.0, 5.0))
+    assert by_kind == pytest.approx(bootstrap_interval(unequal, clusters=clusters, seed=0, bounds=(1.0, 5.0)), abs=2e-9)
+
+
+@pytest.mark.parametrize("count", [250, 251, 257, 1024, 1030])
+def test_draws_that_numbers_of_clusters_share_keep_the_width(count: int) -> None:
+    """Whether a number of clusters has draws of its own or shares them, normal values have an interval as wide as Student's."""
+    ratios: list[float] = []
+    for seed in range(20):
+        values = np.random.default_rng(seed).normal(size=count).astype(np.float64)
+        low, high = bootstrap_interval(values, seed=seed)
+        ratios.append((high - low) / (2 * student_t_quantile(0.975, count - 1) * np.std(values, ddof=1) / count**0.5))
+    assert np.mean(ratios) == pytest.approx(1.0, abs=0.03)
+
+
+@pytest.mark.parametrize("bounds", [None, (-1.0, 1.0)], ids=["scale unknown", "scale known"])
+@pytest.mark.parametrize("each", [1, 3], ids=["single", "clustered"])
+@pytest.mark.parametrize("n", [2, 3, 7, 12, 40, 300])
+def test_opposite_differences_have_opposite_intervals(n: int, each: int, bounds: tuple[float, float] | None) -> None:
+    """The interval of A minus B is that of B minus A with its signs changed, to the last digit and in any order."""
+    clusters = [number // each for number in range(n)]
+    for seed in range(25):
+        generator = np.random.default_rng([n, each, seed])
+        first, second = generator.choice([0.0, 1 / 3, 0.6, 1.0], (2, n)).astype(np.float64)
+        steps = (first - second).round(seed % 3).tolist()
+        order = generator.permutation(n).tolist()
+        low, high = interval = bootstrap_interval(steps, clusters=clusters, seed=seed, bounds=bounds)
+        turned, own = [-steps[place] for place in order], [clusters[place] for place in order]
+        opposite = bootstrap_interval(turned, clusters=own, seed=seed, bounds=bounds)
+        assert opposite == ConfidenceInterval(-high, -low)
+        assert (opposite.reason, opposite.method) == (interval.reason, interval.method)
+
+
+def test_intervals_of_differences_without_a_direction_are_symmetric() -> None:
+    """Steps that are as often up as down by as much have an interval symmetric around 0; others with the mean 0 do not."""
+    for values in ([-1.0, 1.0], [-0.5, 0.5, 0.1, -0.1, 0.3, -0.3], [-0.7, 0.0, 0.7] * 9, [0.0] * 5):
+        for bounds in (None, (-1.0, 1.0)):
+            low, high = bootstrap_interval(values, seed=1, bounds=bounds)
+            assert low == -high
+    skewed = [-0.9, 0.3, 0.3, 0.3] * 3
+    low, high = bootstrap_interval(skewed, seed=1, bounds=(-1.0, 1.0))
+    assert low != -high
+    assert bootstrap_interval([-value for value in skewed], seed=1, bounds=(-1.0, 1.0)) == ConfidenceInterval(
+        -high, -low
+    )
+
+
+def test_opposite_values_within_other_bounds_have_opposite_intervals() -> None:
+    """A scale may lie anywhere: scores of 1 to 5 and their negatives within -5 to -1, or a mean of 0 near one end."""
+    for values, bounds in (
+        ([1.0, 5.0, 4.0, 2.0, 3.0, 5.0], (1.0, 5.0)),
+        ([-1.0, 1.0, 0.5, -0.5, 0.25, -0.25], (-1.0, 3.0)),
+    ):
+        low, high = bootstrap_interval(values, seed=2, bounds=bounds)
+        negative = bootstrap_interval([-value for value in values], seed=2, bounds=(-bounds[1], -bounds[0]))
+        assert negative == ConfidenceInterval(-high, -low)
+
+
+def test_sums_on_a_grid_do_not_depend_on_their_order() -> None:
+    """Any order of additions, and a product of matrices, give the same bits; the values move by less than they are precise."""
+    generator = np.random.default_rng(0)
+    for values in (generator.normal(size=3001), generator.random(5) * 1e-200, generator.random(700) * 1e200):
+        rounded = on_grid(values)
+        assert np.abs(rounded - values).max() <= 2**-50 * len(values) * np.abs(values).max()
+        total = math.fsum(rounded)
+        for _ in range(5):
+            assert float(np.cumsum(generator.permutation(rounded))[-1]) == total
+        counts = generator.multinomial(2 * len(values), np.full(len(values), 1 / len(values)), size=20)
+        assert (counts @ rounded).tolist() == [math.fsum(np.repeat(rounded, row)) for row in counts]
 
 
 def test_interval_of_one_cluster_says_that_nothing_is_known() -> None:

@@ -14,6 +14,9 @@ ClusterNames = Sequence[Hashable] | NDArray[np.intp]
 
 ROUNDING = 1e-12
 
+_SMALLEST_EXPONENT = -1074
+"""The exponent of the smallest power of two that a float can be."""
+
 
 class Clusters(NamedTuple):
     """Values summed by cluster, in an order that depends only on the values."""
@@ -41,6 +44,24 @@ class Clusters(NamedTuple):
     def left_out(self) -> Floats:
         """The mean without each cluster in turn; needs at least two clusters."""
         return (self.sums.sum() - self.sums) / (self.sizes.sum() - self.sizes)
+
+
+def on_grid(values: Floats) -> Floats:
+    """Return values rounded to a grid on which sums are exact: in any order, and so on any machine.
+
+    That holds for sums of up to twice as many terms, of which each is one of the values. The grid is of multiples of a
+    power of two that is at most 2^-50 times the number of values times the largest of them. Values that only rounding
+    sets apart become equal.
+
+    Examples
+    --------
+    >>> first, second = on_grid(np.array([0.1 + 0.2, 0.3]))
+    >>> bool(first == second), abs(float(second) - 0.3) < 1e-15
+    (True, True)
+    """
+    exponent = math.frexp(float(np.abs(values).max()))[1] + len(values).bit_length() - 52
+    unit = math.ldexp(1.0, max(exponent, _SMALLEST_EXPONENT))
+    return np.round(values / unit) * unit
 
 
 def finite(values: Sequence[float] | Floats) -> Floats:

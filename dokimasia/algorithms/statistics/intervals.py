@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import lru_cache
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from dokimasia.algorithms.statistics.clusters import (
     finite,
     jackknife_error,
     number_clusters,
+    on_grid,
     skewness,
     trusted_df,
 )
@@ -32,18 +34,25 @@ FEW_CLUSTERS = 6
 FEWEST_FOR_GAFFKE = 3
 """The fewest clusters with which Gaffke's interval takes the place of the whole scale."""
 
-_DRAWS_AT_ONCE = 2_000_000
-_MOST_CACHED_CLUSTERS = 250
-"""The most clusters whose draws are cached for the next interval: at most 4 MB each."""
+_FEW_CLUSTERS = 250
+"""The most clusters of which each number has draws of its own, and of which intervals are cached."""
 
-_MOST_CACHED_DRAWS = 6_000_000
-"""The most draws of more clusters than that of which the last are cached: 48 MB."""
+_MANY_CLUSTERS = 1 << 14
+"""The most clusters that share draws with other numbers of clusters (see `bootstrap_interval`)."""
+
+_CACHED_DRAWS_OF_FEW = 32
+"""The number of cached draws of up to `_FEW_CLUSTERS` clusters: at most 1 MB each."""
+
+_CACHED_DRAWS_OF_MANY = 3
+"""The number of cached draws of up to `_MANY_CLUSTERS` clusters: at most 66 MB each."""
 
 _CACHED_INTERVALS = 4096
-"""The number of cached intervals of up to `_MOST_CACHED_CLUSTERS` clusters: at most 4 KB each."""
+"""The number of cached intervals of up to `_FEW_CLUSTERS` clusters: at most 4 KB each."""
 
+_DRAWN_AT_ONCE = 250_000
+_KINDS_AT_ONCE = 64
 _CLUSTERS_A_KIND = 20
-"""The number of clusters per distinct cluster from which drawing counts is faster than drawing clusters."""
+"""The number of clusters per distinct cluster from which drawing kinds is faster than drawing clusters."""
 
 
 def bootstrap_interval(
@@ -66,7 +75,8 @@ def bootstrap_interval(
     level : float
         Nominal coverage, strictly between 0 and 1.
     seed : int
-        Equal values, clusters and seed give equal intervals, whatever the order of the values.
+        Equal values, clusters and seed give equal intervals, whatever the order of the values; opposite values within
+        opposite bounds give opposite ones, so that the interval of a difference is the same from either side.
     bounds : tuple of float, optional
         The lowest and the highest possible value (1 and 5 for a checkpoint score). The interval stays within them, and has
         a width even if all values are equal (see Notes).
@@ -88,7 +98,10 @@ def bootstrap_interval(
     widen it were not observed. Each end of this interval is the outer one of two limits.
 
     *The bootstrap*: bias-corrected and accelerated, over clusters, its normal quantiles replaced by those of Student's
-    t with G - 1 degrees of freedom for G clusters.
+    t with G - 1 degrees of freedom for G clusters. The same draws serve all figures with as many clusters. From 251 to
+    16,384 clusters they serve all numbers up to the next power of two: a resample draws from as many places, of which the
+    ones beyond G are empty, so that the number of clusters in it varies around G, by at most its square root, as in a
+    Poisson bootstrap; the variance changes by less than 1 / G.
 
     *The scale*: the mean's position on its scale is treated as a share of n* effective trials and gets Clopper and
     Pearson's limits, which extend away from the near end of the scale. n* follows from the standard error of the
@@ -109,7 +122,8 @@ def bootstrap_interval(
     Efron and Tibshirani, An Introduction to the Bootstrap, 1993, 14.3; Hesterberg, What Teachers Should Know About the
     Bootstrap, 2015, section 4 (Student's t in a bootstrap); Korn and Graubard, Confidence Intervals for Proportions
     with Small Expected Number of Positive Counts Estimated from Survey Data, 1998 (effective trials); MacKinnon, Nielsen
-    and Webb, Cluster-robust inference, 2023, section 3 (the jackknife); Gaffke, Three test statistics for a nonparametric
+    and Webb, Cluster-robust inference, 2023, section 3 (the jackknife); Chamandy, Muralidharan, Najmi and Naidu, Estimating
+    Uncertainty for Massive Data Streams, 2012 (the Poisson bootstrap); Gaffke, Three test statistics for a nonparametric
     one-sided hypothesis on the mean of a nonnegative variable, 2005.
 
     Examples
@@ -123,21 +137,16 @@ def bootstrap_interval(
     array = finite(values)
     low, high = _scale(array, bounds)
     array = array.clip(low, high)
-    grouped = by_cluster(array, clusters)
     check_level(level)
-    count, mean = grouped.number, grouped.mean
-    if count == 1:
-        return ConfidenceInterval(low, high, "" if bounds else ONE_CLUSTER)
-    if grouped.alike:
-        if bounds is None:
-            return ConfidenceInterval(mean, mean)
-        unseen = clopper_pearson(0, count, level).high
-        return ConfidenceInterval(mean - unseen * (mean - low), mean + unseen * (high - mean))
-    scale = bounds or (float(array.min()), float(array.max()))
-    if count > _MOST_CACHED_CLUSTERS:
-        return _outer_limits(grouped, level, seed, *scale, bounded=bounds is not None)
-    sums, sizes = (part.tobytes() for part in grouped)
-    return _cached_limits(sums, sizes, level, seed, *scale, bounded=bounds is not None)
+    sign = _sign(array, clusters, bounds)
+    if sign > 0:
+        return _mean_interval(array, clusters, level, seed, bounds)
+    opposite = bounds and (-bounds[1], -bounds[0])
+    low, high = mirrored = _mean_interval(0.0 - array, clusters, level, seed, opposite)
+    if sign == 0:
+        low = min(low, -high)
+        high = -low
+    return ConfidenceInterval(0.0 - high, 0.0 - low, mirrored.reason, method=mirrored.method)
 
 
 def difference_interval(
@@ -304,6 +313,42 @@ def _scale(array: Floats, bounds: tuple[float, float] | None) -> tuple[float, fl
     return low, high
 
 
+def _sign(array: Floats, clusters: ClusterNames | None, bounds: tuple[float, float] | None) -> int:
+    """Return 1 for values that are resampled as they are, -1 if their negatives are, 0 if these are the same values.
+
+    So opposite values are resampled alike, and have opposite intervals.
+    """
+    sign = int(np.sign(on_grid(array).sum()))
+    if sign:
+        return sign
+    low, high = bounds or (0.0, 0.0)
+    (sums, sizes), (negative_sums, negative_sizes) = (by_cluster(side, clusters) for side in (array, 0.0 - array))
+    upright = (on_grid(sums).tolist(), sizes.tolist(), low, high)
+    negative = (on_grid(negative_sums).tolist(), negative_sizes.tolist(), -high, -low)
+    return (upright > negative) - (upright < negative)
+
+
+def _mean_interval(
+    array: Floats, clusters: ClusterNames | None, level: float, seed: int, bounds: tuple[float, float] | None
+) -> ConfidenceInterval:
+    """Return the interval of the mean of values within their bounds, as they are."""
+    low, high = bounds or (-math.inf, math.inf)
+    grouped = by_cluster(array, clusters)
+    count, mean = grouped.number, grouped.mean
+    if count == 1:
+        return ConfidenceInterval(low, high, "" if bounds else ONE_CLUSTER)
+    if grouped.alike:
+        if bounds is None:
+            return ConfidenceInterval(mean, mean)
+        unseen = clopper_pearson(0, count, level).high
+        return ConfidenceInterval(mean - unseen * (mean - low), mean + unseen * (high - mean))
+    scale = bounds or (float(array.min()), float(array.max()))
+    if count > _FEW_CLUSTERS:
+        return _outer_limits(grouped, level, seed, *scale, bounded=bounds is not None)
+    sums, sizes = (part.tobytes() for part in grouped)
+    return _cached_limits(sums, sizes, level, seed, *scale, bounded=bounds is not None)
+
+
 @lru_cache(maxsize=_CACHED_INTERVALS, typed=True)
 def _cached_limits(
     sums: bytes, sizes: bytes, level: float, seed: int, low: float, high: float, *, bounded: bool
@@ -320,8 +365,9 @@ def _outer_limits(
         return _unseen_limits(grouped, level, (low, high))
     count, mean, left_out = grouped.number, grouped.mean, grouped.left_out
     quantile = student_t_quantile((1 + level) / 2, count - 1)
+    rounded = Clusters(on_grid(grouped.sums), grouped.sizes)
     limits = [
-        accelerated(_resampled_means(grouped, seed), mean, left_out, quantile),
+        accelerated(_resampled_means(rounded, seed), rounded.mean, left_out, quantile),
         share_of_scale(grouped, level, (low, high)),
     ]
     if not bounded:
@@ -343,50 +389,86 @@ def _unseen_limits(grouped: Clusters, level: float, scale: tuple[float, float]) 
 
 
 def _resampled_means(grouped: Clusters, seed: int) -> Floats:
-    """Return the means of resamples of as many clusters as there are, in bounded memory."""
-    generator = np.random.default_rng(seed)
+    """Return the means of resamples of clusters, in bounded memory.
+
+    The sums must be `on_grid`: then products of matrices are exact, in whatever order they are added.
+    """
     sums, sizes = grouped
-    count = len(sums)
-    kinds = np.flatnonzero(np.concatenate(([True], (np.diff(sums) != 0) | (np.diff(sizes) != 0))))
-    if len(kinds) * _CLUSTERS_A_KIND <= count:
-        counts = generator.multinomial(count, np.diff(kinds, append=count) / count, size=RESAMPLES)
-        return (counts * sums[kinds]).sum(axis=1) / (counts * sizes[kinds]).sum(axis=1)
-    equal = bool(np.ptp(sizes) == 0)
-    means = np.empty(RESAMPLES)
-    step = max(1, _DRAWS_AT_ONCE // count)
-    if count <= _MOST_CACHED_CLUSTERS:
-        blocks = [_drawn(seed, count)]
-    elif RESAMPLES * count <= _MOST_CACHED_DRAWS:
-        blocks = [_many_drawn(seed, count)]
+    starts = np.flatnonzero(np.concatenate(([True], (np.diff(sums) != 0) | (np.diff(sizes) != 0))))
+    if grouped.number > _MANY_CLUSTERS and len(starts) * _CLUSTERS_A_KIND > grouped.number:
+        starts = np.arange(grouped.number)
+    parts = np.stack(grouped)[:, starts]
+    totals = np.zeros((2, RESAMPLES))
+    for kinds, resamples, counts in _drawn_kinds(seed, grouped.number, starts):
+        totals[:, resamples] += parts[:, kinds] @ counts
+    return totals[0] / totals[1]
+
+
+class _Drawn(NamedTuple):
+    """How often some resamples have each of some kinds of clusters: `counts` are kinds by resamples."""
+
+    kinds: slice
+    resamples: slice
+    counts: NDArray[np.integer]
+
+
+def _drawn_kinds(seed: int, count: int, starts: NDArray[np.intp]) -> Iterator[_Drawn]:
+    """Yield how often each resample has each kind of cluster, part by part.
+
+    The clusters of a kind are equal and follow each other; `starts` are the positions of the first of each kind.
+    """
+    ends = np.append(starts[1:], count)
+    every = slice(None)
+    if count <= _MANY_CLUSTERS:
+        before = _drawn_before(seed, count)
+        for start in range(0, len(starts), _KINDS_AT_ONCE):
+            part = slice(start, start + _KINDS_AT_ONCE)
+            yield _Drawn(part, every, before[ends[part]] - before[starts[part]])
+    elif len(starts) < count:
+        generator = np.random.default_rng(seed)
+        for block in _blocks(len(starts)):
+            size = block.stop - block.start
+            yield _Drawn(every, block, generator.multinomial(count, (ends - starts) / count, size=size).T)
     else:
-        blocks = _draws(generator, count, step)
-    start = 0
-    for block in blocks:
-        weight = count * sizes[0] if equal else sizes.take(block).sum(axis=1)
-        means[start : start + len(block)] = sums.take(block).sum(axis=1) / weight
-        start += len(block)
-    return means
+        for block, counts in _drawn_clusters(seed, count):
+            yield _Drawn(every, block, counts.T)
 
 
-@lru_cache(maxsize=16)
-def _drawn(seed: int, count: int) -> NDArray[np.intp]:
-    """Return the clusters of each resample; cached, since the figures of one run draw the same ones repeatedly."""
-    (drawn,) = _draws(np.random.default_rng(seed), count, RESAMPLES)
-    drawn.flags.writeable = False
-    return drawn
+def _drawn_before(seed: int, count: int) -> NDArray[np.uint16]:
+    """Return how many draws of each resample fall before each cluster, and before their end: clusters by resamples."""
+    if count <= _FEW_CLUSTERS:
+        return _drawn_before_few(seed, count)
+    return _drawn_before_many(seed, 1 << (count - 1).bit_length())
 
 
-@lru_cache(maxsize=1)
-def _many_drawn(seed: int, count: int) -> NDArray[np.intp]:
-    """Return the clusters of each resample of many; the last ones are cached, for the pairs of models of one report."""
-    return np.concatenate(list(_draws(np.random.default_rng(seed), count, _DRAWS_AT_ONCE // count)))
-
-
-def _draws(generator: np.random.Generator, count: int, step: int) -> Iterator[NDArray[np.intp]]:
-    """Yield the clusters of the resamples, `step` resamples at a time."""
+def _blocks(width: int) -> Iterator[slice]:
+    """Yield the resamples, as many at a time as take bounded memory if each takes `width` numbers."""
+    step = max(1, _DRAWN_AT_ONCE // width)
     for start in range(0, RESAMPLES, step):
-        size = (min(step, RESAMPLES - start), count)
-        yield generator.integers(0, count, size=size, dtype=np.int32).astype(np.intp)
+        yield slice(start, min(start + step, RESAMPLES))
+
+
+def _count_before(seed: int, count: int) -> NDArray[np.uint16]:
+    """Return what `_drawn_before` does; a difference of two rows counts the draws of all clusters between them."""
+    before = np.zeros((count + 1, RESAMPLES), dtype=np.uint16)
+    for block, counts in _drawn_clusters(seed, count):
+        np.cumsum(counts.T, axis=0, dtype=np.uint16, out=before[1:, block])
+    before.flags.writeable = False
+    return before
+
+
+_drawn_before_few = lru_cache(maxsize=_CACHED_DRAWS_OF_FEW)(_count_before)
+_drawn_before_many = lru_cache(maxsize=_CACHED_DRAWS_OF_MANY)(_count_before)
+
+
+def _drawn_clusters(seed: int, count: int) -> Iterator[tuple[slice, NDArray[np.intp]]]:
+    """Yield some resamples, and how often they have each cluster, resamples by clusters."""
+    generator = np.random.default_rng(seed)
+    for block in _blocks(count):
+        rows = block.stop - block.start
+        drawn: NDArray[np.intp] = generator.integers(0, count, size=(rows, count), dtype=np.int32).astype(np.intp)
+        drawn += np.arange(0, rows * count, count, dtype=np.intp)[:, np.newaxis]
+        yield block, np.bincount(drawn.ravel(), minlength=rows * count).reshape(rows, count)
 
 
 def accelerated(resampled: Floats, mean: float, left_out: Floats, width: float) -> ConfidenceInterval:
