@@ -31,7 +31,7 @@ HOME_NAME = ".dokimasia"
 ADDED_NAME = "models.toml"
 """The file of a home with the models that were added to it; its tables are those of dokimasia.toml."""
 
-_TOP_KEYS = ("home", "worker_keys", "defaults", "models")
+_TOP_KEYS = ("home", "embedding", "worker_keys", "defaults", "models")
 _WORKER_KEYS = ("environment", "sent")
 _DEFAULT_KEYS = ("max_concurrency", "start_concurrency", "timeout", "rpm", "tpm")
 _MODEL_KEYS = ("model", "endpoint", *(name for name in ModelSpec.model_fields if name != "ref"))
@@ -55,6 +55,7 @@ class Settings:
             `timeout`, `rpm`, `tpm`).
         secrets: values that no log, error or file may show.
         worker_keys: the source of workers' keys: their own `environment`, or `sent` by the driver.
+        embedding: the name of the model that embeds texts for searches by meaning; empty if there is none.
         server: the address of the service that commands use, empty if this process does the work itself.
         server_token: the token for the service.
         chat_models: LangChain chat models that this process asks, by name (see `with_chat_models`).
@@ -68,6 +69,7 @@ class Settings:
     secrets: tuple[str, ...] = field(default=(), repr=False)
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
     worker_keys: str = "environment"
+    embedding: str = ""
     server: str = ""
     server_token: str = field(default="", repr=False)
     chat_models: Mapping[str, "BaseChatModel"] = field(default_factory=dict, repr=False)
@@ -166,6 +168,7 @@ def load_settings(
         secrets=hidden,
         keys=keys,
         worker_keys=_worker_keys(content, where),
+        embedding=_optional_text(content, "embedding", where) or "",
         server=env.get("DOKIMASIA_SERVER", "").strip(),
         server_token=env.get("DOKIMASIA_SERVER_TOKEN", "").strip(),
     )

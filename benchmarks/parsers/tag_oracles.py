@@ -43,6 +43,14 @@ def check_assessment(text: str, assessment: RubricAssessment) -> None:
         _require(len(stated) >= results.count(value), f"not so many results say {value}")
 
 
+def check_reasoned_assessment(text: str, assessment: RubricAssessment) -> None:
+    """The results stand outside of the reasons, of which there is one or None for each."""
+    outside = re.sub(r"(?is)<\s*reason\s*>.*?<\s*/\s*reason\s*>", " ", text)
+    check_assessment(outside, assessment)
+    places = [(assessment.group_a, assessment.reasons_a), (assessment.group_b, assessment.reasons_b)]
+    _require(all(len(results) == len(reasons) for results, reasons in places), "not one reason for each result")
+
+
 def check_ballot(text: str, ballot: Ballot) -> None:
     """The vote is as above, and what was written stands in the text."""
     check_vote(text, ballot.best)
@@ -72,6 +80,11 @@ LIES: dict[str, tuple[str, Any]] = {
     "parse_vote": ("<best_candidate_id>2</best_candidate_id>", 1),
     "parse_rubric_assessment": (
         "<GroupA><Result>true</Result><Result>false</Result></GroupA><GroupB><Result>true</Result></GroupB>",
+        RubricAssessment(group_a=(True, True), group_b=(True,)),
+    ),
+    "parse_reasoned_assessment": (
+        "<GroupA><Result>true</Result><Reason>So it is.</Reason><Result>false</Result><Reason><Result>true</Result></Reason>"
+        "</GroupA><GroupB><Result>true</Result></GroupB>",
         RubricAssessment(group_a=(True, True), group_b=(True,)),
     ),
     "parse_domain": ("<domain>data</domain>", "stem"),

@@ -12,7 +12,7 @@ from benchmarks.parsers.texts import FAMILIES
 from dokimasia.agents.density import parse_density, parse_domain
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.answers import parse_final_answer
-from dokimasia.parsing.assessment import parse_rubric_assessment
+from dokimasia.parsing.assessment import parse_reasoned_assessment, parse_rubric_assessment
 from dokimasia.parsing.blindspots.judged import (
     parse_axis_choices,
     parse_axis_scores,
@@ -102,6 +102,10 @@ PARSERS: dict[str, tuple[Parser, Check]] = {
     "parse_rubric_assessment": (
         lambda text: parse_rubric_assessment(text, *tag_oracles.GROUPS),
         tag_oracles.check_assessment,
+    ),
+    "parse_reasoned_assessment": (
+        lambda text: parse_reasoned_assessment(text, *tag_oracles.GROUPS),
+        tag_oracles.check_reasoned_assessment,
     ),
     "parse_batch_ranking": (
         lambda text: parse_batch_ranking(text, judging_oracles.RANKED),

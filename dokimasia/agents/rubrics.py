@@ -9,10 +9,10 @@ from functools import partial
 from dokimasia.agents.answers import answer_inputs, image_if, shown_as
 from dokimasia.agents.asking import Ask
 from dokimasia.domain.density import Domain
-from dokimasia.domain.options import prompt_of_protocol
+from dokimasia.domain.options import prompt_of_protocol, scoring_prompt
 from dokimasia.domain.rubric import CheckedRubric, Rubric, RubricAssessment, RubricSet, WrittenRubric
 from dokimasia.domain.sample import Sample
-from dokimasia.parsing.assessment import parse_rubric_assessment
+from dokimasia.parsing.assessment import parse_reasoned_assessment, parse_rubric_assessment
 from dokimasia.parsing.rubrics import parse_cross_check, parse_easy_wrong, parse_must_right, parse_repaired
 from dokimasia.prompts import lines_text
 
@@ -133,26 +133,40 @@ def assess_response(
     *,
     show_image: bool = False,
     published: bool = False,
+    reasons: bool = False,
     repeat: int = 0,
 ) -> Ask[RubricAssessment]:
     """Ask a judge whether a response keeps each rubric; must-right rubrics are group A, easy-wrong group B.
 
     It is shown the response and the rubrics, and with `show_image` the image, never the golden caption. With `published`
-    it is asked as in the paper (C.4), which demands no exact wording of quoted text.
+    it is asked as in the paper (C.4), which demands no exact wording of quoted text; with `reasons` it is asked for a
+    sentence on each rubric.
     """
     group_a, group_b = rubrics.must_right, rubrics.easy_wrong
     return Ask(
-        prompt_of_protocol("rubric_assessment", published=published),
+        scoring_prompt("rubric_assessment", published=published, reasons=reasons),
         {"group_a": rubrics_text(group_a), "group_b": rubrics_text(group_b), **answer_inputs("response", response)},
         shown=("rubrics", shown_as("response", response), *image_if(show_image and sample.images)),
-        parse=partial(parse_rubric_assessment, n_a=len(group_a), n_b=len(group_b)),
+        parse=partial(
+            parse_reasoned_assessment if reasons else parse_rubric_assessment, n_a=len(group_a), n_b=len(group_b)
+        ),
         images=sample.images if show_image else (),
         repeat=repeat,
-        form="\n".join(("<Assessment>", *_results("A", len(group_a)), *_results("B", len(group_b)), "</Assessment>")),
+        form="\n".join(
+            (
+                "<Assessment>",
+                *_results("A", len(group_a), reasons=reasons),
+                *_results("B", len(group_b), reasons=reasons),
+                "</Assessment>",
+            )
+        ),
     )
 
 
-def _results(group: str, count: int) -> list[str]:
+def _results(group: str, count: int, *, reasons: bool) -> list[str]:
     """Return the lines of a group in the empty form of an assessment."""
-    results = (f"<Result>(true or false, on rubric {n} of group {group})</Result>" for n in range(1, count + 1))
-    return [f"<Group{group}>", *results, f"</Group{group}>"]
+    lines = [f"<Group{group}>"]
+    for number in range(1, count + 1):
+        lines.append(f"<Result>(true or false, on rubric {number} of group {group})</Result>")
+        lines += ["<Reason>SENTENCE</Reason>"] * reasons
+    return [*lines, f"</Group{group}>"]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 import click
+from rich.markup import escape
 
 from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.drawing import print_blocks
@@ -18,8 +19,8 @@ from dokimasia.cli.result_files import (
     read_sources,
     results_options,
 )
-from dokimasia.cli.shared import FILE, json_option, print_json, redact, say
-from dokimasia.report.figures import several
+from dokimasia.cli.shared import FILE, console, grid, json_option, print_json, redact, say
+from dokimasia.report.figures import cost_text, several
 
 if TYPE_CHECKING:
     from dokimasia.report.blocks import Block
@@ -50,11 +51,27 @@ format_option = click.option(
 @click.option(
     "--full", is_flag=True, help="All tables with all columns; by default the conclusion and the first table."
 )
+@click.option(
+    "--search", metavar="TEXT", help="List the samples nearest to this text by meaning; their texts are embedded."
+)
+@click.option("--answers", is_flag=True, help="With --search: search the answers instead of the questions.")
+@click.option("--limit", type=click.IntRange(1, 500), help="With --search: so many samples (default: 10).")
+@click.option("--max-cost", type=click.FloatRange(min=0), help="With --search: US dollars to spend at most.")
+@click.option("--dry-run", is_flag=True, help="With --search: embed nothing, and say what it would cost.")
 @format_option
 @json_option
 @with_backend
 def show(
-    backend: Backend, run: str, sample: str | None, raw: bool, full: bool, format: TableFormat, as_json: bool
+    backend: Backend,
+    run: str,
+    sample: str | None,
+    raw: bool,
+    full: bool,
+    search: str | None,
+    dry_run: bool,
+    format: TableFormat,
+    as_json: bool,
+    **searching: object,
 ) -> None:
     """Show the results of RUN (the beginning of its id, or `last`, will do)."""
     from dokimasia import operations
@@ -62,12 +79,39 @@ def show(
 
     if raw and sample is None:
         raise click.UsageError("--raw goes with --sample ID")
+    if search is not None:
+        if sample is not None or full or format == "latex":
+            raise click.UsageError("--search lists samples; leave --sample, --full and --format out")
+        _print_nearest(backend, run, search, as_json=as_json, dry_run=dry_run, **searching)
+        return
+    if dry_run or any(searching.values()):
+        raise click.UsageError("--answers, --limit, --max-cost and --dry-run go with --search TEXT")
     if format == "latex":
         if sample is not None or as_json:
             raise click.UsageError("--format latex writes the tables of a run; leave --sample and --json out")
         stream(backend.call(operations.results.report, run=backend.find(run).id, format=format, full=full).parts())
         return
     print_run(backend, run, as_json=as_json, sample=sample, raw=raw, full=full)
+
+
+def _print_nearest(backend: Backend, run: str, text: str, *, as_json: bool, dry_run: bool, **options: object) -> None:
+    """Print the samples nearest to a text by meaning, or with `dry_run` what the search would embed."""
+    from dokimasia import operations
+
+    body = {name: value for name, value in options.items() if value is not None}
+    row = backend.find(run)
+    found = backend.call(operations.results.search, run=row.id, body={"text": text, "estimate": dry_run, **body})
+    if as_json:
+        print_json(found)
+        return
+    would, dollars = "would embed" if dry_run else "embedded", cost_text(found.cost)
+    say(f"{found.model} {would} {several(found.texts, 'text')} in {several(found.calls, 'call')}, for about {dollars}")
+    if dry_run:
+        return
+    table = grid("similarity", "sample")
+    for near in found.samples:
+        table.add_row(f"{near.similarity:.2f}", escape(redact(near.sample)))
+    console().print(table if found.samples else f"run {row.id} has no text to search")
 
 
 @click.command()

@@ -21,6 +21,9 @@ TEMPLATE = """\
 ## Where runs, calls and images are kept; the folder of this file is where a relative path begins.
 # home = ".dokimasia"
 
+## The model that embeds questions and answers for searches by meaning, on the samples' pages and by show RUN --search.
+# embedding = "openai/text-embedding-3-small"
+
 ## Where workers (--workers) have the keys from: each from its own "environment", or "sent" by this process, enciphered
 ## for each worker.
 # worker_keys = "environment"

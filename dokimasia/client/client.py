@@ -138,6 +138,16 @@ class ClientRun:
         """Return a sample with all its results, with `raw` also every call as it was sent."""
         return self._client.call(operations.results.one_sample, run=self.id, sample=id, raw=raw or None)
 
+    def search(self, text: str, **options: object) -> JsonObject:
+        """Return the samples nearest to a text by meaning, the nearest first, and what was paid to embed their texts.
+
+        Args:
+            text: what to look for.
+            options: `answers` to search these instead of the questions, `limit`, `max_cost` in US dollars, or `estimate` to
+                send nothing and return the price.
+        """
+        return self._client.call(operations.results.search, run=self.id, body={"text": text, **options})
+
     def overrule(self, sample: str, **correction: object) -> JsonObject:
         """Overrule the judge on an answer to a sample, or leave the sample out, and return the stored correction.
 

@@ -156,6 +156,9 @@ class FinalAnswer(Value):
 MAX_REASON = 300
 """Characters of a judge's reason for a score that are stored, at most."""
 
+Reasons = tuple[Annotated[str, Field(max_length=MAX_REASON)] | None, ...]
+"""A judge's sentences on its scores or results, in their order; None for one that it gave no reason for."""
+
 
 class CriterionScore(NamedTuple):
     """A judge's score of one criterion, 1 to 5, and whether the response speaks of the point at all (if not: 1).
@@ -181,9 +184,7 @@ class CheckpointScores(Value):
     criteria: str
     scores: tuple[Annotated[int, Field(ge=1, le=5)], ...]
     stated: tuple[bool, ...] = ()
-    reasons: tuple[Annotated[str, Field(max_length=MAX_REASON)] | None, ...] = Field(
-        default=(), exclude_if=operator.not_
-    )
+    reasons: Reasons = Field(default=(), exclude_if=operator.not_)
     score: float = Field(ge=1, le=5, description="weighted mean of the scores")
     provenance: Provenance
 

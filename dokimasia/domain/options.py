@@ -47,15 +47,15 @@ def prompt_of_protocol(name: str, *, published: bool) -> str:
     return name
 
 
-def scoring_prompt(*, published: bool, reasons: bool) -> str:
-    """Return the name of the prompt by which a judge scores the criteria of a response.
+def scoring_prompt(name: str = "checkpoints", *, published: bool, reasons: bool) -> str:
+    """Return the name of the prompt by which a judge scores the criteria of a response, or by `name` decides its rubrics.
 
     Raises:
         ValueError: reasons are wanted as published, where none are asked for.
     """
     if published and reasons:
         raise ValueError("as published a judge gives no reasons for its scores")
-    return "checkpoints_reasons" if reasons else prompt_of_protocol("checkpoints", published=published)
+    return f"{name}_reasons" if reasons else prompt_of_protocol(name, published=published)
 
 
 LOOKS = 6
@@ -74,7 +74,7 @@ class GraphOptions(Value):
     `tolerance` is how far a number may lie from the reference answer, relative to the larger of them. `criteria_count` is
     the least and the greatest number of criteria that a sample has.
     `show_image` also shows the image when checkpoints are scored (default: the judge sees text only, `methods` table).
-    `reasons` also asks the judge for a sentence on each score.
+    `reasons` also asks the judge for a sentence on each score, or on each rubric.
     """
 
     judge: str

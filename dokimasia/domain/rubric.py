@@ -1,5 +1,6 @@
 """Gated rubrics: the two streams, a sample's set with its evidence, and judgements of responses (PerceptionRubrics)."""
 
+import operator
 import re
 from typing import Literal, NamedTuple, get_args
 
@@ -7,7 +8,7 @@ from pydantic import AliasChoices, Field
 
 from dokimasia.domain.density import Domain
 from dokimasia.domain.identity import Value
-from dokimasia.domain.judgement import FailureKind, Provenance
+from dokimasia.domain.judgement import FailureKind, Provenance, Reasons
 from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.perturbation import TextChange
 
@@ -201,19 +202,30 @@ class RubricDraft(Value):
 
 
 class RubricAssessment(Value):
-    """What a judge says of a response: for each must-right (A) and each easy-wrong rubric (B) whether it holds."""
+    """What a judge says of a response: for each must-right (A) and each easy-wrong rubric (B) whether it holds.
+
+    `reasons_a` and `reasons_b` are its sentences on them, None for one that it gave no reason for; they are empty where it
+    was not asked for reasons.
+    """
 
     group_a: tuple[bool, ...]
     group_b: tuple[bool, ...]
+    reasons_a: Reasons = ()
+    reasons_b: Reasons = ()
 
 
 class RubricJudgement(Value):
-    """One judge's assessment of one response by one set, and the gated score, 0 to 1 (section 3.4)."""
+    """One judge's assessment of one response by one set, and the gated score, 0 to 1 (section 3.4).
+
+    `reasons_a` and `reasons_b` are as in `RubricAssessment`.
+    """
 
     response: str
     rubrics: str
     group_a: tuple[bool, ...]
     group_b: tuple[bool, ...]
+    reasons_a: Reasons = Field(default=(), exclude_if=operator.not_)
+    reasons_b: Reasons = Field(default=(), exclude_if=operator.not_)
     score: float = Field(ge=0, le=1)
     provenance: Provenance
 

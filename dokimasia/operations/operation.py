@@ -11,8 +11,10 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.errors import InputError, NotFound
+from dokimasia.gateway.budget import Budget
 from dokimasia.log import Redactor
 from dokimasia.report.fields import as_json
 from dokimasia.runs.catalogue import method_of
@@ -152,6 +154,10 @@ class OperationContext:
     def figures(self, run: Run) -> JsonObject:
         """Return a run's figures."""
         return method_of(run).json_figures(self.home, run)
+
+    def budgets_for(self, models: Mapping[str, ModelSpec]) -> Sequence[Budget]:
+        """Return the budgets in which calls to models need room, besides their own; none outside of a service."""
+        return ()
 
     async def cancel(self, run: Run, *, at_once: bool = False) -> Run:
         """Remove a run from the queue, so that the next service does not continue it, and return its row."""

@@ -8,10 +8,14 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Annotated, Literal, cast, get_args
 
+from pydantic import BaseModel, Field, StringConstraints
+
 from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import NotFound
 from dokimasia.operations.operation import (
+    MOST,
     After,
+    Body,
     FileReply,
     Limit,
     ListPage,
@@ -81,6 +85,65 @@ def one_sample(
     row = context.run(run)
     context.cache(row)
     return _for_person(context, row, asyncio.run(sample_of_run(context.home, row, sample, raw=raw)))
+
+
+class SearchSent(Body):
+    """A search of a run's samples by meaning."""
+
+    text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)] = Field(
+        examples=["questions that need counting"]
+    )
+    answers: bool = Field(
+        default=False, description="search the answers instead of the questions with their references"
+    )
+    limit: int = Field(default=10, ge=1, le=MOST, description="how many samples, at most")
+    max_cost: float | None = Field(default=None, ge=0, allow_inf_nan=False, description="US dollars to spend at most")
+    estimate: bool = Field(default=False, description="send nothing: say what the search would embed and cost")
+
+
+class NearSample(BaseModel):
+    """A sample, and how near it is to the text: the cosine similarity of their vectors, from -1 to 1."""
+
+    sample: str
+    similarity: float
+
+
+class SamplesNear(BaseModel):
+    """The samples nearest to a text, the nearest first, and what was embedded for it, or with `estimate` would be."""
+
+    model: str = Field(description="the model that embeds")
+    texts: int = Field(ge=0, description="texts that the ledger did not have, the searched text among them")
+    calls: int = Field(ge=0)
+    cost: float | None = Field(description="US dollars; null where the price is unknown")
+    samples: list[NearSample] = Field(description="empty with `estimate`")
+
+
+@operation("POST", "/runs/{run}/search", tag="results", right="run", replies=(502,))
+async def search(context: OperationContext, run: str, body: SearchSent) -> SamplesNear:
+    """List the samples nearest to a text by meaning. What the ledger lacks of their texts is embedded once, and paid for.
+
+    The configuration names the model: `embedding = "MODEL"` in `dokimasia.toml`.
+    """
+    from dokimasia.runs.reading.meaning import embedding_model, look_up, search_by_meaning, text_batches
+
+    row, spec = context.run(run), embedding_model(context.settings)
+    batches = await asyncio.to_thread(text_batches, context.home, row.id, spec.ref, answers=body.answers)
+    search = await asyncio.to_thread(look_up, context.home, spec, batches, body.text)
+    if body.estimate:
+        return SamplesNear(model=search.model, **search.price._asdict(), samples=[])
+    if search.similarities is None:
+        search = await search_by_meaning(
+            context.home,
+            row.id,
+            body.text,
+            settings=context.settings,
+            answers=body.answers,
+            max_cost=body.max_cost,
+            above=context.budgets_for({spec.ref.name: spec}),
+        )
+    nearest = sorted((search.similarities or {}).items(), key=lambda entry: -entry[1])[: body.limit]
+    samples = [NearSample(sample=sample, similarity=similarity) for sample, similarity in nearest]
+    return SamplesNear(model=search.model, **search.price._asdict(), samples=samples)
 
 
 @operation("GET", "/runs/{run}/report", tag="results", slow=True, files=(HTML, MARKDOWN, PLAIN), file="the report")

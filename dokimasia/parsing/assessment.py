@@ -2,13 +2,15 @@
 
 from dokimasia.domain.rubric import RubricAssessment
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.criterion_scores import reason_of
 from dokimasia.parsing.grammar import ROOM, form, tag
 from dokimasia.parsing.own import LEFT_OUT, own
-from dokimasia.parsing.reply import short
+from dokimasia.parsing.reply import matches, short, spoken
 from dokimasia.parsing.tags import nothing_beside, only, tagged, without
 
 _TAG = form(rf"</?{ROOM}(?:Result|GroupA|GroupB|Assessment){ROOM}/?>")
 _STRAY = tag("Result")
+_PARTS = form(rf"<(?P<end>/?){ROOM}(?P<name>Result|Reason|GroupA|GroupB){ROOM}>")
 _OTHER_GROUP = form(rf"<{ROOM}/?{ROOM}Group[AB]{ROOM}/?>")
 
 
@@ -40,6 +42,62 @@ def parse_rubric_assessment(text: str, n_a: int, n_b: int) -> RubricAssessment:
         raise UnparsableReply("there is more than one assessment, and they differ")
     nothing_beside(reply, "Assessment")
     return next(iter(assessments))
+
+
+def parse_reasoned_assessment(text: str, n_a: int, n_b: int) -> RubricAssessment:
+    """Return a judge's results as `parse_rubric_assessment`, each with the reason that stands beside it.
+
+    The form has `<Reason>SENTENCE</Reason>` behind each `<Result>`, or before each. A reason is what the judge wrote and
+    never read for a result, whatever it contains: it is taken out before the results are read. A result without a reason
+    is kept, and its reason is None.
+
+    Args:
+        text: the judge's reply.
+        n_a: how many rubrics group A has.
+        n_b: how many group B has.
+
+    Returns:
+        The results; their reasons on one line, without control characters, cut to 300 characters.
+
+    Raises:
+        UnparsableReply, ValueError: as `parse_rubric_assessment`.
+    """
+    kept, reasons = _reasons_aside(spoken(text))
+    assessment = parse_rubric_assessment(kept, n_a, n_b)
+    reasons_a, reasons_b = (
+        tuple(reason_of(reasons.get((group, number))) for number in range(count))
+        for group, count in (("a", n_a), ("b", n_b))
+    )
+    return assessment.model_copy(update={"reasons_a": reasons_a, "reasons_b": reasons_b})
+
+
+def _reasons_aside(reply: str) -> tuple[str, dict[tuple[str, int], str]]:
+    """Return a reply without its reasons, and these by group (a or b) and place of the result.
+
+    Where a reply that repeats its assessment gives two reasons for a result, neither counts.
+    """
+    kept: list[str] = []
+    reasons: dict[tuple[str, int], str] = {}
+    group, results, ahead = "", 0, False
+    start, opened = 0, -1
+    for found in matches(_PARTS, reply):
+        closes, name = bool(found["end"]), found["name"].casefold()
+        if opened >= 0:
+            if name != "reason" or not closes:
+                continue
+            place, reason = (group, results if ahead else results - 1), reply[opened : found.start()]
+            if reasons.setdefault(place, reason) != reason:
+                reasons[place] = ""
+            start, opened = found.end(), -1
+        elif name == "reason" and not closes:
+            ahead = ahead or not results
+            kept.append(reply[start : found.start()])
+            start, opened = found.start(), found.end()
+        elif name == "result":
+            results += not closes
+        elif not closes:
+            group, results, ahead = name[-1], 0, False
+    return "\n".join([*kept, reply[start:]]), reasons
 
 
 def _assessment(body: str, n_a: int, n_b: int) -> RubricAssessment:

@@ -15,6 +15,7 @@ from dokimasia.domain.ports import BlobStore, Ledger, Transport, ValueStore
 from dokimasia.errors import ConfigError, faults_of
 from dokimasia.gateway.budget import Budget
 from dokimasia.gateway.gateway import ModelGateway
+from dokimasia.gateway.traffic import Traffic
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.runnable import GraphRunnable, borrowed, check_judge, own_graph, signature_of
@@ -55,6 +56,7 @@ class ContextServices(TypedDict, total=False):
         prompts: prompts that replace the package's own.
         budget: spending limits.
         seed: seed of all draws.
+        traffic: pending calls and limits of endpoints that are shared with other gateways on the same ledger.
     """
 
     settings: Settings | None
@@ -66,6 +68,7 @@ class ContextServices(TypedDict, total=False):
     prompts: PromptLibrary | None
     budget: Budget | None
     seed: int
+    traffic: Traffic | None
 
 
 @asynccontextmanager
@@ -110,6 +113,7 @@ async def memory_context(
         budget=budget,
         redact=Redactor((*settings.secrets, *keys.values()), patterns=False),
         seed=seed,
+        traffic=services.get("traffic"),
     )
     reached = {"judge": judge, "models": specs}
     own = GraphOptions(judge=judge, models=specs) if options is None else options.model_copy(update=reached)

@@ -7,9 +7,11 @@ from functools import partial
 
 from pydantic import JsonValue
 
+from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import NotFound
+from dokimasia.gateway.budget import Budget
 from dokimasia.runs.catalogue import method_named, method_of
 from dokimasia.runs.forking import ForkRequest, PreparedFork, keep_fork, prepare_fork
 from dokimasia.runs.lifecycle import models_to_reach, prepare_resume
@@ -245,6 +247,18 @@ class RunEngine:
             run = await keep_limits(self._home, get_run(self._home, run.id), request)
         return await self.queue.put(run, request, new=new, retry=retry, also=also, given=given, payer=payer)
 
+    def budgets_for(self, models: Mapping[str, ModelSpec], payer: str) -> Sequence[Budget]:
+        """Return the budgets in which a payer's calls to models need room.
+
+        Raises:
+            ConfigError: a model may not be asked, its price is unknown and spending is limited, or nothing is left to spend.
+        """
+        self._allowances.check_models(self._settings, models)
+        self._allowances.check(self._home, payer)
+        if self._allowances.limited:
+            check_prices(models, max_cost=0.0)
+        return self._allowances.budgets(self._home, payer)
+
     async def _check_new(self, row: Run, request: RunRequest, payer: str) -> None:
         """Check the keys that a new run needs, unless it is already done or queued."""
         with suppress(NotFound):
@@ -259,10 +273,7 @@ class RunEngine:
             ConfigError: naming every model without a key.
         """
         _, models = models_to_reach(method_of(run), self._home, run, request, settings=self._settings, retry=retry)
-        self._allowances.check_models(self._settings, models)
-        self._allowances.check(self._home, payer)
-        if self._allowances.limited:
-            check_prices(models, max_cost=0.0)
+        self.budgets_for(models, payer)
         await asyncio.to_thread(
             require_keys,
             self._settings,

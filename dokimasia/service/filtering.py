@@ -1,18 +1,21 @@
 """Filters for the samples of a run: read from a page's address, turned into a query, and written into links."""
 
 import math
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
 from http import HTTPStatus
 from typing import NamedTuple, cast, get_args
 from urllib.parse import urlencode
 
+from dokimasia.domain.call import ModelRef
 from dokimasia.domain.judgement import Answered, FailureKind
 from dokimasia.operations.operation import RequestRefused
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name
 from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.reading.inspection import SampleGrouping, sample_groupings
+from dokimasia.runs.reading.meaning import MeaningSearch, TextBatch, embedding_model, look_up, text_batches
+from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.comments import comment_counts
 from dokimasia.storage.people.corrections import corrections_of, count_corrections
@@ -65,11 +68,15 @@ class FilterChoice(NamedTuple):
 
 
 class Filter(NamedTuple):
-    """The filter in a page's address: the database query, every parameter that is set, and the models to show (none: some)."""
+    """The filter in a page's address: the database query, every parameter that is set, and the models to show (none: some).
+
+    `search` is the search by meaning that the parameters ask for.
+    """
 
     sample_query: SampleQuery
     values: Mapping[str, str]
     shown: tuple[str, ...] = ()
+    search: MeaningSearch | None = None
 
     def query(self, **changes: str | int) -> str:
         """Return the query string of a link with the same filter and some changes; "" without any filter."""
@@ -88,7 +95,10 @@ class Filter(NamedTuple):
 
 
 class FilterableRun(NamedTuple):
-    """What the samples of a run can be filtered by: facets of its rows, groups of other methods, corrections, comments."""
+    """What the samples of a run can be filtered by: facets of its rows, groups of other methods, corrections, comments.
+
+    `look_up` returns the search for a text by meaning, in questions or with True in answers, as the ledger knows it.
+    """
 
     method: AnyMethod
     kind: str
@@ -96,9 +106,10 @@ class FilterableRun(NamedTuple):
     groupings: Sequence[SampleGrouping]
     corrected: Mapping[str, frozenset[str]]
     commented: Mapping[str, int]
+    look_up: Callable[[str, bool], MeaningSearch]
 
 
-def filterable_run(home: Home, run: Run) -> FilterableRun:
+def filterable_run(home: Home, run: Run, settings: Settings) -> FilterableRun:
     """Return what the samples of a run can be filtered by; cached until any run or tree changes."""
     method = method_of(run)
     return FilterableRun(
@@ -108,7 +119,22 @@ def filterable_run(home: Home, run: Run) -> FilterableRun:
         groupings_of(home, run),
         corrected_samples(home, run),
         comment_counts(home, run.id),
+        partial(_look_up, home, run, settings),
     )
+
+
+def _look_up(home: Home, run: Run, settings: Settings, text: str, answers: bool) -> MeaningSearch:
+    spec = embedding_model(settings)
+    if run.status == "done":
+        batches = _batches(home, run.id, spec.ref.model_dump_json(), answers, home_version(home))
+    else:
+        batches = text_batches(home, run.id, spec.ref, answers=answers)
+    return look_up(home, spec, batches, text)
+
+
+@lru_cache(maxsize=8)
+def _batches(home: Home, run_id: str, model: str, answers: bool, changes: tuple[object, ...]) -> tuple[TextBatch, ...]:
+    return text_batches(home, run_id, ModelRef.model_validate_json(model), answers=answers)
 
 
 def corrected_samples(home: Home, run: Run) -> Mapping[str, frozenset[str]]:
@@ -154,6 +180,7 @@ def filter_of(parameters: Mapping[str, str], filterable: FilterableRun, *, show:
 
     Raises:
         RequestRefused: a parameter is no number, or names nothing that exists.
+        ConfigError: samples are searched by meaning, and no embedding model is configured.
     """
     all_choices = _every_choice(filterable)
     names = TEXTS | {choice.name for choice in all_choices}
@@ -182,6 +209,7 @@ def filter_of(parameters: Mapping[str, str], filterable: FilterableRun, *, show:
             f"show: there is no model {unknown[0][:80]!r}; there are {', '.join(models)}",
         )
     unit = filterable.method.shown
+    search = filterable.look_up(values["meaning"], "answers" in values) if "meaning" in values else None
     query = SampleQuery(
         search=values.get("q", ""),
         answers="answers" in values,
@@ -196,9 +224,10 @@ def filter_of(parameters: Mapping[str, str], filterable: FilterableRun, *, show:
         order=cast("Order", values.get("order", "data")),
         by=models[values["by"]] if "by" in values else None,
         reply=cast("ReplyKind | None", values.get("reply")),
+        similarities=search and search.similarities,
     )
     chosen = tuple(name for name in models if name in show)
-    return Filter(query, values, () if chosen == default_models(filterable) else chosen)
+    return Filter(query, values, () if chosen == default_models(filterable) else chosen, search)
 
 
 def default_models(filterable: FilterableRun) -> tuple[str, ...]:
@@ -206,7 +235,7 @@ def default_models(filterable: FilterableRun) -> tuple[str, ...]:
     return tuple(shown_name(*model) for model in filterable.facets.models[:SHOWN])
 
 
-TEXTS = frozenset({"q", "answers", "low", "high"})
+TEXTS = frozenset({"q", "answers", "meaning", "low", "high"})
 """Parameters that are typed, not chosen."""
 
 

@@ -2,7 +2,7 @@
 
 import inspect
 import os
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
@@ -18,8 +18,10 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
+from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import InputError, NotFound
+from dokimasia.gateway.budget import Budget
 from dokimasia.operations.operation import (
     AFTER,
     LIMIT,
@@ -79,6 +81,14 @@ class ServiceContext(OperationContext):
     def figures(self, run: Run) -> JsonObject:
         """Return a run's figures, cached for each state of the home."""
         return figures_of(self.service, run)
+
+    def budgets_for(self, models: Mapping[str, ModelSpec]) -> Sequence[Budget]:
+        """Return the budgets of the service and of the token's holder.
+
+        Raises:
+            ConfigError: a model may not be asked, its price is unknown and spending is limited, or nothing is left to spend.
+        """
+        return self.service.runner.budgets_for(models, self.payer)
 
     async def cancel(self, run: Run, *, at_once: bool = False) -> Run:
         """Stop a run, or take it out of the queue, and return its row."""

@@ -40,6 +40,7 @@ from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_described
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
+from dokimasia.storage.verification import verify_home
 
 PANEL = ("sim/panel-a", "sim/panel-b", "sim/panel-c")
 POOL = ("sim/hasty", "sim/nearsighted", "sim/weak")
@@ -143,6 +144,43 @@ def test_an_audit_as_published_demands_no_exact_wording(made: Made, settings: Se
         prompts = get_run(home, published.run).plan_as(AuditPlan).prompts
     assert "rubric_assessment_published" in prompts
     assert "rubric_assessment" not in prompts
+
+
+def test_reasons_stand_beside_the_rubrics_everywhere(
+    made: Made, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A flawless judge decides alike with and without; reasons are in items, on the page and in the export, or absent."""
+    plain = audited(settings, auditing(made, models=("sim/strong",)))
+    done = audited(settings, auditing(made, models=("sim/strong",), reasons=True))
+    assert plain.run != done.run
+    assert plain.summary["models"] == done.summary["models"]
+    before, after = items_of(settings, plain.run), items_of(settings, done.run)
+    results = [result for item in after for result in (*item["must_right"], *item["easy_wrong"])]
+    assert {result["reason"] for result in results if result["holds"]} == {"The response has what the rubric demands."}
+    assert all(result["reason"] for result in results)
+    assert not any("reason" in result for item in before for result in (*item["must_right"], *item["easy_wrong"]))
+    with Home.open(settings.home, write=False) as home:
+        run, old = get_run(home, done.run), get_run(home, plain.run)
+        prompts = run.plan_as(AuditPlan).prompts
+        assert set(prompts) ^ set(old.plan_as(AuditPlan).prompts) == {"rubric_assessment", "rubric_assessment_reasons"}
+        rows, old_rows = asyncio.run(export_rows(home, run)).rows, asyncio.run(export_rows(home, old)).rows
+        for row, item in zip(rows, after, strict=True):
+            assert row["must_right_reasons"] == [result["reason"] for result in item["must_right"]]
+            assert row["easy_wrong_reasons"] == [result["reason"] for result in item["easy_wrong"]]
+        assert {(row["must_right_reasons"], row["easy_wrong_reasons"]) for row in old_rows} == {(None, None)}
+        assert [row["must_right"] for row in rows] == [row["must_right"] for row in old_rows]
+        assert not [finding for check in verify_home(home) for finding in check.findings]
+    shown = ("show", "--home", str(settings.home), "--sample", after[0]["sample"])
+    assert command([*shown, done.run]) == 0
+    assert "The response has what the rubric demands." in " ".join(capsys.readouterr().out.split())
+    assert command([*shown, plain.run]) == 0
+    assert "what the rubric demands" not in " ".join(capsys.readouterr().out.split())
+
+
+def test_as_published_the_judge_gives_no_reasons(made: Made, settings: Settings) -> None:
+    """The option is refused beside the paper's prompts."""
+    with pytest.raises(ConfigError, match="as published the judge gives results alone; leave out `reasons`"):
+        audited(settings, auditing(made, protocol="published", reasons=True))
 
 
 def test_scores_equal_the_planted_truth_where_the_judge_is_perfect(made: Made, settings: Settings) -> None:

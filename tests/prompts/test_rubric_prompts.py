@@ -6,7 +6,7 @@ import pytest
 
 from dokimasia.domain.density import DOMAINS
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.assessment import parse_rubric_assessment
+from dokimasia.parsing.assessment import parse_reasoned_assessment, parse_rubric_assessment
 from dokimasia.parsing.perturbation import parse_perturbations
 from dokimasia.parsing.rubrics import parse_cross_check, parse_easy_wrong, parse_must_right, parse_repaired
 from dokimasia.prompts import default_library
@@ -17,6 +17,7 @@ PARSERS = {
     "rubric_repair": lambda text: parse_repaired(text, {1, 2}),
     "rubric_cross_check": lambda text: parse_cross_check(text, 2),
     "rubric_assessment": lambda text: parse_rubric_assessment(text, 1, 1),
+    "rubric_assessment_reasons": lambda text: parse_reasoned_assessment(text, 1, 1),
     "perturbation": lambda text: parse_perturbations(text, "Two cats.", 2),
 }
 
@@ -79,3 +80,6 @@ def test_a_rubric_is_met_by_what_is_said_or_implied_without_ambiguity() -> None:
     assert "or says something from which it follows beyond doubt" in prompt.system
     assert "same words, letters and digits" in prompt.system
     assert "exactness of quoted text is ours" in prompt.source
+    reasoned = default_library().get("rubric_assessment_reasons")
+    assert (prompt.user, prompt.inputs) == (reasoned.user, reasoned.inputs)
+    assert prompt.system.rpartition("\n\nReply in")[0] == reasoned.system.rpartition("\n\nReply in")[0]

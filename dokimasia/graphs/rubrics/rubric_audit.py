@@ -52,6 +52,7 @@ async def assess(state: State, runtime: Runtime[Context]) -> State:
             response.text,
             show_image=context.options.show_image,
             published=context.options.published,
+            reasons=context.options.reasons,
             repeat=item.get("repeat", 0),
         )
         reply = await context.ask(ask, node="assess")

@@ -388,7 +388,7 @@ def _weights(home: Home, plans: tuple[AuditPlan, AuditPlan], files: Sequence[Pat
     if first.ref == second.ref:
         raise ConfigError("--passport weights two judges, and both audits are by one")
     by_judge = each_has_one(files, (first, second), plans[0].prompts, home)
-    weights = weights_of(by_judge, judge_use(plans[0].protocol))
+    weights = weights_of(by_judge, judge_use(plans[0].protocol, reasons=plans[0].reasons))
     return weights[first.ref.name], weights[second.ref.name]
 
 

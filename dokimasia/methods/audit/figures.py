@@ -187,10 +187,11 @@ class AuditFigures(Used, DataFigures):
 
 
 class RubricResult(Value):
-    """A rubric, and whether it holds; None where the judge did not answer it."""
+    """A rubric, and whether it holds; None where the judge did not answer it. `reason` is the judge's, where it gave one."""
 
     statement: str
     holds: bool | None
+    reason: str | None = None
 
 
 class AuditItem(Value):
@@ -554,17 +555,19 @@ def audit_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dic
             failure=row.failure,
             reason=row.reason,
             response=None if row.response_id is None else find_value(home, row.response_id)["value"]["text"],
-            must_right=_results(rubrics.must_right, () if judgement is None else judgement.group_a),
-            easy_wrong=_results(rubrics.easy_wrong, () if judgement is None else judgement.group_b),
+            must_right=_results(rubrics.must_right, judgement and judgement.group_a, judgement and judgement.reasons_a),
+            easy_wrong=_results(rubrics.easy_wrong, judgement and judgement.group_b, judgement and judgement.reasons_b),
         )
         yield as_json(item)
 
 
-def _results(rubrics: Sequence[Rubric], verdicts: Sequence[bool]) -> tuple[RubricResult, ...]:
-    verdict_of_each = verdicts or [None] * len(rubrics)
+def _results(
+    rubrics: Sequence[Rubric], verdicts: Sequence[bool] | None, reasons: Sequence[str | None] | None
+) -> tuple[RubricResult, ...]:
+    nothing = [None] * len(rubrics)
     return tuple(
-        RubricResult(statement=rubric.statement, holds=verdict)
-        for rubric, verdict in zip(rubrics, verdict_of_each, strict=True)
+        RubricResult(statement=rubric.statement, holds=verdict, reason=reason)
+        for rubric, verdict, reason in zip(rubrics, verdicts or nothing, reasons or nothing, strict=True)
     )
 
 
@@ -573,9 +576,14 @@ COLUMNS: dict[str, ColumnType] = {
     "rubrics": "text",
     "must_right": "integers",
     "easy_wrong": "integers",
+    "must_right_reasons": "texts",
+    "easy_wrong_reasons": "texts",
     **ANSWERED,
 }
-"""Columns of a response in an export; `must_right` and `easy_wrong` have a 1 for each rubric that holds, else a 0."""
+"""Columns of a response in an export; `must_right` and `easy_wrong` have a 1 for each rubric that holds, else a 0.
+
+Their reasons are empty texts where the judge gave none.
+"""
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, object]]:
@@ -588,16 +596,28 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     for row in rows:
         judgement = judgements.get(row.item)
         origin = None if judgement is None else judgement.provenance
+        line: dict[str, object] = {**dict.fromkeys(COLUMNS)}
+        if judgement is not None:
+            line |= {
+                "must_right": list(map(int, judgement.group_a)),
+                "easy_wrong": list(map(int, judgement.group_b)),
+                "must_right_reasons": _reason_cells(judgement.reasons_a),
+                "easy_wrong_reasons": _reason_cells(judgement.reasons_b),
+            }
         lines.append(
             {
+                **line,
                 "domain": sets[row.sample_id].domain,
                 "rubrics": plan.sets[row.sample_id],
-                "must_right": None if judgement is None else list(map(int, judgement.group_a)),
-                "easy_wrong": None if judgement is None else list(map(int, judgement.group_b)),
                 **answer_cells(plan.judge_name, responses.get(row.response_id or ""), origin),
             }
         )
     return lines
+
+
+def _reason_cells(reasons: Sequence[str | None]) -> list[str] | None:
+    """Return a judge's reasons as a cell of an export; None where it was not asked for any."""
+    return [reason or "" for reason in reasons] or None
 
 
 def _judgements(home: Home, rows: Sequence[ResultRow]) -> dict[str, RubricJudgement]:

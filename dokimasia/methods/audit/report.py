@@ -250,7 +250,8 @@ def sample(views: Views, cut: Cut) -> Iterator[Block]:
 
 def _rubric_line(mark: str, rubric: RubricResult) -> Cell:
     symbol, tone = HOLDS[rubric.holds]
-    return Span(f"{symbol} {mark}  {rubric.statement}", tone)
+    line = Span(f"{symbol} {mark}  {rubric.statement}", tone)
+    return (line, Span(f" – {rubric.reason}", "muted")) if rubric.reason else line
 
 
 def analyses(data: ReportData) -> Section | None:

@@ -10,7 +10,7 @@ from pydantic import Field
 from dokimasia.domain.call import STORED, ModelSpec
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.judgement import FailureKind
-from dokimasia.domain.options import GraphOptions, Protocol, prompt_of_protocol
+from dokimasia.domain.options import GraphOptions, Protocol, scoring_prompt
 from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.domain.rubric import RubricSet
 from dokimasia.domain.sample import Sample
@@ -47,12 +47,12 @@ from dokimasia.storage.lookup import find_values
 from dokimasia.storage.naming import of_method, resolve_run
 from dokimasia.storage.runs import Run
 
-DESCRIPTION_TOKENS, RUBRIC_TOKENS, RESULT_TOKENS = 900, 600, 260
+DESCRIPTION_TOKENS, RUBRIC_TOKENS, RESULT_TOKENS, REASONED_TOKENS = 900, 600, 260, 1000
 
 
-def judge_use(protocol: Protocol) -> JudgeUse:
+def judge_use(protocol: Protocol, *, reasons: bool = False) -> JudgeUse:
     """Return what an audit needs its judge for, and the prompt by which it asks."""
-    prompt = prompt_of_protocol("rubric_assessment", published=protocol == "published")
+    prompt = scoring_prompt("rubric_assessment", published=protocol == "published", reasons=reasons)
     return JudgeUse("judging by gated rubrics", ("gated",), prompt)
 
 
@@ -76,6 +76,7 @@ class AuditRequest(DataRequest):
     repeats: Repeats = 1
     no_image: BlindArm = Field(default=False, description="Also ask every model without the image (arm NAME#blind).")
     show_image: bool = Field(default=False, description="Also show the judge the image.")
+    reasons: bool = Field(default=False, description="Ask the judge for a one-sentence reason for each rubric.")
     prompt: Annotated[str | None, Option()] = Field(
         default=None, description="What the models are asked, in place of a full description."
     )
@@ -90,13 +91,17 @@ class AuditRequest(DataRequest):
 
 
 class AuditPlan(AnswersPlan, JudgedPlan):
-    """The plan of an audit; `rubrics` is a hash of the rubric sets' demands, `sets` are their ids by sample."""
+    """The plan of an audit; `rubrics` is a hash of the rubric sets' demands, `sets` are their ids by sample.
+
+    `reasons` says whether the judge gives a reason for each rubric; the prompt that asks for them is in `prompts`.
+    """
 
     KIND: ClassVar[str] = "audit"
 
     rubrics: str
     sets: Annotated[dict[str, str], OutsideIdentity]
     protocol: Protocol = "default"
+    reasons: Annotated[bool, OutsideIdentity] = False
 
     @property
     def models(self) -> dict[str, ModelSpec]:
@@ -113,6 +118,7 @@ class AuditPlan(AnswersPlan, JudgedPlan):
             models=self.models,
             show_image=self.show_image,
             published=self.protocol == "published",
+            reasons=self.reasons,
         )
 
 
@@ -137,7 +143,9 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
     Raises:
         InputError: data, rubrics, configuration or options cannot be used.
     """
-    use = judge_use(request.protocol)
+    if request.reasons and request.protocol == "published":
+        raise ConfigError("--reasons: as published the judge gives results alone; leave out --reasons or --protocol")
+    use = judge_use(request.protocol, reasons=request.reasons)
     chosen = chosen_judge(request.judge, request.choose_judge, request.passports, session, use)
     if chosen.judge is None:
         raise ConfigError("name the judge with --judge, or several with --choose-judge and their passports")
@@ -174,6 +182,7 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
         show_image=request.show_image,
         responses=None if responses is None else responses.hash,
         protocol=request.protocol,
+        reasons=request.reasons,
         prompts=prompts_used(session.library, ("candidate_plain", "repair", use.prompt)),
     )
     accepted = Accepted(
@@ -298,6 +307,7 @@ def _sets(request: AuditRequest, session: Session) -> tuple[list[RubricSet], Pat
 
 def _expected(plan: AuditPlan, samples: Sequence[Sample]) -> Estimate:
     calls: list[ExpectedCalls] = []
+    received = REASONED_TOKENS if plan.reasons else RESULT_TOKENS
     for size in map(size_of, samples):
         judged = INSTRUCTION_TOKENS + RUBRIC_TOKENS + DESCRIPTION_TOKENS
         if plan.show_image:
@@ -307,5 +317,5 @@ def _expected(plan: AuditPlan, samples: Sequence[Sample]) -> Estimate:
                 sent = size.text + (0 if arm else size.images_for(spec))
                 if spec in plan.asked:
                     calls.append(ExpectedCalls(spec, plan.repeats, sent, DESCRIPTION_TOKENS, "answer"))
-                calls.append(ExpectedCalls(plan.judge, plan.repeats, judged, RESULT_TOKENS, "judge"))
+                calls.append(ExpectedCalls(plan.judge, plan.repeats, judged, received, "judge"))
     return total_estimate(calls, len(samples), items=len(samples) * plan.per_sample)

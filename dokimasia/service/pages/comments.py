@@ -52,5 +52,6 @@ def _to_sample(context: ServiceContext, run_id: str, sample: str, anchor: str) -
     """Return a redirect to the page of a sample, with the filter of the request's address."""
     run = context.run(run_id)
     parameters = context.request.query_params
-    filter = filter_of(parameters, filterable_run(context.home, run), show=parameters.getlist("show"))
+    filterable = filterable_run(context.home, run, context.settings)
+    filter = filter_of(parameters, filterable, show=parameters.getlist("show"))
     return RedirectResponse(f"{sample_link(run, sample, filter)}#{anchor}", 303)

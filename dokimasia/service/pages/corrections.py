@@ -123,9 +123,8 @@ def correct(
     except InputError as problem:
         return one_sample(request, service, run, sample, fault=problem, given=form)
     drop_draft(service.home, run, sample, person.name, model, repeat)
-    filter = filter_of(
-        request.query_params, filterable_run(service.home, run), show=request.query_params.getlist("show")
-    )
+    filterable = filterable_run(service.home, run, service.settings)
+    filter = filter_of(request.query_params, filterable, show=request.query_params.getlist("show"))
     anchor = quote(correction_anchor(model, repeat), safe="") if model else "by-hand"
     return RedirectResponse(f"{sample_link(run, sample, filter, at=at)}#{anchor}", 303)
 

@@ -37,6 +37,7 @@ ASKED = {
     "duel_verdict_published": "say which of two responses is better",
     "describe_images": "describe the images",
     "rubric_assessment": "say which rubrics a response meets",
+    "rubric_assessment_reasons": "say which rubrics a response meets",
 }
 """Short descriptions of what prompts ask for; for other prompts, the last sentence of the material."""
 

@@ -8,12 +8,13 @@ from typing import Annotated, NamedTuple
 from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query, Request
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 from pydantic import JsonValue
 
 from dokimasia.domain.criterion import Criterion
 from dokimasia.errors import InputError, NotFound, StorageError
 from dokimasia.operations.operation import RequestRefused
+from dokimasia.operations.results import SearchSent, search
 from dokimasia.report.drawing import HEAT_STEPS
 from dokimasia.report.sample_view import AnswerView, SampleView
 from dokimasia.report.thumbnails import thumbnail
@@ -35,7 +36,9 @@ from dokimasia.service.filtering import (
     filterable_run,
 )
 from dokimasia.service.problems import status_of
+from dokimasia.service.request_parsing import validate_json
 from dokimasia.service.response_cache import keep
+from dokimasia.service.routing import Starting
 from dokimasia.service.sample_view import draw_sample, view_of
 from dokimasia.service.state import Reader, Service, TheService, person_of
 from dokimasia.storage.excerpts import rows_of, samples_of
@@ -166,6 +169,7 @@ class ListedSample(NamedTuple):
     cells: Sequence[SampleCell]
     failures: Sequence[str]
     comments: int
+    similarity: float | None
 
 
 @router.get("/runs/{run_id}/samples")
@@ -178,9 +182,10 @@ def samples(
 ) -> Response:
     """Return the filtered list of a run's samples."""
     home, run = service.home, service.run(run_id)
-    keep(request, run)
-    filterable = filterable_run(home, run)
+    filterable = filterable_run(home, run, service.settings)
     filter = filter_of(request.query_params, filterable, show=request.query_params.getlist("show"))
+    if filter.search is None:  # the ledger, from which others are answered, grows without a change of the home
+        keep(request, run)
     samples_found = find_samples(
         home, run.id, filterable.kind, filter.sample_query, limit=PAGE, offset=(number - 1) * PAGE
     )
@@ -208,12 +213,22 @@ def samples(
         views=views_of(home, run.id),
         person_name=person.name,
         may_delete_all=person.self_named,
+        by_meaning=bool(service.settings.embedding),
         rows=rows,
         size=PAGE,
         found=samples_found,
         number=number,
         pages=max(1, -(-samples_found.total // PAGE)),
     )
+
+
+@router.post("/runs/{run_id}/samples/meaning")
+async def search_by_meaning(context: Starting, run_id: str) -> Response:
+    """Embed what the search by meaning in the address needs, and show what it finds."""
+    parameters = context.request.query_params
+    sent = {"text": parameters.get("meaning", ""), "answers": bool(parameters.get("answers"))}
+    await search(context, run_id, validate_json(SearchSent, sent))
+    return RedirectResponse(f"/runs/{context.run(run_id).id}/samples?{context.request.url.query}", 303)
 
 
 @router.get("/runs/{run_id}/samples/{sample_id:path}")
@@ -233,9 +248,10 @@ def one_sample(
 ) -> Response:
     """Return the page of a sample, after a refused correction with the reason and the form's values."""
     home = service.home
-    keep(request, run)
-    filterable = filterable_run(home, run)
+    filterable = filterable_run(home, run, service.settings)
     filter = filter_of(request.query_params, filterable, show=request.query_params.getlist("show"))
+    if filter.search is None:
+        keep(request, run)
     view = view_of(home, run, sample_id, person_of(request).name)
     value = samples_of(home, run.id, [sample_id])[sample_id]
     rows = rows_of(home, run.id, [sample_id]).get(sample_id, [])
@@ -365,6 +381,7 @@ def _table(
                 cells=[_cell(own_rows.get(name, ()), filterable.method) for name in columns],
                 failures=_failure_counts(results.get(id, ())),
                 comments=filterable.commented.get(id, 0),
+                similarity=(filter.sample_query.similarities or {}).get(id),
             )
         )
     return columns, rows

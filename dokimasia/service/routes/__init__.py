@@ -22,7 +22,7 @@ def api_routers() -> Iterator[APIRouter]:
     router = json_router()
     add_operation(router, results.items)
     router.include_router(lookups.samples_router)
-    for function in (results.one_sample, results.report, results.export):
+    for function in (results.one_sample, results.search, results.report, results.export):
         add_operation(router, function)
     yield router
     yield _operations(reviews.__name__)

@@ -133,6 +133,7 @@ class SampleShown(BaseModel):
     results: int
     failed: int
     waiting: int
+    similarity: float | None = Field(default=None, description="to the text of `meaning`: a cosine, from -1 to 1")
 
 
 class Samples(ListPage):
@@ -154,7 +155,16 @@ def samples(
     q: Annotated[
         Word, Query(description="Only those with all these words in the name, category, question or reference.")
     ] = "",
-    answers: Annotated[bool, Query(description="The words of `q` stand in an answer instead.")] = False,
+    answers: Annotated[
+        bool, Query(description="The words of `q`, or the meaning, stand in an answer instead.")
+    ] = False,
+    meaning: Annotated[
+        str,
+        Query(
+            max_length=2000,
+            description="Those nearest to this text by meaning first, once `POST /api/runs/{run}/search` has embedded it.",
+        ),
+    ] = "",
     model: Annotated[
         Word, Query(description="Scores, failures, verdicts and groups are those of this model alone.")
     ] = "",
@@ -183,10 +193,17 @@ def samples(
     such as `group-tree` with the id of a node of the capability tree.
     """
     home, row = service.home, service.run(run)
-    keep(request, row)
-    filterable = filterable_run(home, row)
+    filterable = filterable_run(home, row, service.settings)
     parameters = {name: value for name, value in request.query_params.items() if name != "answers" or answers}
-    query = filter_of({**parameters, **({"failure": failure or ANY} if failed else {})}, filterable).sample_query
+    filter = filter_of({**parameters, **({"failure": failure or ANY} if failed else {})}, filterable)
+    query = filter.sample_query
+    if filter.search is None:
+        keep(request, row)
+    elif filter.search.similarities is None:
+        raise RequestRefused(
+            HTTPStatus.CONFLICT,
+            f"meaning: {filter.search.price.texts:,} texts are not embedded yet: POST /api/runs/{row.id}/search embeds them",
+        )
     offset = 0
     if after is not None:
         around = sample_around(home, row.id, filterable.kind, query, after)
@@ -196,7 +213,13 @@ def samples(
     sample_page = find_samples(home, row.id, filterable.kind, query, limit=limit, offset=offset)
     counts = counts_by_sample(home, row.id, [id for _, id in sample_page.samples])
     entries = [
-        SampleShown(sample=id, results=results, failed=failures, waiting=waiting)
+        SampleShown(
+            sample=id,
+            results=results,
+            failed=failures,
+            waiting=waiting,
+            similarity=(query.similarities or {}).get(id),
+        )
         for _, id in sample_page.samples
         for results, failures, waiting in (counts.get(id, (0, 0, 0)),)
     ]

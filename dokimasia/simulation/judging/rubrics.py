@@ -60,7 +60,7 @@ def rubric_reply(
     if slip == "unparsable" or draws.chance(judge.format_noise, "noise"):
         text = CHATTER
     elif prompt.startswith("rubric_assessment"):
-        text = _assessment(judge, inputs, draws, slip)
+        text = _assessment(judge, inputs, draws, slip, reasons=prompt.endswith("_reasons"))
     elif prompt == "rubric_cross_check":
         text = _cross_check(judge, inputs, draws, slip)
     else:
@@ -115,7 +115,10 @@ def _text_of(row: JsonValue) -> str:
     return next((text for text in texts if isinstance(text, str)), "")
 
 
-def _assessment(judge: JudgeProfile, inputs: Inputs, draws: Draws, slip: Slip | None) -> str:
+_REASONS = {"true": "The response has what the rubric demands.", "false": "The response does not keep to the rubric."}
+
+
+def _assessment(judge: JudgeProfile, inputs: Inputs, draws: Draws, slip: Slip | None, *, reasons: bool) -> str:
     groups: list[list[str]] = []
     for name, listed in (("group_a", inputs.group_a), ("group_b", inputs.group_b)):
         results: list[str] = []
@@ -134,7 +137,11 @@ def _assessment(judge: JudgeProfile, inputs: Inputs, draws: Draws, slip: Slip | 
         longer.append("true")
     lines = ["<Assessment>"]
     for letter, results in zip("AB", groups, strict=True):
-        lines += [f"<Group{letter}>", *(f"<Result>{result}</Result>" for result in results), f"</Group{letter}>"]
+        lines.append(f"<Group{letter}>")
+        for result in results:
+            lines.append(f"<Result>{result}</Result>")
+            lines += [f"<Reason>{_REASONS.get(result, result)}</Reason>"] * reasons
+        lines.append(f"</Group{letter}>")
     return "\n".join([*lines, "</Assessment>"])
 
 

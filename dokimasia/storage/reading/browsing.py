@@ -1,6 +1,6 @@
 """Browsing of a run's samples: filtered, sorted, counted and paged by the database."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import orjson
@@ -52,6 +52,7 @@ class SampleQuery(NamedTuple):
     of its answers. `model` and `arm` restrict scores, failures and verdicts to those of a model. `low` and `high` bound the
     mean of the sample's scores. `failure` is a kind, or `ANY`, and `reply` what was wrong with a reply. `among` restricts the
     samples to these names. `by` is the model, with its arm, whose scores the order is by; None is `model`, or every model.
+    `similarities` restrict the samples to their keys, and come highest first in place of the order of the data.
     """
 
     search: str = ""
@@ -67,6 +68,7 @@ class SampleQuery(NamedTuple):
     order: Order = "data"
     by: tuple[str, str] | None = None
     reply: ReplyKind | None = None
+    similarities: Mapping[str, float] | None = None
 
 
 class Facets(NamedTuple):
@@ -133,6 +135,25 @@ def sample_around(home: Home, run_id: str, kind: str, query: SampleQuery, sample
     return None if row is None else Around(*row)
 
 
+def question_texts(home: Home, run_id: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the position, the name, and the question with its reference answer, of each sample of a run, in order."""
+    sql = (
+        "SELECT p.position, p.sample_id, trim(unpack(s.prompt) || char(10) || coalesce(s.reference_answer, '')) "
+        "FROM run_samples p JOIN samples s ON s.id = p.sample WHERE p.run_id = ? ORDER BY p.position"
+    )
+    yield from home.all(sql, (run_id,))
+
+
+def answer_texts(home: Home, run_id: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the position and the name of the sample, and the text, of each answer of a run, in the order of the samples."""
+    sql = (
+        "SELECT p.position, p.sample_id, trim(t.text) FROM run_samples p "
+        "JOIN results r ON r.run_id = p.run_id AND r.sample_id = p.sample_id JOIN responses t ON t.id = r.response_id "
+        "WHERE p.run_id = ? ORDER BY p.position, r.item"
+    )
+    yield from home.all(sql, (run_id,))
+
+
 def count_results(home: Home, run_ids: Collection[str]) -> int:
     """Return the number of results of runs."""
     marks = ", ".join("?" * len(run_ids))
@@ -162,6 +183,13 @@ def _matching_samples(home: Home, run_id: str, kind: str, query: SampleQuery) ->
         )
         join += "LEFT JOIN failures f ON f.sample_id = p.sample_id "
         values += [run_id, *model]
+    order = _ORDERS[query.order]
+    if query.similarities is not None:
+        tables += "nearest AS MATERIALIZED (SELECT key, value FROM json_each(?)), "
+        join += "JOIN nearest n ON n.key = p.sample_id "
+        values.append(orjson.dumps(query.similarities).decode())
+        if query.order == "data":
+            order = "n.value DESC, p.position"
     conditions, parameters = _conditions(run_id, query, of_model, model)
     results, among = _corrected_results(home, run_id)
     if query.category or (query.search.strip() and not query.answers):
@@ -170,7 +198,7 @@ def _matching_samples(home: Home, run_id: str, kind: str, query: SampleQuery) ->
         f"WITH {results}{tables}ordered AS "
         "(SELECT p.sample_id AS id, row_number() OVER byorder AS place, count(*) OVER () AS total, "
         f"lag(p.sample_id) OVER byorder AS before, lead(p.sample_id) OVER byorder AS after FROM run_samples p {join}"
-        f"WHERE {' AND '.join(['p.run_id = ?', *conditions])} WINDOW byorder AS (ORDER BY {_ORDERS[query.order]}))"
+        f"WHERE {' AND '.join(['p.run_id = ?', *conditions])} WINDOW byorder AS (ORDER BY {order}))"
     )
     return sql, [*among, *values, run_id, *parameters]
 
