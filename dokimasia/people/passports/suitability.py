@@ -363,8 +363,11 @@ def _missing(quality: JudgeQuality) -> str:
 def _overall(uses: Sequence[JudgeInUse]) -> Suitability:
     """Return the best verdict of the evaluators that were decided on; `cannot tell` if none was."""
     reached = {use.verdict for use in uses}
-    decided: tuple[Suitability, ...] = ("suitable", "suitable with correction", "not suitable")
-    return next((verdict for verdict in decided if verdict in reached), "cannot tell")
+    if "suitable" in reached:
+        return "suitable"
+    if "suitable with correction" in reached:
+        return "suitable with correction"
+    return "not suitable" if "not suitable" in reached else "cannot tell"
 
 
 def _sentence(verdict: Suitability, uses: Sequence[JudgeInUse]) -> str:
