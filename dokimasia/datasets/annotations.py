@@ -23,7 +23,7 @@ from dokimasia.datasets.lines import (
     text_field,
 )
 from dokimasia.datasets.tables import read_records
-from dokimasia.domain.annotation import MEASURES, PLACE, SCALES, Annotation, AnnotationUnit, kind_of
+from dokimasia.domain.annotation import MEASURES, PLACE, SCALES, Annotation, AnnotationUnit, kind_of, scale_ends
 from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import DataError
 
@@ -74,6 +74,16 @@ def _adjudicates(value: object) -> bool:
     return value in (True, "true", "1")
 
 
+def _scale(value: object) -> str:
+    text = _text(value)
+    try:
+        if text:
+            scale_ends(text)
+    except ValueError:
+        raise field_error(f"is {text[:40]!r}, and has to be a scale such as 1-5") from None
+    return text
+
+
 Text = Annotated[str, PlainValidator(_text)]
 """A text without white space around it; an integer becomes its digits, and a missing value is empty."""
 
@@ -96,6 +106,7 @@ class AnnotationRow(RowModel):
     comment: Text = ""
     error: Text = ""
     response_sha256: Text = ""
+    scale: Annotated[str, PlainValidator(_scale)] = ""
 
     @field_validator("measure", mode="plain")
     @classmethod
@@ -142,9 +153,9 @@ def read_annotations(
 
     A line has `id`, `annotator` and `value`, and, as it applies, `model`, `baseline` (the value is a verdict, from 2: the
     model is much better, to -2), `criterion` (a number from 1), `measure`, `category`, `cluster`, `comment`, `error` (the
-    kind of error of a wrong response), `response_sha256` (of the text that was rated), and `adjudicates` (true: it decides
-    where others differ). The measure defaults to a verdict on a pair and to a score of a response; a criterion requires
-    it.
+    kind of error of a wrong response), `response_sha256` (of the text that was rated), `scale` (of scores, such as `0-1`),
+    and `adjudicates` (true: it decides where others differ). The measure defaults to a verdict on a pair and to a score of
+    a response; a criterion requires it.
 
     Args:
         path: `.csv` with a heading, else JSON lines.

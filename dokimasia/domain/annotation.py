@@ -15,6 +15,9 @@ HOLDS = "holds"
 PLACE = "place"
 """The place of a response in a person's ranking of all responses to a sample, from 1, the best; equal places are ties."""
 
+MOST_STEPS = 11
+"""Steps of a scale of scores, at most."""
+
 MOST_RANKED = 8
 """Responses of one ranking, at most."""
 
@@ -35,6 +38,19 @@ SCALES: dict[str, tuple[int, int]] = {
 }
 """The lowest and highest rating, unless another is asked for; a verdict is 2 where the model is much better than the baseline
 (Creation-MMBench, 3.3), accuracy and necessity are ATOM's (appendix C)."""
+
+
+def scale_ends(text: str) -> tuple[int, int]:
+    """Return the ends of a scale such as `1-5`.
+
+    Raises:
+        ValueError: the text is no scale of 2 to 11 whole numbers.
+    """
+    low, _, high = text.rpartition("-")
+    ends = int(low), int(high)
+    if not 2 <= ends[1] - ends[0] + 1 <= MOST_STEPS:
+        raise ValueError(f"{text!r} has another number of steps than 2 to {MOST_STEPS}")
+    return ends
 
 
 class AnnotationUnit(NamedTuple):
@@ -82,6 +98,7 @@ class Annotation(NamedTuple):
     `category` and `cluster` (samples that share an image) are empty where unknown; `line` is the line of its file.
     `error` is the kind of error (a dimension or group) that makes a response wrong; empty where none is stated.
     `response_sha256` hashes the response's text in UTF-8; empty where the rated response is unknown.
+    `scale` is the scale of a score, such as `0-1`; empty where the file does not have it.
     """
 
     unit: AnnotationUnit
@@ -94,3 +111,4 @@ class Annotation(NamedTuple):
     line: int = 0
     error: str = ""
     response_sha256: str = ""
+    scale: str = ""

@@ -66,3 +66,41 @@ def test_verdicts_have_a_confusion_matrix_with_intervals(
     assert verdicts["sensitivity"]["k"] == verdicts["wrong_wrong"]
     assert verdicts["sensitivity"]["share"] < 1
     assert verdicts["sensitivity"]["low"] < verdicts["sensitivity"]["share"] < verdicts["sensitivity"]["high"]
+
+
+def test_the_scale_of_the_draw_goes_along_from_form_to_agreement(
+    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What `read` writes has the draw's scale, so that `agreement` compares verdicts without --scale; two scales are refused."""
+    forms, path = tmp_path / "forms", tmp_path / "said.jsonl"
+    draw = [
+        "annotate",
+        "draw",
+        place.judged,
+        "--annotators",
+        "anna",
+        "--cases",
+        "6",
+        "--scale",
+        "0-1",
+        "-o",
+        str(forms),
+    ]
+    assert run([*draw, *place.home]) == 0
+    rows = map(json.loads, (forms / "anna" / "items.jsonl").read_text().splitlines())
+    filled = tmp_path / "anna.jsonl"
+    filled.write_text(
+        "".join(json.dumps({"item": row["item"], "score": str(n % 2)}) + "\n" for n, row in enumerate(rows))
+    )
+    assert run(["annotate", "read", f"{forms}.key.jsonl", str(filled), "-o", str(path)]) == 0
+    capsys.readouterr()
+    assert run(["annotate", "agreement", str(path), "--run", place.judged, *place.home, "--json"]) == 0
+    measured = json.loads(capsys.readouterr().out)["measures"]["score"]
+    assert measured["scale"] == [0, 1]
+    (judge,) = measured["judges"].values()
+    assert judge["verdicts"]["n"] > 0
+    lines = path.read_text().splitlines()
+    lines[1] = json.dumps(json.loads(lines[1]) | {"scale": "1-5"})
+    path.write_text("\n".join(lines))
+    assert run(["annotate", "agreement", str(path), "--run", place.judged, *place.home]) == 2
+    assert "on the scale 0-1 in line 1 and 1-5 in line 2" in " ".join(capsys.readouterr().err.split())

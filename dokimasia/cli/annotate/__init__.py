@@ -146,14 +146,12 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 def _scale(context: click.Context, option: click.Parameter, value: str | None) -> tuple[int, int] | None:
     if value is None:
         return None
-    low, dash, high = value.rpartition("-")
+    from dokimasia.domain.annotation import scale_ends
+
     try:
-        ends = (int(low), int(high))
+        return scale_ends(value)
     except ValueError:
-        ends = (0, 0)
-    if not dash or not 2 <= ends[1] - ends[0] + 1 <= 11:
-        raise click.BadParameter(f"{value!r} is no scale of 2 to 11 whole numbers: write it as 1-5")
-    return ends
+        raise click.BadParameter(f"{value!r} is no scale of 2 to 11 whole numbers: write it as 1-5") from None
 
 
 class AnnotateGroup(click.Group):
@@ -407,7 +405,12 @@ def adjudicate(settings: "Settings", annotations: Path, decisions: Path, output:
 @click.argument("annotations", type=EXISTING_FILE)
 @click.option("--run", "runs", multiple=True, metavar="RUN", help="Hold this run's judge against people.")
 @click.option("--judged", type=EXISTING_FILE, multiple=True, help="A file of a judge's ratings, as of annotations.")
-@click.option("--scale", callback=_scale, metavar="LOW-HIGH", help="People's scale of scores (default: 1-5).")
+@click.option(
+    "--scale",
+    callback=_scale,
+    metavar="LOW-HIGH",
+    help="People's scale of scores (default: that of the draw, else 1-5).",
+)
 @epsilon_option
 @json_option
 @common

@@ -40,6 +40,7 @@ COLUMNS: dict[str, ColumnType] = {
     "comment": "text",
     "error": "text",
     "response_sha256": "text",
+    "scale": "text",
 }
 """The columns of a file of annotations."""
 

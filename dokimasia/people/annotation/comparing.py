@@ -11,7 +11,7 @@ from dokimasia.domain.annotation import SCALES, SCORE, Annotation, AnnotationUni
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.people.annotation.agreement import RIGHT_OR_WRONG, AnnotationFigures, Ends, agreement_figures
 from dokimasia.people.annotation.collecting import known_units
-from dokimasia.people.annotation.rated import SampleOrigin, group_of, put_together, scale_of
+from dokimasia.people.annotation.rated import SampleOrigin, group_of, put_together, scale_in, scale_of
 from dokimasia.runs.catalogue import method_named
 from dokimasia.runs.figures import simulated_names
 from dokimasia.storage.home import Home
@@ -101,8 +101,8 @@ def compare(
         path: the file of annotations.
         runs: runs whose judges are compared with people; they also define samples, models and clusters.
         judged: files of a judge's ratings, in the form of annotations with the judge as annotator.
-        scale: people's scale of scores; 1 to 5 by default. With 0 and 1 a run's verdicts are compared, and not its scores;
-            what rules decided stands apart.
+        scale: people's scale of scores; by default that of the file's lines, else 1 to 5. With 0 and 1 a run's
+            verdicts are compared, and not its scores; what rules decided stands apart.
         epsilon: how much more often than a judge a person may be closer to the others in the test of replacement.
 
     Raises:
@@ -111,6 +111,9 @@ def compare(
             counted.
         ConfigError: a run has no ratings that can be compared with people's.
     """
+    unrated: list[int] = []
+    annotations = read_annotations(path, unrated=unrated)
+    scale = scale or scale_in(annotations, name=str(path))
     judges: dict[str, dict[AnnotationUnit, float]] = {}
     rules: dict[str, dict[AnnotationUnit, float]] = {}
     places: dict[str, SampleOrigin] = {}
@@ -128,8 +131,6 @@ def compare(
                 judges[_fresh(judges, name, run.id)] = scores
         models += _simulated(run)
         places |= {one.id: SampleOrigin(group_of(one), one.cluster) for one in load_samples(home, run.id)}
-    unrated: list[int] = []
-    annotations = read_annotations(path, unrated=unrated)
     left_out = Counter({WITHOUT_VALUE: len(unrated)})
     for file in judged:
         rows = read_annotations(file, unrated=[])

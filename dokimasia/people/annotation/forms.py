@@ -154,13 +154,16 @@ def _chosen(
     options = options_of(measure, head.scale)
     if text not in options:
         return f"{measure} is {str(said)[:40]!r}, and has to be one of: {', '.join(options)}"
-    found.append(rating_of(item, measure, text, str(fields.get("comment") or ""), line=line))
+    found.append(rating_of(head, item, measure, text, str(fields.get("comment") or ""), line=line))
     return None
 
 
-def rating_of(item: KeyItem, measure: str, text: str, comment: str = "", *, line: int = 0) -> Annotation:
+def rating_of(head: KeyHead, item: KeyItem, measure: str, text: str, comment: str = "", *, line: int = 0) -> Annotation:
     """Return the choice for an item as a rating of its unit; a verdict is converted to one for the model."""
     unit = item.unit(measure)
+    scale = ""
+    if unit.measure == SCORE:
+        scale = "{}-{}".format(*head.scale)
     if item.models:
         unit = AnnotationUnit(item.id, PLACE, item.models[LETTERS.index(measure[-1])])
     return Annotation(
@@ -172,6 +175,7 @@ def rating_of(item: KeyItem, measure: str, text: str, comment: str = "", *, line
         comment=comment,
         line=line,
         response_sha256=item.response_sha256,
+        scale=scale,
     )
 
 

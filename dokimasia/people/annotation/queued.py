@@ -180,7 +180,7 @@ def ratings_of(items: Sequence[Standing]) -> list[Annotation]:
         last = standing.last_of(key.item.annotator)
         said = {} if last is None else orjson.loads(last.text)
         ratings += [
-            rating_of(key.item, measure, said[measure], said.get("comment", ""))
+            rating_of(key.head, key.item, measure, said[measure], said.get("comment", ""))
             for measure in measures_of(key.head)
             if measure in said
         ]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from dokimasia.domain.annotation import SCALES, Annotation, AnnotationUnit
+from dokimasia.domain.annotation import SCALES, SCORE, Annotation, AnnotationUnit, scale_ends
 from dokimasia.domain.duel import task_of
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import DataError
@@ -68,6 +68,25 @@ def put_together(
         decided = next((rating.value for rating in ones if rating.adjudicates), None)
         units.append(RatedUnit(unit, place, said, decided))
     return units
+
+
+def scale_in(annotations: Iterable[Annotation], *, name: str) -> tuple[int, int] | None:
+    """Return the scale of scores that a file has in its lines; None if it has none.
+
+    Raises:
+        DataError: two lines have different scales.
+    """
+    first: Annotation | None = None
+    for rating in annotations:
+        if rating.unit.measure != SCORE or not rating.scale:
+            continue
+        first = first or rating
+        if rating.scale != first.scale:
+            raise DataError(
+                f"{name}: scores are on the scale {first.scale} in line {first.line} and {rating.scale} in line {rating.line}; "
+                "compare each scale in a file of its own"
+            )
+    return None if first is None else scale_ends(first.scale)
 
 
 def scale_of(
