@@ -90,6 +90,9 @@ class ResultsComparison(Value):
         description="what is resampled whole: items that share an image, or items, where no image is known"
     )
     n_clusters: Count
+    by_id_alone: str = Field(
+        default="", description="why items are paired by their ids alone; empty where their questions are compared, too"
+    )
     simulated: tuple[str, ...] = Field(description="the models that are simulated")
     seed: Count
 
@@ -317,6 +320,8 @@ def _differences(comparison: ResultsComparison) -> Iterator[Block]:
         Column("needed", meaning="items that show a difference of this size with 80 % power"),
     ]
     yield Table(columns, rows, "Differences of every two models")
+    if comparison.by_id_alone:
+        yield Paragraph(f"Items are paired by ID alone: {comparison.by_id_alone}.", "warning")
     yield from disagreement(comparison.pairs)
     for pair in comparison.pairs[:MOST_NOTED]:
         yield from _notes(comparison, pair)

@@ -318,3 +318,22 @@ def test_python_takes_paths(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
     settings = dokimasia.load_settings(home=tmp_path / "home")
     runs = dokimasia.diff_sync("mine", "mine", models=("sim/weak", "sim/strong"), settings=settings)
     assert isinstance(runs, RunComparison)
+
+
+def test_pairing_by_id_alone_is_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Running numbers of two harnesses, or a file without questions, pair by ID alone, which is said."""
+    (tmp_path / "a.csv").write_text("id,question,score\n0,What?,1\n1,Who?,0\n")
+    (tmp_path / "b.csv").write_text("id,score\n0,0\n1,1\n")
+    rows = [{"doc_id": n, "doc_hash": f"h{n}", "filtered_resps": "A", "acc": 1.0} for n in range(2)]
+    write_lines(tmp_path / "c.jsonl", rows)
+    said = " ".join(printed(capfd, "diff", "a.csv", "b.csv").split())
+    assert "paired by ID alone: b.csv has no questions to compare" in said
+    assert "the questions of table and lmms-eval" in compared(capfd, "a.csv", "c.jsonl")["by_id_alone"]
+    (tmp_path / "d.csv").write_text("id,question,score\n0,What?,0\n1,Who?,1\n")
+    assert "by_id_alone" not in compared(capfd, "a.csv", "d.csv")
+
+
+def test_a_file_is_not_compared_with_itself(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The same file, named twice, is said to be so."""
+    (tmp_path / "a.csv").write_text("id,score\n0,0\n1,1\n")
+    assert "a.csv is named twice" in printed(capfd, "diff", "a.csv", "a.csv", code=2)

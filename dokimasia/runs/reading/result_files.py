@@ -14,6 +14,7 @@ from dokimasia.errors import InputError
 from dokimasia.integrations import FAILURES, ItemFailure, ItemResult, ResultsFile
 from dokimasia.report.data import ReportData, RunFacts
 from dokimasia.report.fields import Interval, as_json
+from dokimasia.report.figures import in_words
 from dokimasia.report.results import ModelResults, ResultsComparison, ResultsPair, ResultsSource, results_drawing
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import simulated_names
@@ -146,8 +147,8 @@ def compare_results(
         alone: whether one model is enough, so that there may be no pair.
 
     Raises:
-        InputError: there is nothing to compare, no item is in both files, no item has a score, scores are not on one
-            scale, or a model does not exist.
+        InputError: there is nothing to compare, a file is named twice, no item is in both files, no item has a score, scores
+            are not on one scale, or a model does not exist.
     """
     clusters, known = _clusters(row for file in files for row in file.rows)
     sides = _sides(files, clusters)
@@ -165,9 +166,14 @@ def compare_results(
             "no item has a score, so that there is nothing to compare: name a judged file, or the column of scores with "
             "--map score=COLUMN"
         )
+    if pairs:
+        _check_distinct(files)
     compared = [_compared(name, sides, scale=scale, top=top, seed=seed) for name in pairs]
     if pairs and not any(pair.n_shared for pair in compared):
         raise InputError(_nothing_shared(sides, pairs[0], compared[0]))
+    by_id_alone = ""
+    if pairs and len(files) > 1:
+        by_id_alone = _incomparable(files)
     return ResultsComparison(
         sources=tuple(_source(file) for file in files),
         models={name: _model_results(side, clusters, scale=scale, seed=seed) for name, side in sides.items()},
@@ -177,8 +183,35 @@ def compare_results(
         scale=scale,
         clusters="images" if known else "items",
         n_clusters=len(set(clusters.values())),
+        by_id_alone=by_id_alone,
         seed=seed,
     )
+
+
+def _check_distinct(files: Iterable[ResultsFile]) -> None:
+    """Check that no file is compared with itself.
+
+    Raises:
+        InputError: a file, or a run, is named twice.
+    """
+    results: dict[Path, list[tuple[str, int, float | None]]] = {}
+    for file in files:
+        rows = [(row.item, row.repeat, row.score) for row in file.rows]
+        if results.setdefault(file.path, rows) is not rows and results[file.path] == rows:
+            raise InputError(f"{file.path} is named twice, and does not differ from itself; name another file")
+
+
+def _incomparable(files: Sequence[ResultsFile]) -> str:
+    """Return why the questions of files cannot be compared; empty where they can."""
+    without = [file.path.name for file in files if not all(row.content for row in file.rows)]
+    if len(without) == 1:
+        return f"{without[0]} has no questions to compare"
+    if without:
+        return f"{in_words(without)} have no questions to compare"
+    kinds = list(dict.fromkeys(file.format for file in files))
+    if len(kinds) > 1:
+        return f"the questions of {in_words(kinds)} are not written alike and cannot be compared"
+    return ""
 
 
 def _check_scores(files: Iterable[ResultsFile]) -> None:
@@ -219,7 +252,7 @@ def _clusters(rows: Iterable[ItemResult]) -> tuple[dict[str, str], bool]:
 
 def _sides(files: Sequence[ResultsFile], clusters: Mapping[str, str]) -> dict[str, _ModelSide]:
     """Return the models of all files by the names that are displayed: with the file's name where two have one name."""
-    by_content = len({file.format for file in files}) == 1 and all(row.content for file in files for row in file.rows)
+    by_content = not _incomparable(files)
     models = Counter(model for file in files for model in file.models)
     names = Counter(f"{model} ({file.path.name})" for file in files for model in file.models)
     sides: dict[str, _ModelSide] = {}
