@@ -11,7 +11,7 @@ from dokimasia.cli.shared import console, grid, json_option, print_json
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from dokimasia.domain.call import Capability
     from dokimasia.domain.identity import JsonObject
@@ -133,15 +133,37 @@ def _change(
     if len(names) != 1:
         raise click.UsageError("--set needs the NAME of one model")
     table = _table(assignments)
+    _check_settings(table, knowledge.ModelSent.model_fields)
+    verb = "added"
+    if any(model.name == names[0] and model.added for model in backend.models((), simulated=False)):
+        verb = "replaced"
     added = backend.call(knowledge.put_model, name=names[0], body=table)
     if as_json:
         print_json(added.model_dump(mode="json"))
         return
+    place = {"added": "to", "replaced": "in"}[verb]
     click.echo(
-        f"added {added.name} ({added.model}) to {backend.named}; `dokimasia models {added.name} --check` asks it"
+        f"{verb} {added.name} ({added.model}) {place} {backend.named}; `dokimasia models {added.name} --check` asks it"
     )
     if added.key == "not set":
         click.echo(f"its key is not set yet: export {table['api_key_env']}")
+
+
+def _check_settings(table: "JsonObject", settings: "Collection[str]") -> None:
+    """Check that each name is one of a model's settings, and that the model's own is among them.
+
+    Raises:
+        click.BadParameter: a setting does not exist, or `model` is missing.
+    """
+    from dokimasia.settings import nearest
+
+    for key in table:
+        if key not in settings:
+            raise click.BadParameter(
+                f"no setting {key}{nearest(key, settings)}; settings are {', '.join(settings)}", param_hint="--set"
+            )
+    if "model" not in table:
+        raise click.BadParameter("model is missing: write --set model=openai/gpt-5", param_hint="--set")
 
 
 def _table(assignments: tuple[str, ...]) -> "JsonObject":

@@ -164,7 +164,7 @@ async def put_model(context: OperationContext, name: ModelName, body: ModelSent)
     there, and one that an unfinished run asks is not changed.
     """
     settings = add_model(context.home, context.settings, name, body.as_table())
-    logger(__name__).warning("a model is configured", model=name, who=context.person)
+    logger(__name__).info("a model is configured", model=name, who=context.person)
     context.configure(settings)
     (added,) = list_models(settings, chosen_models(settings, [name]))
     return _model_shown(added)
@@ -174,7 +174,7 @@ async def put_model(context: OperationContext, name: ModelName, body: ModelSent)
 async def delete_model(context: OperationContext, name: ModelName) -> ModelRemoved:
     """Remove a model that was added to the home and that no unfinished run asks; runs that asked it stay as they are."""
     settings = remove_model(context.home, context.settings, name)
-    logger(__name__).warning("a model is removed", model=name, who=context.person)
+    logger(__name__).info("a model is removed", model=name, who=context.person)
     context.configure(settings)
     return ModelRemoved(name=name)
 

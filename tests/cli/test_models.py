@@ -163,7 +163,11 @@ def test_a_model_is_kept_in_the_home(folder: Path, capsys: pytest.CaptureFixture
     """--set adds a model with settings as in dokimasia.toml, which commands ask from then on, and --remove removes it."""
     settings = ["--set", "model=sim/strong", "--set", "rpm=600", "--set", "sampling.temperature=0.5"]
     assert run(["models", "mine", *settings, "--set", 'capabilities=["vision"]']) == 0
-    assert "added mine (sim/strong)" in capsys.readouterr().out
+    out, err = capsys.readouterr()
+    assert "added mine (sim/strong)" in out
+    assert err == ""
+    assert run(["models", "mine", *settings, "--set", 'capabilities=["vision"]']) == 0
+    assert "replaced mine (sim/strong) in " in capsys.readouterr().out
     assert run(["models", "--json"]) == 0
     (listed,) = json.loads(capsys.readouterr().out)
     assert (listed["name"], listed["rpm"], listed["capabilities"], listed["added"]) == ("mine", 600, ["vision"], True)
@@ -183,7 +187,8 @@ def test_a_model_is_kept_in_the_home(folder: Path, capsys: pytest.CaptureFixture
         (["mine", "--set", "model=a/b", "--set", "model=c/d"], "each key once"),
         (["mine", "--set", "model=a/b", "--set", "rpm=many"], "rpm"),
         (["mine", "--set", "model=a/b", "--set", "api_key=sk-1"], "api_key"),
-        (["mine", "--set", "rpm=6"], "model"),
+        (["mine", "--set", "rpm=6"], "model is missing"),
+        (["mine", "--set", "model=a/b", "--set", "foo=3"], "no setting foo; settings are model, api_base,"),
         (["--set", "model=a/b"], "NAME of one model"),
         (["mine", "--set", "model=a/b", "--remove"], "three things"),
         (["mine", "--remove"], "there is no home"),
