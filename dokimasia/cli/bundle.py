@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("run")
-@click.option("-o", "--output", type=FILE, help="Write here (default: RUN.dokimasia in the working folder).")
+@click.option(
+    "-o",
+    "--output",
+    type=FILE,
+    help="Write here (default: RUN.dokimasia in the working folder, by the name of the run if it has one).",
+)
 @json_option
 @common
 def bundle(settings: "Settings", run: str, output: Path | None, as_json: bool) -> None:
@@ -24,10 +29,10 @@ def bundle(settings: "Settings", run: str, output: Path | None, as_json: bool) -
     The file has the run's rows, its calls in the ledger, its images and its configuration, those of runs that it was made
     from, and nothing of other runs. It holds no keys, but all questions, images, answers and addresses of endpoints.
     """
-    from dokimasia.storage.bundles import write_bundle
+    from dokimasia.storage.bundles import bundle_file, write_bundle
 
     with reading(settings, run, lambda row: row.status == "done") as (home, row):
-        path = output or Path(f"{row.id}.dokimasia")
+        path = output or bundle_file(home, row)
         manifest = write_bundle(home, row, path)
     rows = sum(table.rows for table in manifest.tables.values())
     if as_json:

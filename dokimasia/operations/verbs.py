@@ -40,7 +40,7 @@ from dokimasia.runs.services import Stop
 from dokimasia.runs.verbs import request_of
 from dokimasia.runs.wording import python_verb
 from dokimasia.settings import Settings
-from dokimasia.storage.bundles import Opened, write_bundle
+from dokimasia.storage.bundles import Opened, bundle_file, write_bundle
 from dokimasia.storage.bundles import open_bundle as add_bundle
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
@@ -364,7 +364,8 @@ async def bundle(
 
     Args:
         run: its name, the beginning of its id, or `last`; or a `RunResult`.
-        path: the file, by default RUN.dokimasia in the working folder; one that exists is replaced.
+        path: the file, by default RUN.dokimasia in the working folder, by the run's name if it has one; one that exists is
+            replaced.
         settings: home and configuration; read from the environment by default.
         home: a folder, or an open home; by default that of the settings, or of a `RunResult`.
 
@@ -375,7 +376,7 @@ async def bundle(
 
     def write(context: OperationContext) -> Path:
         row = resolve_run(context.home, name_of_run(run))
-        file = Path(path or f"{row.id}.dokimasia")
+        file = Path(path or bundle_file(context.home, row))
         write_bundle(context.home, row, file)
         return file
 

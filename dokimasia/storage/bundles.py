@@ -24,7 +24,7 @@ from dokimasia.domain.identity import Value, canonical_json
 from dokimasia.errors import InputError
 from dokimasia.storage.connection import Row
 from dokimasia.storage.home import Home
-from dokimasia.storage.naming import NAMED, Renaming, labels
+from dokimasia.storage.naming import NAMED, Label, Renaming, labels
 from dokimasia.storage.runs import Run
 from dokimasia.storage.schema.migrations import SCHEMA_VERSION
 from dokimasia.storage.schema.rows import (
@@ -98,6 +98,12 @@ class Opened(Value):
     added: tuple[str, ...] = Field(description="those that the home did not have yet")
     rows: int = Field(description="rows of the bundle")
     images: int
+
+
+def bundle_file(home: Home, run: Run) -> Path:
+    """Return the file of a run's bundle in the working folder: RUN.dokimasia, by the run's name or else its id."""
+    name = labels(home).get(run.id, Label()).name.replace(" ", "-")
+    return Path(f"{name or run.id}.dokimasia")
 
 
 def write_bundle(home: Home, run: Run, path: Path) -> Manifest:
@@ -307,6 +313,8 @@ async def open_bundle(path: Path, folder: Path) -> Opened:
                 with Home.open(folder, write=True) as home:
                     return await _merge(unpacked, home, manifest)
     except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, EOFError) as error:
+        if _is_archive(path):
+            raise _damaged(path, str(error)) from error
         raise InputError(f"{path} is no bundle: {error}") from error
     except OSError as error:
         raise InputError(f"{error.filename or path} cannot be read or written: {error.strerror or error}") from error
@@ -315,6 +323,12 @@ async def open_bundle(path: Path, folder: Path) -> Opened:
 def _existing(folder: Path) -> Path:
     """Return a folder, or the nearest above it that exists."""
     return next(place for place in (folder.absolute(), *folder.absolute().parents) if place.is_dir())
+
+
+def _is_archive(path: Path) -> bool:
+    """Return whether a file begins as a ZIP archive does."""
+    with path.open("rb") as file:
+        return file.read(4) == b"PK\x03\x04"
 
 
 def _damaged(path: Path, what: str) -> InputError:

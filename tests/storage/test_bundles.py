@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -188,13 +189,26 @@ def test_a_changed_bundle_is_refused_whole(
     assert [path.name for path in tmp_path.iterdir()] == ["changed"]
 
 
+def test_the_file_has_the_name_of_the_run(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Without -o the bundle has the run's name, with hyphens in place of spaces."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(folder / "home", tmp_path / "home")
+    for name, file in (("shared", "shared.dokimasia"), ("a b", "a-b.dokimasia")):
+        printed(capfd, tmp_path / "home", "runs", "name", "shared", name)
+        assert printed(capfd, tmp_path / "home", "bundle", name).startswith(f"{file}: run ")
+        assert (tmp_path / file).is_file()
+        printed(capfd, tmp_path / "home", "runs", "name", name, "shared")
+
+
 def test_no_bundle_and_no_finished_run(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Any other file is refused, a truncated bundle, and a folder that does not exist."""
     truncated = tmp_path / "truncated"
     truncated.write_bytes((folder / "shared.dokimasia").read_bytes()[:-100])
-    for file in (folder / "data.jsonl", truncated):
+    for file, problem in ((folder / "data.jsonl", "is no bundle"), (truncated, "is damaged")):
         code, _, errors = opened(capfd, file, tmp_path / "home")
-        assert (code, "is no bundle" in errors) == (2, True)
+        assert (code, problem in errors) == (2, True)
     assert run(["bundle", "shared", "--home", str(folder / "home"), "-o", str(tmp_path / "no" / "file")]) == 2
     assert "cannot be written" in capfd.readouterr().err
     assert not (tmp_path / "home").exists()
