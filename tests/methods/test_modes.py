@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,11 @@ from dokimasia.methods.diagnosis import WordsRequest, diagnosis_of, gather, writ
 from dokimasia.methods.evaluation import EvaluationRequest
 from dokimasia.methods.fingerprints.trials import restricted
 from dokimasia.methods.modes import METHOD, NO_MODE, ModesRequest, coded_of, find_modes
+from dokimasia.methods.modes.figures import ModesFigures
+from dokimasia.methods.modes.report import conclusion
 from dokimasia.methods.modes.request import draw
 from dokimasia.prompts import recognise
+from dokimasia.report.blocks import plain
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.runs.reading.exporting import export_rows
@@ -371,3 +375,26 @@ async def test_a_diagnosis_takes_the_modes_up(settings: Settings, evaluated: Cal
     top = str(own.rows[0].cells[0].value)
     said = next(one for one in report["sentences"] if f"\u201c{top}\u201d" in one["text"])
     assert {place["row"] for place in said["places"]} == {"modes/sim-weak:1"}
+
+
+async def test_the_lead_quotes_the_mode_and_says_where_modes_tie(
+    settings: Settings, evaluated: Callable[[], Any]
+) -> None:
+    """The most frequent mode stands in quotation marks, two with one count are both named, and the judge is no person."""
+    made = await analysed(await evaluated(), settings)
+    with Home.open(settings.home, write=False) as home:
+        data = await report_data(home, get_run(home, made.run))
+    figures = data.figures_as(ModesFigures)
+    most = max(figures.modes, key=lambda mode: mode.failed.k)
+    first, second = figures.modes[:2]
+    for modes, lead in (
+        ((most,), f"“{most.name}” is seen most often: "),
+        (
+            (first, second.model_copy(update={"failed": first.failed})),
+            f"“{first.name}” and “{second.name}” are seen equally often, and most often: each ",
+        ),
+    ):
+        shown = replace(data, figures=figures.model_copy(update={"modes": modes}))
+        sentences = [plain(sentence) for sentence in conclusion(shown)]
+        assert sentences[0].startswith(lead)
+        assert "which knew neither scores nor models" in sentences[1]

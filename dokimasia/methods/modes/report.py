@@ -143,16 +143,29 @@ def conclusion(data: ReportData) -> list[Cell]:
     failed, met = analysis.atoms.failed, analysis.atoms.met
     sentences: list[Cell] = []
     if analysis.modes and failed.n_scored:
-        number, most = max(enumerate(analysis.modes), key=lambda entry: (entry[1].failed.k, -entry[0]))
-        share = figures.share_of(most.failed, f"{pointer('modes', str(number))}/failed")
-        sentences.append(
-            (Span(most.name, "strong"), " is seen most often: ", *spans(share), " of the failed criteria.")
-        )
+        sentences.append(_most_often(analysis))
     sentences.append(
         f"{len(analysis.modes)} failure modes, counted on {failed.n_scored:,} of {failed.there:,} "
-        f"failed criteria and {met.n_scored:,} that were met, by {analysis.judge}, who knew neither scores nor models."
+        f"failed criteria and {met.n_scored:,} that were met, by {analysis.judge}, which knew neither scores nor models."
     )
     return [*sentences, used_sentence(analysis)]
+
+
+def _most_often(analysis: ModesFigures) -> Cell:
+    """Return which mode is seen most often, or which modes are equally often, with the share of failed criteria."""
+    highest = max(mode.failed.k for mode in analysis.modes)
+    numbers = [number for number, mode in enumerate(analysis.modes) if mode.failed.k == highest]
+    share = spans(figures.share_of(analysis.modes[numbers[0]].failed, f"{pointer('modes', str(numbers[0]))}/failed"))
+    names: list[str | Span] = []
+    for place, number in enumerate(numbers, start=1):
+        if place == len(numbers) > 1:
+            names.append(" and ")
+        elif place > 1:
+            names.append(", ")
+        names += ["“", Span(analysis.modes[number].name, "strong"), "”"]
+    if len(numbers) == 1:
+        return (*names, " is seen most often: ", *share, " of the failed criteria.")
+    return (*names, " are seen equally often, and most often: each ", *share, " of the failed criteria.")
 
 
 def _making(making: Making) -> Iterator[Block]:
