@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 SOURCES = {"configuration": "configured", "list": "LiteLLM list", "simulated": "simulated", "person": "a person"}
 _ASKED: "tuple[Capability, ...]" = ("vision", "json_schema", "tools", "image_edit")
+_CHECKED = (
+    "transport", "reached", "sees\nimage", "JSON\nschema", "tools", "edits\nimages", "usage", "finish\nreason", "latency",
+)  # fmt: skip
+"""Titles of what is checked of a model; no word of them is broken at 100 columns."""
 KEYS = {True: "[green]set[/green]", False: "[red]not set[/red]"}
 MARKS = {"yes": "[green]yes[/green]", "no": "[red]no[/red]", "unknown": "[yellow]?[/yellow]"}
 
@@ -268,18 +272,9 @@ def _print_checked(checks: "list[ModelCheck]", *, as_json: bool) -> None:
         print_json([check.model_dump(mode="json") for check in checks])
         return
     out = console()
-    table = grid(
-        "model",
-        "transport",
-        "reached",
-        "sees image",
-        "JSON schema",
-        "tools",
-        "edits images",
-        "usage",
-        "finish reason",
-        "latency",
-    )
+    table = grid("model")
+    for title in _CHECKED:
+        table.add_column(title, no_wrap=True)
     for result in checks:
         reached = MARKS["yes" if result.reachable else "no"]
         table.add_row(f"[bold]{_plain(result.name)}[/bold]", result.transport or "–", reached, *_measured(result))
@@ -309,7 +304,7 @@ def _measured(check: "ModelCheck") -> list[str]:
     return [
         *(MARKS[findings[name].verdict] if name in findings else "–" for name in _ASKED),
         "reported" if profile.usage else "[red]missing[/red]",
-        _plain(", ".join(profile.finish_reasons)),
+        _plain(",\n".join(profile.finish_reasons)),
         "–" if profile.latency is None else f"{profile.latency:.2f} s",
     ]
 

@@ -204,3 +204,15 @@ def test_what_cannot_be_added_is_refused(
     assert run(["models", *arguments]) == 2
     assert message in capsys.readouterr().err
     assert not (folder / ".dokimasia" / "models.toml").exists()
+
+
+def test_no_title_of_a_check_is_broken(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At 100 columns every word of the header is whole, whatever the width of the model's name."""
+    monkeypatch.setenv("COLUMNS", "100")
+    assert run(["models", "--check", "sim/judge-inventive"]) == 0
+    words = capsys.readouterr().out.split()
+    titles = "transport reached sees image JSON schema tools edits images usage finish reason latency"
+    assert set(titles.split()) <= set(words)
+    assert "tool_calls" in words
