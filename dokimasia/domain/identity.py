@@ -1,6 +1,7 @@
 """Content identity: values are hashed in one way, so that equal content has equal ids everywhere."""
 
 import hashlib
+import re
 from typing import Any, ClassVar
 
 import orjson
@@ -8,6 +9,9 @@ from pydantic import BaseModel, ConfigDict
 
 ID_LENGTH = 32
 """Hexadecimal digits of an id: 128 bits of SHA-256."""
+
+_DIGITS = re.compile(r"[0-9]+")
+_WIDTH = 20
 
 JsonObject = dict[str, Any]
 """A JSON object of any fields, such as the body of a request or a reply, or the details of an event."""
@@ -53,3 +57,13 @@ def unit_interval(*parts: str | int) -> float:
     """Return a reproducible draw in [0, 1) from its parts: equal parts give equal draws on any machine."""
     text = "\x1f".join(str(part) for part in parts)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big") / (1 << 56)
+
+
+def natural_order(text: str) -> str:
+    """Return a key by which names are sorted with the numbers in them by value.
+
+    Examples:
+        >>> sorted(["q10", "q9", "2", "10"], key=natural_order)
+        ['2', '10', 'q9', 'q10']
+    """
+    return _DIGITS.sub(lambda digits: digits[0].zfill(_WIDTH), text)

@@ -124,7 +124,8 @@ def results_blocks(comparison: ResultsComparison) -> Iterator[Block]:
 def sections(comparison: ResultsComparison) -> Iterator[Section]:
     """Yield the sections of a comparison."""
     yield Section("scores", "Scores", [*_scores(comparison)])
-    yield Section("failures", "What of this score is failure", [*_failures(comparison)], menu="Failures")
+    if any(model.failures for model in comparison.models.values()):
+        yield Section("failures", "What of this score is failure", [_failures(comparison)], menu="Failures")
     if comparison.pairs:
         yield Section("differences", "Differences", [*_differences(comparison)])
     yield Section("files", "Files", [*_files(comparison)])
@@ -227,7 +228,10 @@ def _failed(comparison: ResultsComparison) -> Iterator[Cell]:
         if model.bounds is not None and model.score is not None:
             ends = [_with_unit(comparison, end) for end in (model.bounds.low, model.bounds.high)]
             score = _with_unit(comparison, model.score.mean)
-            part += f": its {score} would be {ends[0]} if these were wrong and {ends[1]} if they were right"
+            these, they = "these were", "they were"
+            if sum(model.failures.values()) == 1:
+                these, they = "this answer was", "it was"
+            part += f": its {score} would be {ends[0]} if {these} wrong and {ends[1]} if {they} right"
         parts.append(part)
     yield f"{'; '.join(parts)}."
 
@@ -276,16 +280,13 @@ def _scores(comparison: ResultsComparison) -> Iterator[Block]:
         )
 
 
-def _failures(comparison: ResultsComparison) -> Iterator[Block]:
-    if not any(model.failures for model in comparison.models.values()):
-        yield Paragraph("No answer failed.")
-        return
+def _failures(comparison: ResultsComparison) -> Table:
     rows: list[list[Cell]] = []
     for name, model in comparison.models.items():
         counts = [model.failures.get(kind, 0) for kind in FAILURE_TITLES]
         rows.append([Span(name, "strong"), *map(count, counts), count(sum(counts))])
     columns = [Column("model", numeric=False), *map(Column, FAILURE_TITLES.values()), Column("all")]
-    yield Table(columns, rows, "Failed answers by kind")
+    return Table(columns, rows, "Failed answers by kind")
 
 
 def _differences(comparison: ResultsComparison) -> Iterator[Block]:
@@ -329,8 +330,10 @@ def _differences(comparison: ResultsComparison) -> Iterator[Block]:
         yield _most_changed(comparison, comparison.pairs[0])
 
 
-def _in_title(reason: str) -> str:
-    """Return why items are not paired, with kinds of failure by their titles."""
+def _in_title(reason: str, pair: ResultsPair) -> str:
+    """Return why items are not paired, with the models of the two sides, and kinds of failure by their titles."""
+    for side, name in (("first", pair.first_model), ("second", pair.second_model)):
+        reason = reason.replace(f"{side}: ", f"without a score of {name}: ")
     for kind, title in FAILURE_TITLES.items():
         reason = reason.replace(kind, title)
     return reason
@@ -340,7 +343,7 @@ def _notes(comparison: ResultsComparison, pair: ResultsPair) -> Iterator[Block]:
     parts: list[str] = []
     if pair.lost:
         parts.append(
-            "not paired: " + ", ".join(f"{number:,} {_in_title(reason)}" for reason, number in pair.lost.items())
+            "not paired: " + ", ".join(f"{number:,} {_in_title(reason, pair)}" for reason, number in pair.lost.items())
         )
     if pair.only_first or pair.only_second or pair.other_content:
         parts.append(_left_out(pair).replace("Left out: ", "left out: "))

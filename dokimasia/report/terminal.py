@@ -141,7 +141,8 @@ def draw_blocks(out: Console, blocks: Sequence[Block], *, redact: Redact = str, 
     for block in drawn_at("terminal", blocks):
         if isinstance(block, Table) and isinstance(before, Table):
             out.print(Text(printable(redact(block.about)), style="italic"))
-        before = block
+        if not (isinstance(block, Paragraph) and block.kind in ("note", "warning")):
+            before = block  # a note on a table leaves the title of the next one
         match block:
             case Paragraph(text, kind):
                 command = any(not isinstance(piece, str) and piece.tone == "code" for piece in spans(text))

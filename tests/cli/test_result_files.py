@@ -337,3 +337,22 @@ def test_a_file_is_not_compared_with_itself(tmp_path: Path, capfd: pytest.Captur
     """The same file, named twice, is said to be so."""
     (tmp_path / "a.csv").write_text("id,score\n0,0\n1,1\n")
     assert "a.csv is named twice" in printed(capfd, "diff", "a.csv", "a.csv", code=2)
+
+
+def test_what_diff_says_of_failures_and_titles(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Every table has its title, failures are said once and by model, and ids stand in the order of their numbers."""
+    ids = (10, 9, 2)
+    for name, scores in (("a", "111"), ("b", "000"), ("c", "00")):
+        rows = [f"{id},{name},x,{score}\n" for id, score in zip(ids, scores, strict=False)]
+        if name == "c":
+            rows.append(f"2,{name},,\n")
+        (tmp_path / f"{name}.csv").write_text("id,model,response,score\n" + "".join(rows))
+    out = printed(capfd, "diff", "a.csv", "b.csv")
+    assert out.count("No answer failed.") == 1
+    assert "Differences of every two models" in out
+    table = out[out.index("The items with the largest differences") :]
+    assert table.index(" 2 ") < table.index(" 9 ") < table.index(" 10 ")
+    out = " ".join(printed(capfd, "diff", "a.csv", "c.csv").split())
+    assert "Failed answers by kind" in out
+    assert "if this answer was wrong and" in out
+    assert "not paired: 1 without a score of c: empty" in out

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from dokimasia.algorithms.statistics import bootstrap_interval, false_discovery_rate
 from dokimasia.algorithms.statistics.clusters import ClusterNames, Floats
 from dokimasia.domain.differences import DIRECTION
-from dokimasia.domain.identity import JsonObject, digest
+from dokimasia.domain.identity import JsonObject, digest, natural_order
 from dokimasia.domain.judgement import Correctness, correctness_of
 from dokimasia.errors import InputError
 from dokimasia.report.comparison import (
@@ -564,7 +564,7 @@ def _most_changed(pairs: Sequence[ScorePair], top: int) -> tuple[ChangedSample, 
     if not top:
         return ()
     changed = [pair for pair in pairs if rounded(pair.difference) != 0]
-    ranked = sorted(changed, key=lambda pair: (-rounded(abs(pair.difference)), pair.first.sample_id))
+    ranked = sorted(changed, key=lambda pair: (-rounded(abs(pair.difference)), natural_order(pair.first.sample_id)))
     return tuple(
         ChangedSample(
             sample=pair.first.sample_id,
