@@ -266,15 +266,17 @@ class ImageSource:
             return self._once(str(path), lambda: self._from_file(path, value, where))
         data = _base64(value, where)
         if data is None:
-            raise RowError("image-missing", f"{where}: there is no image file {_shortened(value)} in {self._folder}")
+            raise RowError(
+                "image-missing", f"{where}: there is no image file {_shortened(value)} in {self._folder.absolute()}"
+            )
         return self._keep(data, where)
 
     def _check_inside(self, path: Path, value: str, where: str) -> None:
         if not self._allow_outside and not path.resolve().is_relative_to(self._root):
             raise RowError(
                 "image-outside",
-                f"{where}: image {_shortened(value)} lies outside of {self._folder}, the folder of the data, and is not "
-                "read; copy it into the folder, or allow it with --allow-outside",
+                f"{where}: image {_shortened(value)} lies outside of {self._folder.absolute()}, the folder of the data, and is "
+                "not read; copy it into the folder, or allow it with --allow-outside",
             )
 
     def _once(self, key: str, read: Callable[[], ImageRef]) -> ImageRef:

@@ -89,3 +89,16 @@ def test_another_kind_of_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     (tmp_path / "data.bin").write_bytes(b"\0")
     assert run(["data", "check", str(tmp_path / "data.bin")]) == 2
     assert "a VLMEvalKit TSV (.tsv)" in capsys.readouterr().err
+
+
+def test_a_check_names_the_way_out_and_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Foreign headers lead to --map, and a missing image is said with the path of the folder that was searched."""
+    monkeypatch.chdir(tmp_path)
+    Path("foreign.csv").write_text("nr,prompttext,truth\n1,What?,a\n")
+    Path("lost.jsonl").write_text('{"id": "1", "prompt": "What?", "image": "none.png"}\n')
+    run(["data", "check", "foreign.csv"])
+    assert "--map id=COLUMN" in capsys.readouterr().out
+    run(["data", "check", "lost.jsonl"])
+    assert f"in {tmp_path}" in "".join(capsys.readouterr().out.split("\n")).replace("  ", " ")
