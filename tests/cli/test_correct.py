@@ -1,6 +1,7 @@
 """`correct` as a user runs it: judges with planted false verdicts, passports, mixes of errors, labels of people, and misuse."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -598,3 +599,12 @@ def test_options_of_labels_without_labels_are_refused(
     given = ["--passport", str(passport(tmp_path / "passport.json")), *options]
     assert run(["correct", place.judged, *given, *place.home]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_shares_stand_in_the_order_of_their_subtraction(place: Place, printed: Printed, tmp_path: Path) -> None:
+    """The first share of the lead minus the second is the difference, whichever model is better."""
+    lead = printed(place, "--human", labels(place, tmp_path / "labels.jsonl"))["conclusion"][0]
+    found = re.search(r" − .* is (\S+) points.*: ([\d.]+) %[^%]*? and ([\d.]+) %", lead)
+    assert found is not None, lead
+    difference, first, second = (float(number.replace("−", "-")) for number in found.groups())
+    assert difference == pytest.approx(first - second, abs=0.11)

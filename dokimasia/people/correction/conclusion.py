@@ -62,8 +62,8 @@ def _lead(measure: CorrectedMeasure) -> str:
         return f"{start}, no model has a rate of {measure.what}."
     if not others:
         return f"{start}, {best} has {_percent(*rates[best])} of {measure.what}{_not_compared(models, rates)}."
-    both = f"{measure.what}: {_percent(*rates[best])} and {_percent(*rates[others[0]])}"
     pair = next(pair for pair in measure.pairs if {pair.first, pair.second} == {best, others[0]})
+    both = f"{measure.what}: {_percent(*rates[pair.second])} and {_percent(*rates[pair.first])}"
     difference = _difference(pair, basis)
     if difference is None or difference.difference is None:
         return f"{start}, {best} and {others[0]} cannot be compared ({both})."
