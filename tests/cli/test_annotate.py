@@ -254,3 +254,15 @@ def test_criteria_are_drawn_over_a_tree(place: Path, capsys: pytest.CaptureFixtu
     leaves = json.loads(capsys.readouterr().out)["groups"]
     assert all(name.count("<") >= 2 for name in leaves)
     assert sum(one["of"] for one in leaves.values()) == sum(one["of"] for one in groups.values())
+
+
+def test_a_single_decision_is_counted_in_the_singular(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What `adjudicate` says of its count fits the number."""
+    row = {"id": "q", "model": "A"}
+    said, decided = tmp_path / "said.jsonl", tmp_path / "decided.jsonl"
+    said.write_text(
+        "".join(json.dumps(row | {"annotator": who, "value": n}) + "\n" for who, n in (("anna", 1), ("ben", 5)))
+    )
+    decided.write_text(json.dumps(row | {"annotator": "carla", "value": 4}) + "\n")
+    assert run(["annotate", "adjudicate", str(said), str(decided), "-o", str(tmp_path / "all.jsonl")]) == 0
+    assert "1 decision taken in" in capsys.readouterr().err

@@ -398,7 +398,7 @@ def adjudicate(settings: "Settings", annotations: Path, decisions: Path, output:
     say_ratings(annotations, ratings)
     adjudicated = decided(ratings, decisions)
     write_whole(output, written(adjudicated, output))
-    click.echo(f"{len(adjudicated) - len(ratings)} decisions taken in: {output}", err=True)
+    click.echo(f"{several(len(adjudicated) - len(ratings), 'decision')} taken in: {output}", err=True)
 
 
 @command.command(short_help="Measure how far people and judges agree.")
