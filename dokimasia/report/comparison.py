@@ -49,7 +49,7 @@ class SideRun(Value):
 
 
 class CorrectedAnswers(Value):
-    """What people corrected of a run."""
+    """What people corrected on a side: answers of the models that are compared, and samples of the run."""
 
     answers: Count
     left_out: Count = Field(description="samples that people left out")
