@@ -29,6 +29,7 @@ from dokimasia.service.filtering import (
     LEFT_OUT,
     Filter,
     FilterableRun,
+    bound_faults,
     choices,
     default_models,
     failure_label,
@@ -180,10 +181,18 @@ def samples(
     run_id: str,
     number: Annotated[int, Query(alias="page", ge=1, le=1_000_000)] = 1,
 ) -> Response:
-    """Return the filtered list of a run's samples."""
+    """Return the filtered list of a run's samples; a bound of the score that is no number filters nothing, with the reason.
+
+    htmx shows no answer with an error's status, so that it has the reason as a part of the page.
+    """
     home, run = service.home, service.run(run_id)
     filterable = filterable_run(home, run, service.settings)
-    filter = filter_of(request.query_params, filterable, show=request.query_params.getlist("show"))
+    faults = bound_faults(request.query_params)
+    status = HTTPStatus.OK
+    if any(faults) and not request.headers.get("hx-request"):
+        status = HTTPStatus.UNPROCESSABLE_ENTITY
+    readable = {name: value for name, value in request.query_params.items() if name not in faults}
+    filter = filter_of(readable, filterable, show=request.query_params.getlist("show"))
     if filter.search is None:  # the ledger, from which others are answered, grows without a change of the home
         keep(request, run)
     samples_found = find_samples(
@@ -196,6 +205,9 @@ def samples(
     return page(
         request,
         "samples.html",
+        status=status,
+        faults=faults,
+        typed={name: request.query_params.get(name, "") for name in ("low", "high")},
         run=run,
         called=run_label(home, run),
         title=filterable.method.title,
