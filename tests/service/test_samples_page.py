@@ -234,6 +234,8 @@ async def test_entries_of_modes_and_diagnosis_open_their_samples(homes: runs.Hom
                     page = await body(client, f"/runs/{run}?wait=true")
                     links = {unescape(link) for link in re.findall(r'href="(/runs/[^"]+/samples[?/][^"]+)"', page)}
                     assert any(("group-modes" if kind == "modes" else "model=") in link for link in links), kind
+                    of_modes = [link for link in links if "group-modes" in link]
+                    assert all(link.startswith(f"/runs/{source}/samples?") for link in of_modes), of_modes
                     for link in sorted(links):
                         assert "sample-title" in (shown := await body(client, link)) or listed(shown), link
 
