@@ -49,7 +49,7 @@ class SideRun(Value):
 
 
 class CorrectedAnswers(Value):
-    """What people corrected of a run."""
+    """What people corrected on a side: answers of the models that are compared, and samples of the run."""
 
     answers: Count
     left_out: Count = Field(description="samples that people left out")
@@ -480,8 +480,26 @@ def _table(pairs: Sequence[ScoreComparison]) -> Table:
     return Table([table.columns[0], *table.columns[2:]], [[row[0], *row[2:]] for row in rows], table.about)
 
 
-def difference_cells(means: ComparedMeans, percent: bool = False) -> list[Cell]:
-    """Return both means, their difference, its interval and its p-value as cells; five empty cells without a pair."""
+def direction_of(difference: MeanDifference, adjusted: float | None = None) -> Literal["higher", "lower"] | None:
+    """Return which way a difference goes beyond chance; None where it may be chance.
+
+    The interval decides, and where it is no bootstrap's the p-value; with a p-value that is adjusted for several comparisons,
+    that too must be small.
+    """
+    gap = difference.gap
+    if adjusted is not None and adjusted > SURE:
+        return None
+    apart = gap.low is not None and gap.high is not None and (gap.low > 0 or gap.high < 0)
+    if apart or (difference.p_value <= SURE and (gap.low is None or gap.interval_method)):
+        return "higher" if gap.mean > 0 else "lower"
+    return None
+
+
+def difference_cells(means: ComparedMeans, percent: bool = False, *, adjusted: float | None = None) -> list[Cell]:
+    """Return both means, their difference, its interval and its p-value as cells; five empty cells without a pair.
+
+    The difference is marked by `direction_of`, which takes the `adjusted` p-value of the table, if it has one.
+    """
     measured = means.measured
     if measured is None:
         return [NOTHING] * 5
@@ -493,12 +511,9 @@ def difference_cells(means: ComparedMeans, percent: bool = False) -> list[Cell]:
     def signed(value: float) -> str:
         return signed_text(100 * value, 0) if percent else signed_text(value)
 
-    tone, limits = "strong", no_interval(gap)
+    tone, limits = direction_of(measured, adjusted) or "strong", no_interval(gap)
     if gap.low is not None and gap.high is not None:
-        tone = "higher" if gap.low > 0 else "lower" if gap.high < 0 else "strong"
         limits = f"{signed(gap.low)} to {signed(gap.high)}{allowing(gap).text}"
-    if measured.p_value <= SURE and (gap.low is None or gap.interval_method):
-        tone = "higher" if gap.mean > 0 else "lower"
     p_value = _p_text(measured.p_value, measured.exact)
     return [mean(measured.first), mean(measured.second), Span(signed(gap.mean), tone), limits, p_value]
 

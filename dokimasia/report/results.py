@@ -7,11 +7,11 @@ from pydantic import Field
 
 from dokimasia.domain.identity import Value
 from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Section, Span, Table
-from dokimasia.report.comparison import ChangedSample, ComparedMeans, difference_cells
+from dokimasia.report.comparison import ChangedSample, ComparedMeans, difference_cells, direction_of
 from dokimasia.report.conclusions import MOST_SENTENCES, as_paragraph
 from dokimasia.report.data import SIMULATED_NOTE, Drawing, ReportData
 from dokimasia.report.fields import Bounds, Count, Counts, Coverage, Display, Fraction, Interval
-from dokimasia.report.figures import NOTHING, SURE, bracketed, count, in_words, p_value, several, signed_text
+from dokimasia.report.figures import NOTHING, bracketed, count, in_words, p_value, several, signed_text
 from dokimasia.report.footnotes import disagreement
 
 FAILURE_TITLES = {
@@ -178,11 +178,9 @@ def _leading(comparison: ResultsComparison) -> ResultsPair | None:
 
 
 def _is_sure(pair: ResultsPair) -> bool:
-    """Return whether a difference is beyond chance by its adjusted p-value and by its interval."""
-    gap = pair.difference
-    if gap is None or pair.adjusted is None or pair.adjusted > SURE:
-        return False
-    return gap.low is None or gap.high is None or gap.low * gap.high > 0
+    """Return whether a difference is beyond chance, as the table of pairs marks it."""
+    measured = pair.measured
+    return measured is not None and pair.adjusted is not None and direction_of(measured, pair.adjusted) is not None
 
 
 def _lead(comparison: ResultsComparison, pair: ResultsPair) -> Iterator[Cell]:
@@ -292,7 +290,7 @@ def _failures(comparison: ResultsComparison) -> Table:
 def _differences(comparison: ResultsComparison) -> Iterator[Block]:
     rows: list[list[Cell]] = []
     for pair in comparison.pairs:
-        _, _, difference, _, _ = difference_cells(pair, comparison.percent)
+        _, _, difference, _, _ = difference_cells(pair, comparison.percent, adjusted=pair.adjusted)
         scores: Cell = NOTHING
         if pair.measured is not None:
             gap = pair.measured.gap

@@ -230,6 +230,25 @@ def filter_of(parameters: Mapping[str, str], filterable: FilterableRun, *, show:
     return Filter(query, values, () if chosen == default_models(filterable) else chosen, search)
 
 
+def bound_faults(parameters: Mapping[str, str]) -> dict[str, str]:
+    """Return what is wrong with the bounds of the score in an address, by parameter; "" as the parameter means their order."""
+    faults: dict[str, str] = {}
+    bounds: dict[str, float] = {}
+    for name in ("low", "high"):
+        try:
+            value = _number(parameters, name, 1.0)
+        except RequestRefused as refusal:
+            faults[name] = str(refusal)
+            continue
+        if value is not None:
+            bounds[name] = value
+    if len(bounds) == 2 and bounds["low"] > bounds["high"]:
+        faults[""] = (
+            f"The bounds are reversed: {bounds['low']:g} is above {bounds['high']:g}, so that no score is between them."
+        )
+    return faults
+
+
 def default_models(filterable: FilterableRun) -> tuple[str, ...]:
     """Return the models whose results the list shows where none are chosen: the first few."""
     return tuple(shown_name(*model) for model in filterable.facets.models[:SHOWN])

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args, get_origin
 
@@ -90,8 +90,7 @@ class InputField:
     @property
     def label(self) -> str:
         """The label of the field."""
-        words = self.name.replace("_", " ")
-        return f"{words[0].upper()}{words[1:]}"
+        return _label(self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +128,9 @@ def groups_of(method: AnyMethod) -> list[FieldGroup]:
         ("Limits", limits),
         ("Seed and prompts", later),
     )
-    return [FieldGroup(title, tuple(controls[name] for name in part), bool(title)) for title, part in parts if part]
+    return _in_words_of_forms(
+        FieldGroup(title, tuple(controls[name] for name in part), bool(title)) for title, part in parts if part
+    )
 
 
 def change_groups(
@@ -144,11 +145,11 @@ def change_groups(
     labels = [name for name, field in fields.items() if option_of(field).label and named]
     limits = [name for name in Invocation.model_fields if name in fields and not option_of(fields[name]).label]
     parts = (("Prompts", ["prompts"]), ("Limits", limits), ("Name and tags", labels))
-    return [
+    return _in_words_of_forms(
         FieldGroup(title, tuple(replace(_control(name, fields[name]), form=form) for name in part))
         for title, part in parts
         if part
-    ]
+    )
 
 
 def body_groups(body: type[BaseModel], first: Sequence[str], *, leave_out: Collection[str] = ()) -> list[FieldGroup]:
@@ -265,6 +266,43 @@ def _control(name: str, field: FieldInfo) -> InputField:
         parts=_parts(kind),
     )
     return control if default is None else replace(control, default=_texts(control, default))
+
+
+def as_on_forms(text: str, labels: Mapping[str, str]) -> str:
+    """Return a help text of the command line as forms say it: options by the labels of their fields, and no commands.
+
+    Args:
+        text: the help text.
+        labels: the label of each field by its option.
+
+    Examples:
+        >>> as_on_forms("With --passport: a name from dokimasia.toml (see: dokimasia passport).", {"--passport": "Passports"})
+        'With “Passports”: a name from Models.'
+    """
+
+    def label(flag: re.Match[str]) -> str:
+        return f"“{labels[flag[0]]}”" if flag[0] in labels else flag[0]
+
+    text = re.sub(r"; `[^`]*`[^.]*| \(see: dokimasia [a-z ]+\)", "", text)
+    return re.sub(r"(?<![\w-])--[a-z][a-z-]*", label, text).replace("a name from dokimasia.toml", "a name from Models")
+
+
+def _in_words_of_forms(groups: Iterable[FieldGroup]) -> list[FieldGroup]:
+    """Return groups whose hints name fields by their labels."""
+    groups = list(groups)
+    labels = {control.flag: control.label for group in groups for control in group.controls if control.flag}
+    return [
+        replace(
+            group,
+            controls=tuple(replace(control, hint=as_on_forms(control.hint, labels)) for control in group.controls),
+        )
+        for group in groups
+    ]
+
+
+def _label(name: str) -> str:
+    words = re.sub("[_-]", " ", name)
+    return f"{words[0].upper()}{words[1:]}"
 
 
 def _hint(name: str, field: FieldInfo, option: Option) -> str:

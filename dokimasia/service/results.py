@@ -7,6 +7,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from dokimasia.domain.identity import JsonObject
+from dokimasia.errors import NotFound
 from dokimasia.report.blocks import Browser, Section
 from dokimasia.report.data import ReportData
 from dokimasia.report.drawing import Charts, draw_section
@@ -16,7 +17,7 @@ from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.reading.reporting import report_data
 from dokimasia.service.state import Service
 from dokimasia.storage.people.corrections import count_corrections
-from dokimasia.storage.runs import Run
+from dokimasia.storage.runs import Run, get_run
 from dokimasia.storage.usage import reached_counts
 
 SOON = 0.7
@@ -74,13 +75,32 @@ def _home_version(service: Service) -> object:
 
 def _draw_report(service: Service, run: Run) -> DrawnReport:
     data: ReportData = asyncio.run(report_data(service.home, run, samples=0, redact=service.redact))
-    data = replace(data, samples_page=f"/runs/{run.id}/samples")
+    data = replace(data, samples_page=f"/runs/{_samples_run(service, run)}/samples")
     sections = [section for section in sections_of(data) if not _samples_alone(section)]
     charts = Charts()
     body = Markup("\n".join(draw_section(section, charts, browser=lambda note: "") for section in sections))
     body = body.replace(TWO_MODELS, Markup('<a href="/compare?runs={}">compare two models</a>').format(run.id))
     menu = tuple((section.id, section.menu or section.title) for section in sections)
     return DrawnReport(body, menu, charts, heading(data), tuple(data.simulated))
+
+
+def _samples_run(service: Service, run: Run) -> str:
+    """Return the id of the run whose samples the links of a run's page find.
+
+    It is the run itself, or where its groups of samples are those of the run that it rests on, that run, which has the whole
+    answers and all filters.
+    """
+    method = method_of(run)
+    source: object = getattr(method.read(run)[0], "source", None)
+    if method.adds is None or method.adds.groups is None or not isinstance(source, str):
+        return run.id
+    try:
+        groups = method.adds.groups(service.home, get_run(service.home, source))
+    except NotFound:
+        return run.id
+    if groups and groups == method.adds.groups(service.home, run):
+        return source
+    return run.id
 
 
 def _samples_alone(section: Section) -> bool:

@@ -11,7 +11,7 @@ import pytest
 
 from dokimasia import board
 from dokimasia.cli.main import run
-from dokimasia.report.blocks import Paragraph, plain
+from dokimasia.report.blocks import Paragraph, Table, plain
 from dokimasia.report.board import as_latex, board_blocks
 from dokimasia.report.fields import Interval
 from dokimasia.runs.reading.board import board_of, mean_of
@@ -162,5 +162,7 @@ def test_samples_without_a_value_are_counted(home: Path) -> None:
         if isinstance(block, Paragraph)
     ]
     assert any(f"3 samples of {entry.n} of sim/strong on first.jsonl" in text for text in texts)
+    titles = [column.title for block in board_blocks(made) if isinstance(block, Table) for column in block.columns]
+    assert "unweighted mean of 2" in titles
     whole = [plain(block.text) for block in board_blocks(made) if isinstance(block, Paragraph)]
     assert not any("Without a value" in text for text in whole)

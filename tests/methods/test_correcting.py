@@ -141,6 +141,7 @@ def test_everything_reads_the_same_corrected_values(done: Finished) -> None:
         assert sum(corrected.scores[WEAK].values()) > sum(ours.scores[WEAK].values())
         compared = as_json(compare_runs(home, run, run, models=(WEAK, STRONG)))
         assert compared["corrected"]["first"] == {"answers": 1, "left_out": 0}
+        assert compared["corrected"]["second"] == {"answers": 0, "left_out": 0}
     [cells] = [one for one in exported(done) if (one["id"], one["model"]) == (sample, WEAK)]
     assert (cells["verdict"], cells["rule"], cells["criteria_scores"]) == ("right", "person", [5, 5, 5, 5])
     assert (cells["judged_verdict"], cells["judged_score"]) == ("wrong", judged.score)

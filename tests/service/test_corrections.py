@@ -103,10 +103,14 @@ async def test_a_form_without_scripts_corrects_and_leaves_out(desk: tuple[httpx.
     kept = await client.post(path, data={**said, "action": "correct", "criterion": ["5", ""]}, headers=FORM)
     assert kept.status_code == 303, kept.text
     assert kept.headers["location"].endswith("#correct-sim%2Fweak-0")
-    page = (await client.get(f"/runs/{run}/samples/{first}", headers=HTML)).text
+    page = (await client.get(kept.headers["location"], headers=HTML)).text
+    top = page.partition('<article class="card sample"')[0]
+    assert "The correction is saved; the figures count it." in top
     assert '<span class="chip hand">corrected</span>' in page
-    assert "the judge: wrong" in page
-    assert "Undo and restore the judge" in page
+    assert "the rule: wrong" in page, "a rule compared this answer with the reference"
+    assert "Undo and restore the rule" in page
+    again = (await client.get(f"/runs/{run}/samples/{first}", headers=HTML)).text
+    assert "The correction is saved" not in again
     late = await client.post(path, data={**said, "action": "correct", "answer": "wrong"}, headers=FORM)
     assert late.status_code == 409
     assert re.search(r"meanwhile it was corrected otherwise by \w+ \(\d{4}-\d\d-\d\d \d\d:\d\d UTC\)", late.text)

@@ -10,6 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
+from dokimasia.runs.catalogue import OWN, method_named
+from dokimasia.service.forms import groups_of
 from dokimasia.service.guard import Limits
 from tests.report.conftest import Finished
 from tests.service.conftest import asking, service_over
@@ -104,6 +106,28 @@ async def test_rules_of_fields_stand_beside_them(client: httpx.AsyncClient) -> N
     assert "human/NAME" in about["models"]
     review = (await client.get("/new/review")).text
     assert "human/NAME" in dict(re.findall(r'id="about-([a-z_]+)">(.*?)</p>', review))["panel"]
+
+
+@pytest.mark.parametrize("method", OWN)
+def test_hints_of_forms_name_fields_and_no_options(method: str) -> None:
+    """What a hint says of another field of its form it says by the field's label, and it names no command or file of a shell."""
+    groups = groups_of(method_named(method))
+    flags = {control.flag for group in groups for control in group.controls if control.flag}
+    hints = {control.name: control.hint for group in groups for control in group.controls}
+    for name, hint in hints.items():
+        assert not flags & set(re.findall(r"--[a-z-]+", hint)), (name, hint)
+        assert "dokimasia" not in hint, (name, hint)
+        assert "`runs" not in hint, (name, hint)
+    if method == "evaluate":
+        assert "With “Responses”: models to ask" in hints["models"]
+        assert hints["blind_below"].startswith("With “Passports”: ")
+
+
+async def test_bounds_of_fields_are_written_in_full(client: httpx.AsyncClient) -> None:
+    """No bound is in the notation of a programming language."""
+    page = (await client.get("/new/evaluate")).text
+    assert re.search(r'class="range">From 1 to 1,000,000,000\.', page)
+    assert not re.search(r"\de\+\d", "".join(re.findall(r'class="range">([^<]*)<', page)))
 
 
 async def test_a_person_without_a_name_is_told_how_one_is_named(at_work: Working, small: Finished) -> None:

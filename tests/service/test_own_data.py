@@ -176,6 +176,9 @@ async def test_a_run_leads_to_its_data_set(at_work: Working) -> None:
     listed = (await at_work.client.get("/data", headers=BROWSER)).text
     assert f'id="data-{kept["id"]}"' in listed
     assert f'href="/runs/{run}"' in listed
+    name = listed.partition(f'id="data-{kept["id"]}"')[2].partition("</th>")[0]
+    assert f'<a href="/runs/{run}/samples"' in name, "the name leads to the samples, and the form has a link of its own"
+    assert "Evaluate models on it" in name
 
 
 async def test_an_upload_is_called_after_its_data(at_work: Working) -> None:

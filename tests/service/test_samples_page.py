@@ -30,9 +30,9 @@ WITHOUT = {"tree", "diagnosis", "fingerprint"}
 """Kinds of runs that have no samples of their own."""
 
 
-async def body(client: httpx.AsyncClient, path: str, status: int = 200) -> str:
-    """The HTML at a path."""
-    reply = await client.get(path, headers=HTML)
+async def body(client: httpx.AsyncClient, path: str, status: int = 200, *, part: bool = False) -> str:
+    """The HTML at a path; as a `part`, what htmx is given."""
+    reply = await client.get(path, headers=HTML | ({"hx-request": "true"} if part else {}))
     assert reply.status_code == status, reply.text
     return reply.text
 
@@ -95,14 +95,12 @@ async def test_a_filter_finds_what_it_says(client: httpx.AsyncClient, small: Fin
 @pytest.mark.parametrize(
     "asked",
     [
-        "low=high",
         "model=nobody",
         "order=random",
         "by=nobody",
         "reply=odd",
         "comments=no",
         "failure=none",
-        "high=nan",
         "answer=%3Cscript%3E",
     ],
 )
@@ -236,8 +234,36 @@ async def test_entries_of_modes_and_diagnosis_open_their_samples(homes: runs.Hom
                     page = await body(client, f"/runs/{run}?wait=true")
                     links = {unescape(link) for link in re.findall(r'href="(/runs/[^"]+/samples[?/][^"]+)"', page)}
                     assert any(("group-modes" if kind == "modes" else "model=") in link for link in links), kind
+                    of_modes = [link for link in links if "group-modes" in link]
+                    assert all(link.startswith(f"/runs/{source}/samples?") for link in of_modes), of_modes
                     for link in sorted(links):
                         assert "sample-title" in (shown := await body(client, link)) or listed(shown), link
+
+
+@pytest.mark.parametrize(
+    ("asked", "fault"),
+    [
+        ("low=abc", "score (low): &#39;abc&#39; is no number"),
+        ("high=nan", "score (high): &#39;nan&#39; is no number"),
+        ("low=4&high=2", "The bounds are reversed: 4 is above 2"),
+    ],
+)
+async def test_what_is_wrong_with_a_bound_stands_beside_its_field(
+    client: httpx.AsyncClient, small: Finished, asked: str, fault: str
+) -> None:
+    """The page keeps what was typed, and htmx, which drops an error's page, has the sentence too."""
+    path = f"/runs/{small.run}/samples"
+    page = await body(client, f"{path}?{asked}", 200 if "&" in asked else 422)
+    for shown in (page, await body(client, f"{path}?{asked}", part=True)):
+        beside = shown.partition('id="bounds-fault"')[2].partition("</span>")[0]
+        assert fault in beside
+        assert "notice bad" not in shown
+        name, _, value = asked.partition("&")[0].partition("=")
+        assert re.search(rf'name="{name}"[^>]*value="{value}"', shown)
+    assert 'hx-select-oob="#bounds-fault"' in page
+    assert bool(listed(page)) == ("&" not in asked)
+    fine = (await body(client, f"{path}?low=2&high=4")).partition('id="bounds-fault"')[2]
+    assert fine.startswith(' class="fault" role="alert"></span>')
 
 
 async def test_what_says_nothing_is_left_out(client: httpx.AsyncClient, small: Finished) -> None:

@@ -41,7 +41,7 @@ from dokimasia.runs.figures import shown_name, simulated_names
 from dokimasia.runs.measures import limits, mean, mean_bounds, paired_difference, rounded, unrounded_mean
 from dokimasia.runs.plans import identity
 from dokimasia.storage.home import Home
-from dokimasia.storage.people.corrections import corrections_of, standing_answers
+from dokimasia.storage.people.corrections import corrections_of, count_standing
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import (
     Run,
@@ -849,7 +849,7 @@ def compare_runs(
     return RunComparison(
         first=SideRun(run=first.id, status=first.status, judge=plans[0].judge_name),
         second=SideRun(run=second.id, status=second.status, judge=plans[1].judge_name),
-        corrected=_corrected(home, first, second),
+        corrected=_corrected(home, first, second, wanted),
         simulated=tuple(simulated_names(spec for plan in plans for spec in plan.models.values())),
         seed=seed,
         direction=DIRECTION,
@@ -864,12 +864,15 @@ def compare_runs(
     )
 
 
-def _corrected(home: Home, first: Run, second: Run) -> dict[str, CorrectedAnswers] | None:
-    """Return how many answers people corrected and samples they left out in each run; None without any."""
+def _corrected(home: Home, first: Run, second: Run, compared: Sequence[Models]) -> dict[str, CorrectedAnswers] | None:
+    """Return how many answers of the compared models people corrected, and samples left out, on each side; None without any."""
     counts: dict[str, CorrectedAnswers] = {}
-    for name, run in (("first", first), ("second", second)):
+    for place, (name, run) in enumerate((("first", first), ("second", second))):
         stands = corrections_of(home, run.id)
-        answers = len(standing_answers(home, run.id, stands))
+        models = {pair[place] for pair in compared}
+        answers = sum(
+            count for model, count in count_standing(home, run.id, stands).items() if shown_name(*model) in models
+        )
         counts[name] = CorrectedAnswers(answers=answers, left_out=len(stands.left_out))
     return counts if any(count.answers or count.left_out for count in counts.values()) else None
 

@@ -597,7 +597,7 @@ def _table(kind: str, rows: Sequence[PartComparison], pair: ComparedPair) -> Tab
         [
             Span(f"{'– ' * row.depth}{row.title}", "strong" if not row.depth else ""),
             f"{row.n:,}" if row.n == row.n_shared else f"{row.n:,}/{row.n_shared:,}",
-            *difference_cells(row, percent),
+            *difference_cells(row, percent, adjusted=row.adjusted),
             figures.p_value(row.adjusted),
         ]
         for row in ordered

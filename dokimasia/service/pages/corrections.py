@@ -126,7 +126,7 @@ def correct(
     filterable = filterable_run(service.home, run, service.settings)
     filter = filter_of(request.query_params, filterable, show=request.query_params.getlist("show"))
     anchor = quote(correction_anchor(model, repeat), safe="") if model else "by-hand"
-    return RedirectResponse(f"{sample_link(run, sample, filter, at=at)}#{anchor}", 303)
+    return RedirectResponse(f"{sample_link(run, sample, filter, at=at, saved=action)}#{anchor}", 303)
 
 
 @router.get("/runs/{run_id}/corrections/draft")

@@ -26,6 +26,14 @@ class DataSet(NamedTuple):
     upload: Upload
     runs: list[tuple[Run, str]]
 
+    @property
+    def samples(self) -> str:
+        """The address of its samples in the newest evaluation of it; empty without one."""
+        evaluation = next((run for run, _ in self.runs if run.method == "evaluate"), None)
+        if evaluation is None:
+            return ""
+        return f"/runs/{evaluation.id}/samples"
+
 
 @router.get("")
 def data_sets(request: Request, service: TheService, person: Reader) -> Response:

@@ -12,6 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import JsonValue
 
 from dokimasia.domain.criterion import Criterion
+from dokimasia.domain.judgement import FinalAnswer
 from dokimasia.errors import InputError, NotFound, StorageError
 from dokimasia.operations.operation import RequestRefused
 from dokimasia.operations.results import SearchSent, search
@@ -29,6 +30,7 @@ from dokimasia.service.filtering import (
     LEFT_OUT,
     Filter,
     FilterableRun,
+    bound_faults,
     choices,
     default_models,
     failure_label,
@@ -43,6 +45,7 @@ from dokimasia.service.sample_view import draw_sample, view_of
 from dokimasia.service.state import Reader, Service, TheService, person_of
 from dokimasia.storage.excerpts import rows_of, samples_of
 from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_values
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.people.comments import comments_on, views_of
 from dokimasia.storage.people.corrections import correction_events
@@ -64,8 +67,12 @@ def correcting(
     by_item = dict(zip(items, shown_view.answers, strict=True))
     models = {item: answer.model for item, answer in by_item.items()}
     standing = [answer for answer in shown_view.answers if answer.corrected and answer.corrected.stands]
+    deciders = _deciders(service.home, shown_view.answers)
     return {
-        "answers": [_answer(answer, shown_view.criteria, seen.get(item, 0)) for item, answer in by_item.items()],
+        "answers": [
+            _answer(answer, shown_view.criteria, seen.get(item, 0)) | {"decided_by": decided_by}
+            for (item, answer), decided_by in zip(by_item.items(), deciders, strict=True)
+        ],
         "history": redact_texts(
             [{**event.shown(), "whose": models.get(event.item, "") or event.item} for event in events], service.redact
         ),
@@ -73,6 +80,18 @@ def correcting(
         "left_out": shown_view.left_out,
         "marks": [*(["left out"] if shown_view.left_out else []), *(["corrected"] if standing else [])],
     }
+
+
+def _deciders(home: Home, answers: Sequence[AnswerView]) -> list[str]:
+    """Return who decided on the final answer of each before people did: a rule or the judge."""
+    ids = [answer.corrected and answer.corrected.as_judged.get("final_id") for answer in answers]
+    finals = find_values(home, FinalAnswer, [id for id in ids if isinstance(id, str)])
+    deciders: list[str] = []
+    for answer, id in zip(answers, ids, strict=True):
+        final = finals[id] if isinstance(id, str) else answer.final
+        by_judge = final is None or final.rule in ("judge", "person")
+        deciders.append("the judge" if by_judge else "the rule")
+    return deciders
 
 
 def correction_anchor(model: str, repeat: int) -> str:
@@ -131,6 +150,14 @@ BEGINNING = 160
 MARKED = {LEFT_OUT: "left out", BY_HAND: "corrected"}
 """Marks of samples that people corrected, in the list."""
 
+SAVED = {
+    "correct": "The correction is saved; the figures count it.",
+    "undo": "Saved: the correction is taken back.",
+    "leave_out": "Saved: the sample is left out of all figures.",
+    "keep": "Saved: the sample counts again.",
+}
+"""What the page of a sample says at its top after a correction, by the action of the form."""
+
 NOTHING_GIVEN = {"model": None, "repeat": 0, "answer": "", "criteria": (), "reason": ""}
 """The initial values of a form for corrections."""
 
@@ -180,10 +207,18 @@ def samples(
     run_id: str,
     number: Annotated[int, Query(alias="page", ge=1, le=1_000_000)] = 1,
 ) -> Response:
-    """Return the filtered list of a run's samples."""
+    """Return the filtered list of a run's samples; a bound of the score that is no number filters nothing, with the reason.
+
+    htmx shows no answer with an error's status, so that it has the reason as a part of the page.
+    """
     home, run = service.home, service.run(run_id)
     filterable = filterable_run(home, run, service.settings)
-    filter = filter_of(request.query_params, filterable, show=request.query_params.getlist("show"))
+    faults = bound_faults(request.query_params)
+    status = HTTPStatus.OK
+    if any(faults) and not request.headers.get("hx-request"):
+        status = HTTPStatus.UNPROCESSABLE_ENTITY
+    readable = {name: value for name, value in request.query_params.items() if name not in faults}
+    filter = filter_of(readable, filterable, show=request.query_params.getlist("show"))
     if filter.search is None:  # the ledger, from which others are answered, grows without a change of the home
         keep(request, run)
     samples_found = find_samples(
@@ -196,6 +231,9 @@ def samples(
     return page(
         request,
         "samples.html",
+        status=status,
+        faults=faults,
+        typed={name: request.query_params.get(name, "") for name in ("low", "high")},
         run=run,
         called=run_label(home, run),
         title=filterable.method.title,
@@ -265,6 +303,7 @@ def one_sample(
         status=HTTPStatus.OK if fault is None else status_of(fault),
         fault="" if fault is None else service.redact(str(fault)),
         given=given,
+        saved=SAVED.get(request.query_params.get("saved", ""), ""),
         run=run,
         called=run_label(home, run),
         title=filterable.method.title,
@@ -332,9 +371,9 @@ def _thumbnail(home: Home, sha256: str) -> bytes:
     return thumbnail(home.blobs.get(sha256), SIDE)
 
 
-def sample_link(run: Run, sample_id: str, filter: Filter | None = None, *, at: str = "") -> str:
-    """Return the address of a sample's page, with the filter by which it was found and its place in that list."""
-    return f"/runs/{run.id}/samples/{quote(sample_id, safe='')}{filter.query(at=at) if filter else ''}"
+def sample_link(run: Run, sample_id: str, filter: Filter | None = None, *, at: str = "", saved: str = "") -> str:
+    """Return the address of a sample's page, with the filter that found it, its place in that list, and what is `SAVED`."""
+    return f"/runs/{run.id}/samples/{quote(sample_id, safe='')}{filter.query(at=at, saved=saved) if filter else ''}"
 
 
 def run_label(home: Home, run: Run) -> str:

@@ -112,6 +112,7 @@
       const show = (verb, when) => { const form = this.root.querySelector(`form[data-verb=${verb}]`); if (form) form.hidden = !when; };
       const failed = Object.keys(this.picture.failures).length > 0;
       show("cancel", AT_WORK.includes(name));
+      if (name) document.querySelectorAll(`form[data-stops="${this.run}"]`).forEach((form) => { form.hidden = !AT_WORK.includes(name); });
       show("resume", ["interrupted", "failed"].includes(name));
       show("retry", !AT_WORK.includes(name) && failed);
       if (progress) this.figures(progress, planned, name);

@@ -1,5 +1,6 @@
 """Corrections by people in a finished run, read from its events and applied to results."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -106,6 +107,13 @@ def standing_answers(home: Home, run_id: str, corrections: Corrections) -> list[
         for item, answer in corrections.answers.items()
         if item in standing and answer.sample not in corrections.left_out
     ]
+
+
+def count_standing(home: Home, run_id: str, corrections: Corrections) -> Mapping[tuple[str, str], int]:
+    """Return how many answers of each model and arm have a correction in effect."""
+    items = [answer.item for answer in standing_answers(home, run_id, corrections)]
+    sql = "SELECT item, model, arm FROM results WHERE run_id = ? AND item IN ({marks})"
+    return Counter((model, arm) for _, model, arm in home.all_among(sql, items, run_id))
 
 
 def count_corrections(home: Home) -> int:

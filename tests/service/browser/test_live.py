@@ -132,6 +132,15 @@ def test_the_page_of_results_takes_the_part_in_and_shows_the_results_at_the_end(
         page = seen.page
         expect(page.locator("[data-live] svg.live-graph").first).to_be_visible()
         expect(page.locator(".badge.running")).to_have_count(1)
+        expect(page.get_by_role("button", name="Stop")).to_be_visible()
+        expect(page.get_by_text("Spent so far")).to_have_count(0)
+        page.route(
+            f"**/runs/{service.run}", lambda route: None
+        )  # the page stays as it is at the end, before it loads again
         service.answer()
+        expect(page.locator(".badge.done")).to_be_visible()
+        expect(page.get_by_role("button", name="Stop")).to_be_hidden()
+        page.unroute(f"**/runs/{service.run}")
+        page.reload()
         expect(page.locator("#live")).to_have_count(0)
         expect(page.locator(".badge.done")).to_be_visible()

@@ -1,0 +1,41 @@
+"""Marks of differences: one rule for every table, by the adjusted p-value where a table has one."""
+
+from typing import Literal
+
+import pytest
+
+from dokimasia.report.blocks import Span
+from dokimasia.report.comparison import ComparedMeans, difference_cells
+from dokimasia.report.fields import ChangeCounts, Interval, Permutations
+
+
+def compared(low: float | None, high: float | None, p_value: float) -> ComparedMeans:
+    """Two means whose difference has this interval and this p-value."""
+    return ComparedMeans(
+        first=3.0,
+        second=3.5,
+        difference=Interval(mean=0.5, low=low, high=high),
+        p_value=p_value,
+        permutations=Permutations(patterns=1024, exact=True),
+        changed=ChangeCounts(higher=8, equal=1, lower=1),
+    )
+
+
+@pytest.mark.parametrize(
+    ("means", "adjusted", "tone"),
+    [
+        (compared(0.1, 0.9, 0.015), None, "higher"),
+        (compared(0.1, 0.9, 0.015), 0.04, "higher"),
+        (compared(0.1, 0.9, 0.015), 0.092, "strong"),
+        (compared(-0.1, 1.1, 0.2), 0.2, "strong"),
+        (compared(None, None, 0.015), None, "higher"),
+        (compared(None, None, 0.015), 0.092, "strong"),
+    ],
+)
+def test_a_difference_is_marked_by_the_adjusted_p_value(
+    means: ComparedMeans, adjusted: float | None, tone: Literal["higher", "strong"]
+) -> None:
+    """What stays below the limit unadjusted alone may be chance among several comparisons, and has no mark."""
+    difference = difference_cells(means, adjusted=adjusted)[2]
+    assert isinstance(difference, Span)
+    assert difference.tone == tone
