@@ -313,7 +313,7 @@ def test_ratings_that_cannot_be_tested_rank_nobody(tmp_path: Path, settings: Set
     [
         ({"models": ("sim/strong", "sim/weak")}, "duel"),
         ({"models": ("sim/strong", "sim/weak", "sim/weak")}, "more than once"),
-        ({"rounds": 2}, "--draw swiss"),
+        ({"rounds": 2}, "`draw` swiss"),
         ({"draw": "swiss", "rounds": 4}, "3 or fewer"),
     ],
 )

@@ -223,9 +223,9 @@ def test_cases_without_criteria_are_judged_by_general_ones(cases: Path, settings
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"baseline": "sim/weak"}, "--models names the baseline 'sim/weak'"),
+        ({"baseline": "sim/weak"}, "`models` names the baseline 'sim/weak'"),
         ({"baseline": "reference", "noise_floor": True}, "a reference answer cannot be drawn"),
-        ({"models": ()}, "name at least one model with --models"),
+        ({"models": ()}, "name at least one model with `models`"),
     ],
 )
 def test_what_makes_no_sense_is_refused(cases: Path, settings: Settings, changes: dict[str, Any], problem: str) -> None:

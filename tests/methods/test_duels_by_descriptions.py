@@ -126,8 +126,8 @@ def _describes(call: ModelCall) -> bool:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"describer": None, "text_models": ("sim/weak",)}, "name who writes them with --describer"),
-        ({"text_models": ("sim/strong",)}, "--text-models names 'sim/strong'"),
+        ({"describer": None, "text_models": ("sim/weak",)}, "name who writes them with `describer`"),
+        ({"text_models": ("sim/strong",)}, "`text_models` names 'sim/strong'"),
     ],
 )
 def test_what_makes_no_sense_is_refused(cases: Path, settings: Settings, changes: dict[str, Any], problem: str) -> None:

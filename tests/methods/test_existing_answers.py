@@ -96,7 +96,7 @@ async def test_answers_to_unknown_samples_are_named(
     path.write_text("\n".join([*given, json.dumps(stranger)]))
     asked: dict[str, Any] = {"judge": "sim/judge", "models": (), "responses": path}
     where = rf"answers\.jsonl, line {len(given) + 1}: the data have no sample 'nobody-knows'"
-    with pytest.raises(DataError, match=rf"{where}\n\(mend the ids.*--on-bad-sample skip"):
+    with pytest.raises(DataError, match=rf"{where}\n\(mend the ids.*`on_bad_sample` skip"):
         await evaluate(request_of(**asked), settings=settings)
     skipped = await evaluate(request_of(**asked, on_bad_sample="skip"), settings=settings)
     assert [line.rpartition("/")[2] for line in skipped.summary["skipped"]] == [
@@ -215,7 +215,7 @@ async def test_an_audit_of_descriptions_is_forked_and_resumed(audited: Audited, 
 
 async def test_what_an_audit_of_descriptions_cannot_do(audited: Audited) -> None:
     """Neither models nor descriptions, an arm without the image, and an unknown sample are refused with a way out."""
-    with pytest.raises(ConfigError, match="--models, or descriptions that exist with --responses"):
+    with pytest.raises(ConfigError, match="`models`, or descriptions that exist with responses=FILE"):
         await audit(audited.asking(responses=()), settings=audited.settings)
-    with pytest.raises(ConfigError, match="--blind-arm asks the candidates anew"):
+    with pytest.raises(ConfigError, match="`no_image` asks the candidates anew"):
         await audit(audited.asking(no_image=True), settings=audited.settings)

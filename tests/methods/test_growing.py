@@ -300,7 +300,7 @@ async def test_a_name_is_taken_once(settings: Settings) -> None:
     """Another growth under the name of a tree is refused, and nothing is asked."""
     await grown(settings)
     judge = JudgeTransport()
-    with pytest.raises(ConfigError, match="--onto T"):
+    with pytest.raises(ConfigError, match="onto=T"):
         await grown(settings, judge, seed=9, subsample=3)
     assert judge.asked == []
 

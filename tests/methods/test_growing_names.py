@@ -186,7 +186,7 @@ async def test_a_tree_of_capabilities_is_not_grown_on_at_another_level(settings:
     """`--level parent` onto a tree of capabilities is refused before anything is asked."""
     await grown(settings, JudgeTransport(answer))
     judge = JudgeTransport(answer)
-    with pytest.raises(ConfigError, match="--level parent"):
+    with pytest.raises(ConfigError, match="`level` parent"):
         await grown(settings, judge, onto="T", name=None, level="parent", criteria=pairs(30))
     assert judge.asked == []
 

@@ -285,7 +285,7 @@ async def test_what_cannot_be_analysed_is_refused(
         {"data": large, "judge": "sim/judge", "models": ("sim/tutor",), "limit": 4}
     )
     run = await finished(request)
-    with pytest.raises(ConfigError, match="--models: sim/weak did not answer"):
+    with pytest.raises(ConfigError, match="`models`: sim/weak did not answer"):
         await analysed(run, settings, models=("sim/weak",))
     with pytest.raises(InputError, match=r"no criterion of run .* has failed"):
         await analysed(run, settings)

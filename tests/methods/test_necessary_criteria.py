@@ -78,7 +78,7 @@ async def test_a_number_of_criteria_can_be_asked_for(settings: Settings, request
     other = await evaluate(request_of(judge="sim/judge", models=("sim/strong",)), settings=settings)
     assert other.run != result.run
     for wrong in ("0-3", "4-2", "many", "1-9"):
-        with pytest.raises(InputError, match="--criteria-count"):
+        with pytest.raises(InputError, match="criteria_count"):
             await evaluate(request_of(criteria_count=wrong), settings=settings)
     with pytest.raises(ConfigError, match="as published a sample has 3 to 5"):
         await evaluate(request_of(criteria_count="1-5", protocol="published"), settings=settings)

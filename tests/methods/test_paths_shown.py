@@ -126,5 +126,5 @@ async def test_a_tree_that_cannot_be_shown_is_refused(settings: Settings, plante
     await asyncio.to_thread(plant_tree, settings.home, first.run, SAMPLES, SEED, name="T", min_support=3)
     with pytest.raises(InputError, match=r"no criterion is mapped in T@1 \(merge\).*dokimasia tree list T"):
         await evaluate(planted(tree="T@1"), settings=settings)
-    with pytest.raises(ConfigError, match="--tree is for a judge"):
+    with pytest.raises(ConfigError, match="`tree` is for a judge"):
         await evaluate(planted(tree="T", judge=None), settings=settings)

@@ -318,14 +318,14 @@ def test_a_file_of_edited_images_with_faults_is_refused(worlds: Worlds, row: dic
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({}, "name who perturbs with --perturber"),
-        ({"perturber": "sim/judge", "dimensions": ("VG", "XX")}, "--dimensions: XX: no dimension or group"),
+        ({}, "name who perturbs with `perturber`"),
+        ({"perturber": "sim/judge", "dimensions": ("VG", "XX")}, "`dimensions`: XX: no dimension or group"),
         (
             {"perturber": "sim/judge", "dimensions": ("overcrowding",)},
             "overcrowding: no dimension or group of image-to-text",
         ),
-        ({"perturber": "sim/judge", "editor": "sim/editor"}, "are for images: give --task text-to-image"),
-        ({"perturber": "sim/judge", "task": "text-to-image"}, "name an image model with --editor"),
+        ({"perturber": "sim/judge", "editor": "sim/editor"}, "are for images: give `task` text-to-image"),
+        ({"perturber": "sim/judge", "task": "text-to-image"}, "name an image model with `editor`"),
         (
             {"perturber": "sim/judge", "gold_writer": "sim/strong", "checker": "none"},
             "gold answers that a model writes are checked",

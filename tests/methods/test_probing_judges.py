@@ -252,9 +252,9 @@ def test_a_reader_says_what_justifications_name_and_where_it_is_wrong(tmp_path: 
     ("fields", "said"),
     [
         ({"evaluators": ("atoms",)}, "there is no evaluator 'atoms'"),
-        ({"budgets": ("low", "low")}, "--budgets names low twice"),
+        ({"budgets": ("low", "low")}, "`budgets` names low twice"),
         ({"budgets": ("9",)}, "'9' is no reasoning effort"),
-        ({"evaluators": ("single",), "new_references": "sim/tutor"}, "--new-references are for the evaluator"),
+        ({"evaluators": ("single",), "new_references": "sim/tutor"}, "`new_references` are for the evaluator"),
         ({"tools": ("tong",)}, "no tool is called 'tong'"),
     ],
 )
@@ -286,7 +286,7 @@ def test_images_have_the_nine_alone(tmp_path: Path) -> None:
 
 def test_what_nobody_decided_on_needs_a_word(tmp_path: Path) -> None:
     """Without --unchecked, perturbations that nobody labelled do not enter, and the error says how they would."""
-    with pytest.raises(DataError, match="--unchecked"):
+    with pytest.raises(DataError, match="`unchecked`"):
         probed(tmp_path, "sim/judge", unchecked=False)
 
 

@@ -111,7 +111,7 @@ async def test_without_the_option_nothing_is_asked_otherwise(settings: Settings,
 
 
 @pytest.mark.parametrize(
-    ("change", "why"), [({"protocol": "published"}, "as published"), ({"judge": None}, "--reasons is for a judge")]
+    ("change", "why"), [({"protocol": "published"}, "as published"), ({"judge": None}, "`reasons` is for a judge")]
 )
 async def test_reasons_are_refused_where_nobody_gives_them(
     settings: Settings, request_of: Requests, change: dict[str, Any], why: str

@@ -371,14 +371,14 @@ async def test_one_model_has_no_peer(settings: Settings, world: Path) -> None:
     """With one model `peer` is refused with the reason and the way out, and `self` works."""
     alone = EvaluationRequest(data=world, judge="sim/judge", models=("sim/weak",), limit=4)
     run = (await evaluate(alone, settings=settings)).run
-    with pytest.raises(ConfigError, match=r"one model only, sim/weak.*--strategy self"):
+    with pytest.raises(ConfigError, match=r"one model only, sim/weak.*`strategy` self"):
         await refine(RefinementRequest(run=run, strategy="peer"), settings=settings)
     assert (await refine(RefinementRequest(run=run, strategy="self"), settings=settings)).complete
 
 
 async def test_what_cannot_be_refined_is_said(settings: Settings, source: str, world: Path) -> None:
     """Strangers among the models, a run that is not finished, and one that is no evaluation are refused, and why."""
-    with pytest.raises(ConfigError, match=r"--models: sim/other did not answer in run .*its models are: sim/strong"):
+    with pytest.raises(ConfigError, match=r"`models`: sim/other did not answer in run .*its models are: sim/strong"):
         await refine(RefinementRequest(run=source, models=("sim/other",)), settings=settings)
     with pytest.raises(ConfigError, match="only peer named is sim/weak itself"):
         await refine(
@@ -406,7 +406,7 @@ async def test_without_reference_answers_it_says_what_is_needed(
     data.write_bytes(b"\n".join(map(orjson.dumps, lines)))
     request = EvaluationRequest(data=data, judge="sim/judge", models=("sim/weak",), allow_outside=True)
     run = (await evaluate(request, settings=settings)).run
-    with pytest.raises(InputError, match=r"no sample .* has a reference answer.*--threshold 3"):
+    with pytest.raises(InputError, match=r"no sample .* has a reference answer.*threshold=3"):
         await refine(RefinementRequest(run=run, strategy="self"), settings=settings)
     result = await refine(RefinementRequest(run=run, strategy="self", threshold=5), settings=settings)
     figures = result.summary["models"]["sim/weak"]["arms"]["self"]

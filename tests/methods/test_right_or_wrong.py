@@ -239,9 +239,9 @@ async def test_the_data_say_which_answers_are_accepted(settings: Settings, tmp_p
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"tools": ("crop",)}, "--tools is for a judge, and there is none"),
-        ({"criteria": "abc"}, "--criteria is for a judge, and there is none"),
-        ({"show_image": True}, "--show-image is for a judge, and there is none"),
+        ({"tools": ("crop",)}, "`tools` is for a judge, and there is none"),
+        ({"criteria": "abc"}, "`criteria` is for a judge, and there is none"),
+        ({"show_image": True}, "`show_image` is for a judge, and there is none"),
     ],
 )
 async def test_what_needs_a_judge_is_refused_without_one(
@@ -258,7 +258,7 @@ async def test_rules_need_something_to_compare_with(settings: Settings, tmp_path
     """Data without any reference answer are refused where there is no judge."""
     data = tmp_path / "data.jsonl"
     data.write_text('{"id": "1", "prompt": "Which?"}\n')
-    with pytest.raises(ConfigError, match=r"no sample has a reference answer.*name a judge with --judge"):
+    with pytest.raises(ConfigError, match=r"no sample has a reference answer.*name a judge with `judge`"):
         await evaluate(EvaluationRequest(data=data, models=("sim/weak",)), settings=settings)
 
 
