@@ -164,7 +164,7 @@ async def put_model(context: OperationContext, name: ModelName, body: ModelSent)
     there, and one that an unfinished run asks is not changed.
     """
     settings = add_model(context.home, context.settings, name, body.as_table())
-    logger(__name__).info("a model is configured", model=name, who=context.person)
+    _log_change(context, "a model is configured", name)
     context.configure(settings)
     (added,) = list_models(settings, chosen_models(settings, [name]))
     return _model_shown(added)
@@ -174,7 +174,7 @@ async def put_model(context: OperationContext, name: ModelName, body: ModelSent)
 async def delete_model(context: OperationContext, name: ModelName) -> ModelRemoved:
     """Remove a model that was added to the home and that no unfinished run asks; runs that asked it stay as they are."""
     settings = remove_model(context.home, context.settings, name)
-    logger(__name__).info("a model is removed", model=name, who=context.person)
+    _log_change(context, "a model is removed", name)
     context.configure(settings)
     return ModelRemoved(name=name)
 
@@ -204,3 +204,12 @@ def _model_shown(model: ModelListed) -> ModelShown:
     if isinstance(key, KeyListed):
         key = "set" if key.present else "not set"
     return ModelShown.model_validate({**model.as_json(), "key": key})
+
+
+def _log_change(context: OperationContext, event: str, model: str) -> None:
+    """Log who changed the models of a service as a warning, and a change by this user's own command for information."""
+    log = logger(__name__)
+    if context.person:
+        log.warning(event, model=model, who=context.person)
+    else:
+        log.info(event, model=model)
