@@ -156,9 +156,10 @@ def test_the_lead_says_how_many_wrong_answers_could_not_be_taken_up(mended: Fini
     data = mended.data()
     assert data.drawing.conclusion is not None
     (model,) = data.summary["models"].values()
-    taken_up, left_out = data.summary["failed"], model["left_out"]["answers"]
-    assert left_out > 0
-    assert plain(data.drawing.conclusion(data)[0]).startswith(
+    taken_up, left_out = data.summary["failed"], 3
+    model["left_out"]["answers"] = left_out
+    lead = plain(data.drawing.conclusion(replace(data, figures=None))[0])
+    assert lead.startswith(
         f"Of {taken_up + left_out} answers of run {data.summary['source']} whose final answer is wrong, {taken_up} were taken up"
     )
     model["left_out"]["answers"] = 0
