@@ -95,9 +95,9 @@ def model_name(spec: ModelSpec | None) -> str | None:
 class Sampling(Value):
     """Sampling parameters; None keeps the provider's default. `extra` is passed on unchanged and is part of the ledger key."""
 
-    temperature: float | None = Field(default=None, ge=0)
+    temperature: float | None = Field(default=None, ge=0, le=10)
     top_p: float | None = Field(default=None, gt=0, le=1)
-    max_tokens: int | None = Field(default=None, ge=1)
+    max_tokens: int | None = Field(default=None, ge=1, le=10_000_000)
     reasoning_effort: str | None = None
     extra: dict[str, JsonValue] = Field(default_factory=dict)
 

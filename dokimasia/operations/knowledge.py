@@ -48,8 +48,8 @@ class Models(BaseModel):
     models: list[ModelShown]
 
 
-Price = Annotated[float | None, Field(ge=0)]
-Count = Annotated[int | None, Field(ge=1)]
+Price = Annotated[float | None, Field(ge=0, le=1_000_000)]
+Count = Annotated[int | None, Field(ge=1, le=1_000_000_000)]
 
 
 class ModelSent(Body):
@@ -91,7 +91,7 @@ class ModelSent(Body):
         default=None, min_length=1, max_length=100, description="How it is asked: auto, litellm or direct."
     )
     start_concurrency: Count = Field(default=None, description="Requests at once with which a run begins.")
-    timeout: Annotated[float | None, Field(gt=0)] = Field(default=None, description="Seconds for a call.")
+    timeout: Annotated[float | None, Field(gt=0, le=86_400)] = Field(default=None, description="Seconds for a call.")
     cached_input_price: Price = Field(
         default=None, description="US dollars per million input tokens that the provider reads from its cache."
     )
@@ -100,7 +100,7 @@ class ModelSent(Body):
     )
     image_price: Price = Field(default=None, description="US dollars an edited image, of an image model.")
     hourly_rate: Price = Field(default=None, description="US dollars an hour of a person (human/NAME).")
-    max_image_side: Annotated[int | None, Field(ge=64)] = Field(
+    max_image_side: Annotated[int | None, Field(ge=64, le=100_000)] = Field(
         default=None, description="Longest side in pixels of an image that is sent; larger ones are made smaller."
     )
     weights: Weights | None = Field(default=None, description="Whether its weights are open or proprietary.")

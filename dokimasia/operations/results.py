@@ -97,7 +97,9 @@ class SearchSent(Body):
         default=False, description="search the answers instead of the questions with their references"
     )
     limit: int = Field(default=10, ge=1, le=MOST, description="how many samples, at most")
-    max_cost: float | None = Field(default=None, ge=0, allow_inf_nan=False, description="US dollars to spend at most")
+    max_cost: float | None = Field(
+        default=None, ge=0, le=1_000_000_000, allow_inf_nan=False, description="US dollars to spend at most"
+    )
     estimate: bool = Field(default=False, description="send nothing: say what the search would embed and cost")
 
 

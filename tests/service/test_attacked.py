@@ -123,13 +123,13 @@ async def test_an_error_of_ours_has_the_headers_of_every_answer(
         raise RuntimeError("a secret of /home/somebody")
 
     monkeypatch.setattr("dokimasia.operations.runs.labelled_runs", fails)
-    monkeypatch.setattr("dokimasia.service.pages.settings.list_models", fails)
+    monkeypatch.setattr("dokimasia.service.pages.models.list_models", fails)
     with (
         service_over(small.home) as service,
         capture_logs() as logged,
     ):  # rendered, the locals of each frame take seconds
         async with asking(service) as client:
-            for path in ("/api/runs", "/settings"):
+            for path in ("/api/runs", "/models"):
                 reply = await client.get(path, headers={"accept": "text/html", "x-request-id": "mine"})
                 assert reply.status_code == 500
                 assert "RuntimeError" in reply.text
@@ -138,7 +138,7 @@ async def test_an_error_of_ours_has_the_headers_of_every_answer(
                 assert "default-src 'none'" in reply.headers["content-security-policy"]
                 assert reply.headers["x-frame-options"] == "DENY"
     errors = {(line["path"], str(line["exc_info"])) for line in logged if line["event"] == "internal error"}
-    assert errors == {(path, "a secret of /home/somebody") for path in ("/api/runs", "/settings")}
+    assert errors == {(path, "a secret of /home/somebody") for path in ("/api/runs", "/models")}
 
 
 async def test_no_fork_leads_keys_to_an_address(small: Finished) -> None:

@@ -120,7 +120,7 @@ async def test_a_browser_is_told_errors_as_a_page_and_a_program_as_json(small: F
         ("/passport", ["did you mean <code>/passports</code>?"]),
         ("/runs/{run}/nope", ["there is no page", 'href="/runs/{run}"']),
         ("/runs/{run}/samples/a/b", ["no sample", 'href="/runs/{run}/samples"']),
-        ("/runs/{run}/samples?low=9x", ["score (low): &#39;9x&#39; is no number", "<h1>Please correct the form"]),
+        ("/runs/{run}/samples?low=9x", ["score (low): &#39;9x&#39; is no number", 'name="low"']),
         ("/passports/judge?name=sim/nobody", ["no finished probe of this home asked a judge", 'href="/passports"']),
     ],
 )

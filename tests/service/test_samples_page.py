@@ -11,6 +11,7 @@ import pytest
 from dokimasia.domain.sample import Sample
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.runs.reading.inspection import sample_groupings
+from dokimasia.service.filtering import FAILURES
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
@@ -174,7 +175,8 @@ async def test_every_heading_sorts_by_its_column(client: httpx.AsyncClient, smal
 async def test_failures_are_counted_and_sorted_by(tmp_path: Path, full: Finished) -> None:
     """The samples with the most failed items come first, and their kinds of failure stand beside them in words."""
     with Home.open(full.home, write=False) as home:
-        failed = [row.sample_id for row in results(home, full.run, as_judged=True) if row.failure]
+        failures = [row for row in results(home, full.run, as_judged=True) if row.failure]
+    failed, kind = [row.sample_id for row in failures], failures[0].failure
     with service_over(full.home) as service:
         async with asking(service) as client:
             path = f"/runs/{full.run}/samples?order="
@@ -184,7 +186,10 @@ async def test_failures_are_counted_and_sorted_by(tmp_path: Path, full: Finished
             assert counts[0]
             fewest = listed(await body(client, f"{path}fewest-failures"))
             assert [failed.count(name) for name in fewest] == sorted(counts)
-            assert "unreadable" in await body(client, f"/runs/{full.run}/samples?failure=unparsable")
+            assert kind is not None
+            assert FAILURES.get(kind, kind.replace("_", " ")) in await body(
+                client, f"/runs/{full.run}/samples?failure={kind}"
+            )
 
 
 async def test_a_refused_reply_is_found_where_it_was_scored(full: Finished) -> None:
