@@ -333,6 +333,13 @@
   offerCorrections();
   restore();
   if (location.hash.startsWith("#correct-")) openAt(decodeURIComponent(location.hash.slice(1)));
+  // That a correction was saved is said once: a reload of the page, or its address sent to somebody, does not say it again.
+  const address = new URL(location.href);
+  if (address.searchParams.has("saved")) {
+    address.searchParams.delete("saved");
+    address.hash = "by-hand";
+    history.replaceState(history.state, "", address);
+  }
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
