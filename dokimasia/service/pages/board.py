@@ -55,7 +55,8 @@ def board(
         ranked_by = figures.measure
         chosen = [service.run(run.run) for data in figures.data for run in data.runs]
         body = drawn(list(board_blocks(figures)), charts)
-    offered = [(run, run_label(home, run)) for run in list_runs(home) if has_board(run)][:OFFERED]
+    labels_by_run = labels(home)
+    offered = [run for run in list_runs(home) if has_board(run)][:OFFERED]
     query = {"runs": ",".join(names), "tag": tag, "measure": measure or ""}
     return page(
         request,
@@ -63,10 +64,10 @@ def board(
         charts=charts,
         body=body,
         fault=fault,
-        offered=offered,
+        offered=[(run, run_label(labels_by_run, run)) for run in offered],
         chosen={run.id for run in chosen},
         measure=ranked_by or "",
         tag=tag,
-        tags=sorted({name for label in labels(home).values() for name in label.tags}),
+        tags=sorted({name for label in labels_by_run.values() for name in label.tags}),
         query=urlencode({name: value for name, value in query.items() if value}),
     )

@@ -58,6 +58,7 @@ from dokimasia.service.state import IN_TURN, Reader, Service, TheService
 from dokimasia.storage.excerpts import rows_of, samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
+from dokimasia.storage.naming import labels
 from dokimasia.storage.reading.browsing import count_results
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run, get_run, list_runs, load_samples
@@ -381,7 +382,8 @@ def compare(
         raise RequestRefused(
             HTTPStatus.UNPROCESSABLE_ENTITY, f"show: there is no {show!r}; there are {', '.join(KINDS)}"
         )
-    names = [run_label(home, run) for run in query.runs]
+    labels_by_run = labels(home)
+    names = [run_label(labels_by_run, run) for run in query.runs]
     context: dict[str, object] = {
         "asked": query,
         "names": names,
@@ -435,7 +437,7 @@ def both(
         raise RequestRefused(
             HTTPStatus.UNPROCESSABLE_ENTITY, "name one run or two with runs, and two models with models"
         )
-    pair = ComparedPair(query.runs[0], query.runs[-1], query.models)
+    pair, labels_by_run = ComparedPair(query.runs[0], query.runs[-1], query.models), labels(home)
     names = (sample, other or sample)
     values = [
         samples_of(home, run.id, [name]).get(name) for run, name in zip((pair.first, pair.second), names, strict=True)
@@ -461,7 +463,7 @@ def both(
         bodies=bodies,
         links=[sample_link(run, name) for run, name in zip((pair.first, pair.second), names, strict=True)],
         models=query.models,
-        names=[run_label(home, run) for run in (pair.first, pair.second)],
+        names=[run_label(labels_by_run, run) for run in (pair.first, pair.second)],
         same=pair.first.id == pair.second.id,
         redact=service.redact,
     )
@@ -619,7 +621,8 @@ def _noted(rows: Sequence[PartComparison]) -> list[Paragraph]:
 def _offered(home: Home) -> list[tuple[Run, str]]:
     """Return the newest runs that can be compared, each with its label."""
     comparable_runs = [run for run in list_runs(home) if _comparable(run)][:OFFERED]
-    return [(run, run_label(home, run)) for run in comparable_runs]
+    names = labels(home)
+    return [(run, run_label(names, run)) for run in comparable_runs]
 
 
 def _comparable(run: Run) -> bool:

@@ -12,6 +12,7 @@ from dokimasia.service.routes.uploads import delete as delete_upload
 from dokimasia.service.routes.uploads import uses_upload
 from dokimasia.service.state import Reader, Starter, TheService
 from dokimasia.service.uploads import RequestFiles, Upload, Uploads
+from dokimasia.storage.naming import labels
 from dokimasia.storage.runs import Run, list_runs
 
 router = APIRouter(prefix="/data")
@@ -28,11 +29,11 @@ class DataSet(NamedTuple):
 
     @property
     def samples(self) -> str:
-        """The address of its samples in the newest evaluation of it; empty without one."""
-        evaluation = next((run for run, _ in self.runs if run.method == "evaluate"), None)
-        if evaluation is None:
+        """The address of its samples in the newest run; empty without a run."""
+        if not self.runs:
             return ""
-        return f"/runs/{evaluation.id}/samples"
+        newest, _ = self.runs[0]
+        return f"/runs/{newest.id}/samples"
 
 
 @router.get("")
@@ -70,9 +71,9 @@ def _listed(
     request: Request, service: TheService, *, wrong: str = "", entered: str = "", problem: str = "", status: int = 422
 ) -> Response:
     """Return the list, with a problem at the upload `wrong`, whose new name was `entered`."""
-    runs = list_runs(service.home)
+    runs, names = list_runs(service.home), labels(service.home)
     sets = [
-        DataSet(upload, [(run, run_label(service.home, run)) for run in runs if uses_upload(run, upload.id)])
+        DataSet(upload, [(run, run_label(names, run)) for run in runs if uses_upload(run, upload.id)])
         for upload in _uploads(service).all()
     ]
     return page(

@@ -12,6 +12,7 @@ from dokimasia.runs.catalogue import method_of
 from dokimasia.service.drawing import page, templates
 from dokimasia.service.pages.samples import run_label
 from dokimasia.service.state import Reader, TheService
+from dokimasia.storage.naming import labels
 
 WIDTH, HEIGHT = 148, 44
 """Width and height of a node, in pixels."""
@@ -159,7 +160,7 @@ async def live(request: Request, service: TheService, person: Reader, run: str) 
             request,
             "live_part.html" if part else "live.html",
             run=row,
-            called=run_label(service.home, row),
+            called=run_label(labels(service.home), row),
             retries=method.retry is None,
             may_run="run" in person.scopes,
             own=not part,

@@ -96,9 +96,9 @@ def standing(service: Service, run: Run) -> dict[str, object]:
         "why": "" if run.status == "waiting" else why_ended(service.home, run),
         "stem": file_stem(service.home, run),
         "label": labels_by_run.get(run.id, Label()),
-        "called": run_label(service.home, run),
+        "called": run_label(labels_by_run, run),
         "data_page": _data_page(service, run),
-        "data_name": data_label(service.home, run),
+        "data_name": data_label(labels_by_run, run),
         "method": method,
         "far": reached_counts(service.home, [run.id]).get(run.id, ReachedCounts()),
         "estimate": run.options.get("estimate") or {},
@@ -109,7 +109,7 @@ def standing(service: Service, run: Run) -> dict[str, object]:
         "origin": origin,
         "origin_called": labels_by_run.get(str(origin["run"]), Label()).name if origin else "",
         "resting": [
-            (dependent, run_label(service.home, dependent)) for dependent in dependent_runs(service.home, run.id)
+            (dependent, run_label(labels_by_run, dependent)) for dependent in dependent_runs(service.home, run.id)
         ],
         "trees": [tree.name for tree in list_trees(service.home) if run.id in (tree.run_id, tree.source)],
         "steps": list(next_steps(run)),

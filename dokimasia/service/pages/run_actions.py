@@ -33,7 +33,7 @@ from dokimasia.service.state import Service, Starter, TheService
 from dokimasia.service.suggestions import suggestions_of
 from dokimasia.service.uploads import RequestFiles
 from dokimasia.storage.deletion import run_size
-from dokimasia.storage.naming import name_run, set_tags
+from dokimasia.storage.naming import labels, name_run, set_tags
 from dokimasia.storage.runs import Run
 
 router = APIRouter(prefix="/runs/{run}")
@@ -157,7 +157,7 @@ def _fork_form(
         "fork.html",
         status=422 if faults or problem else 200,
         run=run,
-        called=run_label(service.home, run),
+        called=run_label(labels(service.home), run),
         method=method,
         steps=steps,
         step=step,
@@ -185,7 +185,7 @@ def _fork_refusal(method: AnyMethod, run: Run) -> str:
 def ask_to_delete(request: Request, service: TheService, person: Starter, run: str) -> Response:
     """Show what would be deleted with a run."""
     row = service.run(run)
-    called = run_label(service.home, row)
+    called = run_label(labels(service.home), row)
     resting = dependent_runs(service.home, row.id)
     size = run_size(service.home, row.id)
     return page(request, "delete.html", run=row, called=called, resting=resting, size=size)

@@ -235,7 +235,7 @@ def samples(
         faults=faults,
         typed={name: request.query_params.get(name, "") for name in ("low", "high")},
         run=run,
-        called=run_label(home, run),
+        called=run_label(labels(home), run),
         title=filterable.method.title,
         choices=choices(filterable),
         asked=filter,
@@ -305,7 +305,7 @@ def one_sample(
         given=given,
         saved=SAVED.get(request.query_params.get("saved", ""), ""),
         run=run,
-        called=run_label(home, run),
+        called=run_label(labels(home), run),
         title=filterable.method.title,
         id=service.redact(value.id),
         sample_name=value.id,
@@ -376,16 +376,21 @@ def sample_link(run: Run, sample_id: str, filter: Filter | None = None, *, at: s
     return f"/runs/{run.id}/samples/{quote(sample_id, safe='')}{filter.query(at=at, saved=saved) if filter else ''}"
 
 
-def run_label(home: Home, run: Run) -> str:
-    """Return the label of a run: its name, or its data, its method and the beginning of its id."""
+def run_label(names: Mapping[str, Label], run: Run) -> str:
+    """Return the label of a run: its name, or its data, its method and the beginning of its id.
+
+    Args:
+        names: `labels` of the home.
+        run: the run.
+    """
     about = f"{run.method} {run.id[:8]}"
-    named = labels(home).get(run.id, Label()).name
-    return named or (f"{data_label(home, run)} ({about})" if run.data_name else about)
+    named = names.get(run.id, Label()).name
+    return named or (f"{data_label(names, run)} ({about})" if run.data_name else about)
 
 
-def data_label(home: Home, run: Run) -> str:
+def data_label(names: Mapping[str, Label], run: Run) -> str:
     """Return what a run's data is called: its file, or the name of the run that it goes on from."""
-    return labels(home).get(run.data_name, Label()).name or run.data_name
+    return names.get(run.data_name, Label()).name or run.data_name
 
 
 def _table(

@@ -96,12 +96,10 @@ def start(
     tags = tuple(filter(None, tag or ()))
     all_runs = labelled_runs(service.home, tags=tags, text=q)
     matching_runs = [
-        entry
-        for entry in all_runs
-        if (not status or entry[0].status == status) and (not method or entry[0].method == method)
+        run for run, _ in all_runs if (not status or run.status == status) and (not method or run.method == method)
     ]
     page_runs = matching_runs[(number - 1) * PER_PAGE : number * PER_PAGE]
-    keep(request, *(run for run, _ in page_runs))
+    keep(request, *page_runs)
     return page(
         request,
         "start.html",
@@ -128,15 +126,14 @@ def runs(request: Request, person: Reader) -> Response:
 def row(request: Request, service: TheService, person: Reader, run: str) -> Response:
     """Return a run's row, complete with its headline."""
     row = service.run(run)
-    label = labels(service.home).get(row.id, Label())
-    (row_values,) = _rows(service, [(row, label)], wait=True)
+    (row_values,) = _rows(service, [row], wait=True)
     return page(request, "run_row.html", row=row_values)
 
 
-def _rows(service: Service, runs: Sequence[tuple[Run, Label]], *, wait: bool = False) -> list[dict[str, object]]:
+def _rows(service: Service, runs: Sequence[Run], *, wait: bool = False) -> list[dict[str, object]]:
     """Return the rows of runs; with `wait`, also headlines that must be computed first."""
-    counts = reached_counts(service.home, [run.id for run, _ in runs])
-    return [_row(service, run, label, counts.get(run.id, ReachedCounts()), wait=wait) for run, label in runs]
+    names, counts = labels(service.home), reached_counts(service.home, [run.id for run in runs])
+    return [_row(service, run, names, counts.get(run.id, ReachedCounts()), wait=wait) for run in runs]
 
 
 def _most_items(run: Run) -> int:
@@ -146,16 +143,18 @@ def _most_items(run: Run) -> int:
     return items if isinstance(items, int) else 0
 
 
-def _row(service: Service, run: Run, label: Label, reached: ReachedCounts, *, wait: bool) -> dict[str, object]:
+def _row(
+    service: Service, run: Run, names: Mapping[str, Label], reached: ReachedCounts, *, wait: bool
+) -> dict[str, object]:
     key = ("headline", run.id, run.status, run.updated_at, reached, count_corrections(service.home))
     headline_shown = service.cache.peek(key)
     if headline_shown is None and wait:
         headline_shown = service.cache.get(key, lambda: headline(service.home, run, reached))
     return {
         "run": run,
-        "label": label,
-        "called": run_label(service.home, run),
-        "data": data_label(service.home, run),
+        "label": names.get(run.id, Label()),
+        "called": run_label(names, run),
+        "data": data_label(names, run),
         "far": reached,
         "most_items": _most_items(run),
         "asked": run.model_names,
