@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import FAILURE_MEANINGS, FailureKind
 from dokimasia.domain.sample import ImageRef
+from dokimasia.domain.wording import has_or_have
 from dokimasia.methods.evaluation import differences
 from dokimasia.methods.evaluation.differences import pairs_of, rival_differences
 from dokimasia.methods.evaluation.figures import (
@@ -249,7 +250,9 @@ def _accuracy(accuracy: StrictShare, place: str) -> Cell:
             low, high = 100 * accuracy.outer.low, 100 * accuracy.outer.high
             pieces.append(f" ({low:.0f} to {high:.0f} % with sampling error)")
     if failed:
-        pieces.append(f"; {failed:,} of {accuracy.answers:,} answers have no verdict, over all it is ")
+        pieces.append(
+            f"; {failed:,} of {accuracy.answers:,} answers {has_or_have(failed)} no verdict, and over all answers it is "
+        )
         pieces += _pieces(figures.percent_bounds(accuracy))
     return tuple(pieces)
 
