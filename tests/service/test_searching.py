@@ -1,5 +1,6 @@
 """Searches by meaning over HTTP, on the page and on the command line, with the package's own server of models."""
 
+import asyncio
 import json
 import re
 import shutil
@@ -14,10 +15,11 @@ from dokimasia.client import Client
 from dokimasia.service.allowances import Allowances
 from dokimasia.service.guard import AccessTokens, Caller
 from dokimasia.simulation.serving.server import running_server
+from dokimasia.storage.home import Home
 from dokimasia.storage.spending import paid_by
 from tests.cli.served import served
 from tests.processes import run_program
-from tests.report.conftest import Finished
+from tests.report.conftest import Finished, run_on
 from tests.service.test_routes_scopes import hashed
 from tests.service.test_samples_page import body, listed
 from tests.service.working import Working, working
@@ -79,22 +81,41 @@ async def test_texts_are_embedded_once_and_the_nearest_come_first(service: Worki
     sample = (await service.client.get(f"/api/runs/{searched.run}/samples/{wanted}")).json()["sample"]
     text = f"{sample['prompt']}\n{sample['reference_answer']}"
     estimate = await search(service, searched.run, text, estimate=True)
-    assert (estimate["texts"], estimate["calls"], estimate["samples"]) == (QUESTIONS + 1, 2, [])
+    assert (estimate["texts"], estimate["calls"], estimate["samples"]) == (QUESTIONS, 1, [])
     assert estimate["cost"] > 0
     assert searched.embedded() == 0
     found = await search(service, searched.run, text, limit=500)
     assert found["samples"][0] == {"sample": wanted, "similarity": 1.0}
     similarities = [near["similarity"] for near in found["samples"]]
     assert similarities == sorted(similarities, reverse=True)
-    assert (len(similarities), searched.embedded()) == (len(questions), 2)
+    assert (len(similarities), searched.embedded()) == (len(questions), 1)
     assert found["cost"] == pytest.approx(estimate["cost"], rel=0.5)
     again = await search(service, searched.run, text)
     assert (again["texts"], again["calls"], again["cost"], len(again["samples"])) == (0, 0, 0.0, 10)
     other = await search(service, searched.run, "a question about numbers")
-    assert (other["texts"], searched.embedded()) == (1, 3)
+    assert (other["texts"], searched.embedded()) == (1, 2)
     answers = await search(service, searched.run, "a question about numbers", answers=True)
     assert answers["texts"] > 0
-    assert searched.embedded() > 3
+    assert searched.embedded() > 2
+
+
+@pytest.mark.parametrize("answers", [False, True])
+async def test_a_text_is_paid_for_once_where_others_come_to_it(small: Finished, tmp_path: Path, answers: bool) -> None:
+    """A run over more samples of the same data embeds the texts that the smaller run lacked, and nothing else."""
+    data, home = small.home.parent / "world.jsonl", tmp_path / "home"
+    runs = [await asyncio.to_thread(run_on, data, home, limit=limit, seed=1) for limit in (8, 21)]
+    with running_server() as url:
+        (tmp_path / "dokimasia.toml").write_text(MODEL.format(url=url))
+        async with working(home) as service:
+            first, second = [await search(service, run.run, "counting", answers=answers) for run in runs]
+            alone = await search(service, runs[1].run, "counting", answers=answers, estimate=True)
+    assert first["texts"] > 1
+    assert second["texts"] > 0
+    assert (alone["texts"], alone["calls"]) == (0, 0)
+    with Home.open(home, write=False) as opened:
+        requests = opened.all("SELECT request FROM calls WHERE kind = 'embedding'")
+    paid = [text["text_ref"] for (request,) in requests for text in json.loads(request)["texts"]]
+    assert len(paid) == len(set(paid)) == first["texts"] + second["texts"]
 
 
 async def test_the_list_is_sorted_by_meaning_beside_its_filters(service: Working, searched: Searched) -> None:
