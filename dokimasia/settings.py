@@ -372,10 +372,10 @@ def _sampling(table: dict[str, object], place: str) -> Sampling:
     _known_keys(table, Sampling.model_fields, place, "; what only the provider knows goes into [....sampling.extra]")
     extra = _table(table, "extra", place)
     _refuse_literal_keys(extra, f"{place}, extra")
-    for part in _objects_within(
-        extra
-    ):  # a member called `key` may also be a part of a JSON schema, and then is no text
-        _refuse_literal_keys({key for key, value in part.items() if isinstance(value, str)}, f"{place}, extra")
+    for part in _objects_within(extra):
+        # Below the top, members of a JSON schema have any name, and are no texts; a `key` alone may be anything.
+        texts = {name for name, value in part.items() if isinstance(value, str)}
+        _refuse_literal_keys(texts - {"key"}, f"{place}, extra")
     return _validated(Sampling, table, place)
 
 
