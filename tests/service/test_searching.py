@@ -77,19 +77,19 @@ async def search(service: Working, run: str, text: str, status: int = 200, **mor
 async def test_texts_are_embedded_once_and_the_nearest_come_first(service: Working, searched: Searched) -> None:
     """An estimate sends nothing; a search pays for the questions once; another text is the only new one after it."""
     questions = (await service.client.get(f"/api/runs/{searched.run}/samples", params={"limit": 500})).json()["samples"]
-    wanted = questions[4]["sample"]
-    sample = (await service.client.get(f"/api/runs/{searched.run}/samples/{wanted}")).json()["sample"]
+    target = questions[4]["sample"]
+    sample = (await service.client.get(f"/api/runs/{searched.run}/samples/{target}")).json()["sample"]
     text = f"{sample['prompt']}\n{sample['reference_answer']}"
     estimate = await search(service, searched.run, text, estimate=True)
     assert (estimate["texts"], estimate["calls"], estimate["samples"]) == (QUESTIONS, 1, [])
     assert estimate["cost"] > 0
     assert searched.embedded() == 0
-    found = await search(service, searched.run, text, limit=500)
-    assert found["samples"][0] == {"sample": wanted, "similarity": 1.0}
-    similarities = [near["similarity"] for near in found["samples"]]
+    result = await search(service, searched.run, text, limit=500)
+    assert result["samples"][0] == {"sample": target, "similarity": 1.0}
+    similarities = [near["similarity"] for near in result["samples"]]
     assert similarities == sorted(similarities, reverse=True)
     assert (len(similarities), searched.embedded()) == (len(questions), 1)
-    assert found["cost"] == pytest.approx(estimate["cost"], rel=0.5)
+    assert result["cost"] == pytest.approx(estimate["cost"], rel=0.5)
     again = await search(service, searched.run, text)
     assert (again["texts"], again["calls"], again["cost"], len(again["samples"])) == (0, 0, 0.0, 10)
     other = await search(service, searched.run, "a question about numbers")
@@ -124,8 +124,8 @@ async def test_the_list_is_sorted_by_meaning_beside_its_filters(service: Working
     refused = await service.client.get(path, params={"meaning": text})
     assert refused.status_code == 409
     assert f"POST /api/runs/{searched.run}/search" in refused.json()["detail"]
-    found = await search(service, searched.run, text, limit=500)
-    nearest = {near["sample"]: near["similarity"] for near in found["samples"]}
+    result = await search(service, searched.run, text, limit=500)
+    nearest = {near["sample"]: near["similarity"] for near in result["samples"]}
     first = (await service.client.get(path, params={"meaning": text, "limit": 8})).json()
     rest = (await service.client.get(path, params={"meaning": text, "limit": 500, "after": first["next"]})).json()
     shown = [*first["samples"], *rest["samples"]]
@@ -143,9 +143,9 @@ async def test_the_page_embeds_only_after_a_press_of_the_button(service: Working
     """A text in the field shows a button with the price; the button embeds, and leads to the sorted list and samples."""
     path, client = f"/runs/{searched.run}/samples", service.client
     assert 'name="meaning"' in await body(client, path)
-    asked = await body(client, f"{path}?meaning=counting&model=sim%2Fweak")
+    offer = await body(client, f"{path}?meaning=counting&model=sim%2Fweak")
     button = re.search(
-        r'<form method="post" action="([^"]+)"><button class="primary">Search by meaning \(about \$0\.\d+\)', asked
+        r'<form method="post" action="([^"]+)"><button class="primary">Search by meaning \(about \$0\.\d+\)', offer
     )
     assert button is not None
     assert searched.embedded() == 0
@@ -197,8 +197,8 @@ async def test_limits_on_money_hold(searched: Searched) -> None:
         assert "you cannot search by meaning" in page
         assert "Search by meaning (" not in page
         service.client.headers["authorization"] = f"Bearer {STARTER}"
-        found = await search(service, searched.run, "counting")
-        assert paid_by(service.service.home, "sta").cost == pytest.approx(found["cost"])
+        result = await search(service, searched.run, "counting")
+        assert paid_by(service.service.home, "sta").cost == pytest.approx(result["cost"])
     async with working(searched.home, allowances=Allowances(max_cost_per_token=1e-9), tokens=tokens) as service:
         service.client.headers["authorization"] = f"Bearer {STARTER}"
         assert "may spend" in (await search(service, searched.run, "another text", 422))["detail"]
@@ -221,13 +221,13 @@ def test_the_command_line_and_the_client_search(searched: Searched) -> None:
     dry = run_program([*command, "--dry-run"], folder)
     assert re.search(r"near would embed 22 texts in 2 calls, for about \$0\.\d+", dry.stderr)
     assert (dry.stdout, searched.embedded()) == ("", 0)
-    found = json.loads(run_program([*command, "--limit", "3", "--json"], folder).stdout)
-    assert (len(found["samples"]), searched.embedded()) == (3, 2)
+    result = json.loads(run_program([*command, "--limit", "3", "--json"], folder).stdout)
+    assert (len(result["samples"]), searched.embedded()) == (3, 2)
     printed = run_program(command, folder)
-    assert printed.stdout.index(found["samples"][0]["sample"]) < printed.stdout.index(found["samples"][1]["sample"])
+    assert printed.stdout.index(result["samples"][0]["sample"]) < printed.stdout.index(result["samples"][1]["sample"])
     with served(searched.home) as service, Client(service.url) as client:
         near = client.find(searched.run).search("counting", limit=3)
-        assert near["samples"] == found["samples"]
+        assert near["samples"] == result["samples"]
         assert searched.embedded() == 2
     refused = run_program(["show", searched.run, "--answers", "--home", searched.home], folder)
     assert (refused.returncode, "go with --search TEXT" in refused.stderr) == (2, True)
