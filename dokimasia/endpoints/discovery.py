@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 from urllib.parse import urlsplit
 
-import orjson
 from pydantic import BaseModel, Field, JsonValue
 
 from dokimasia.domain.identity import JsonObject
+from dokimasia.endpoints.added import toml_table
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.connections import Connections, ask_json
 from dokimasia.log import Redactor
@@ -60,9 +60,10 @@ class DiscoveredModel(BaseModel):
     @property
     def lines(self) -> str:
         """Its table for dokimasia.toml."""
-        capabilities = [f'"{name}"' for name, has in (("vision", self.vision), ("tools", self.tools)) if has]
-        text = f"[models.{self.name}]\nmodel = {_quoted(self.model)}\napi_base = {_quoted(self.api_base)}\n"
-        return text + (f"capabilities = [{', '.join(capabilities)}]\n" if capabilities else "")
+        table: JsonObject = {"model": self.model, "api_base": self.api_base}
+        if capabilities := [name for name, has in (("vision", self.vision), ("tools", self.tools)) if has]:
+            table["capabilities"] = capabilities
+        return toml_table(self.name, table)
 
 
 class Discovery(BaseModel):
@@ -232,8 +233,3 @@ def _fresh(name: str, taken: Collection[str]) -> str:
         number += 1
         fresh = f"{name}-{number}"
     return fresh
-
-
-def _quoted(text: str) -> str:
-    """Return text as a basic string of TOML, whose escapes are those of JSON."""
-    return orjson.dumps(text).decode()
