@@ -28,9 +28,9 @@ def commanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def field(text: str, name: str) -> str:
     """What a field of the form holds."""
-    found = re.search(rf'<input id="{name}" name="{name}" value="([^"]*)"', text)
-    assert found
-    return unescape(found[1])
+    match = re.search(rf'<input id="{name}" name="{name}" value="([^"]*)"', text)
+    assert match
+    return unescape(match[1])
 
 
 async def test_a_run_of_the_command_line_is_duplicated(commanded: Path) -> None:
