@@ -93,16 +93,15 @@ def keeping_identity(model: "BaseChatModel", ref: ModelRef) -> Iterator[None]:
         model: the chat model.
         ref: the identity under which it is asked.
     """
-    before = _identity(model)
+    first = _identity(model)
     try:
         yield
     finally:
-        after = _identity(model)
-        if after != before:
+        last = _identity(model)
+        if last != first:
             if id(model) not in _FIRST_IDENTITIES:
                 weakref.finalize(model, _FIRST_IDENTITIES.pop, id(model), None)
-            known = _FIRST_IDENTITIES.setdefault(id(model), {})
-            known[after[1]] = ref.endpoint.removeprefix(LANGCHAIN)
+            _FIRST_IDENTITIES.setdefault(id(model), {})[last[1]] = ref.endpoint.removeprefix(LANGCHAIN)
 
 
 def _identity(model: "BaseChatModel") -> tuple[str, str]:

@@ -7,7 +7,7 @@ import re
 import secrets
 import sys
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -19,7 +19,7 @@ from dokimasia.chat_models import LANGCHAIN, chat_model_spec, check_chat_model, 
 from dokimasia.domain.call import PEOPLE, ModelRef, ModelSpec, Sampling
 from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.errors import ConfigError
-from dokimasia.log import names_secret
+from dokimasia.log import Redactor, names_secret
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -338,7 +338,7 @@ def _model(name: str, table: dict[str, object], defaults: Mapping[str, int | flo
     model, endpoint, api_base, variable = (_optional_text(table, key, place) for key in texts)
     if model is None:
         raise ConfigError(f'{place}: the key model is missing, as in model = "openai/gpt-5"')
-    if variable is not None and not _VARIABLE.fullmatch(variable):
+    if variable is not None and (not _VARIABLE.fullmatch(variable) or _looks_like_key(variable)):
         raise ConfigError(f"{place}: api_key_env is the name of an environment variable, never the key itself")
     if api_base is not None:
         _check_address(api_base, place)
@@ -370,7 +370,12 @@ def _ref(name: str, model: str, endpoint: str | None, api_base: str | None) -> M
 
 def _sampling(table: dict[str, object], place: str) -> Sampling:
     _known_keys(table, Sampling.model_fields, place, "; what only the provider knows goes into [....sampling.extra]")
-    _refuse_literal_keys(_table(table, "extra", place), f"{place}, extra")
+    extra = _table(table, "extra", place)
+    _refuse_literal_keys(extra, f"{place}, extra")
+    for part in _objects_within(extra):
+        # Below the top, members of a JSON schema have any name, and are no texts; a `key` alone may be anything.
+        texts = {name for name, value in part.items() if isinstance(value, str)}
+        _refuse_literal_keys(texts - {"key"}, f"{place}, extra")
     return _validated(Sampling, table, place)
 
 
@@ -435,8 +440,26 @@ def _known_keys(table: Mapping[str, object], allowed: Iterable[str], place: str,
             raise ConfigError(f"{place}: there is no key {key}{nearest(key, allowed)}{hint}")
 
 
-def _refuse_literal_keys(table: Mapping[str, object], place: str) -> None:
-    for key in table:
+def _looks_like_key(variable: str) -> bool:
+    """Return whether a name of a variable is rather an API key, such as `AIzaSy...`: names are not of mixed case."""
+    return not variable.isupper() and not variable.islower() and Redactor()(variable) != variable
+
+
+def _objects_within(value: object) -> Iterator[Mapping[str, object]]:
+    """Yield a value of JSON and its members, at any depth, that are objects."""
+    members: Iterable[object] = ()
+    if isinstance(value, Mapping):
+        object_ = cast("Mapping[str, object]", value)
+        yield object_
+        members = object_.values()
+    elif isinstance(value, list | tuple):
+        members = cast("Sequence[object]", value)
+    for member in members:
+        yield from _objects_within(member)
+
+
+def _refuse_literal_keys(names: Iterable[str], place: str) -> None:
+    for key in names:
         if key.lower().replace("-", "_") in _LITERAL_KEYS:
             raise ConfigError(
                 f"{place}: a key does not stand in this file; export it and name the variable: "

@@ -205,14 +205,14 @@ def _discover(settings: "Settings", addresses: tuple[str, ...], *, write: bool, 
     from dokimasia.settings import CONFIG_NAME
 
     bases = {(spec.ref.model, spec.api_base) for spec in settings.models.values()}
-    found = asyncio.run(discover(addresses, taken=settings.models.keys()))
+    discovery = asyncio.run(discover(addresses, taken=settings.models.keys()))
     if as_json:
-        print_json(found.model_dump(mode="json"))
+        print_json(discovery.model_dump(mode="json"))
     else:
-        _print_discovered(found)
+        _print_discovered(discovery)
     if write:
         path = settings.config_path or Path(CONFIG_NAME)
-        fresh = [model for model in found.models if (model.model, model.api_base) not in bases]
+        fresh = [model for model in discovery.models if (model.model, model.api_base) not in bases]
         try:
             with path.open("a", encoding="utf-8") as file:
                 file.writelines(f"\n{model.lines}" for model in fresh)
@@ -221,19 +221,19 @@ def _discover(settings: "Settings", addresses: tuple[str, ...], *, write: bool, 
         click.echo(f"added {several(len(fresh), 'model')} to {path}", err=True)
 
 
-def _print_discovered(found: "Discovery") -> None:
-    seen = {True: MARKS["yes"], False: MARKS["no"], None: MARKS["unknown"]}
+def _print_discovered(discovery: "Discovery") -> None:
+    sight = {True: MARKS["yes"], False: MARKS["no"], None: MARKS["unknown"]}
     table = grid("model", "server", "address", "sees images", "context")
-    for model in found.models:
+    for model in discovery.models:
         context = "?" if model.context is None else f"{model.context:,}"
-        table.add_row(_plain(model.model), model.server, _plain(model.api_base), seen[model.vision], context)
+        table.add_row(_plain(model.model), model.server, _plain(model.api_base), sight[model.vision], context)
     out = console()
-    if found.models:
+    if discovery.models:
         out.print(table)
         out.print("For dokimasia.toml, where --write adds them:\n", style="dim")
-        for model in found.models:
+        for model in discovery.models:
             out.print(model.lines, markup=False, highlight=False)
-    for base in found.silent:
+    for base in discovery.silent:
         out.print(f"no server with models answers at {_plain(base)}", style="dim")
 
 

@@ -100,18 +100,19 @@ def _print_nearest(backend: Backend, run: str, text: str, *, as_json: bool, dry_
 
     body = {name: value for name, value in options.items() if value is not None}
     row = backend.find(run)
-    found = backend.call(operations.results.search, run=row.id, body={"text": text, "estimate": dry_run, **body})
+    near = backend.call(operations.results.search, run=row.id, body={"text": text, "estimate": dry_run, **body})
     if as_json:
-        print_json(found)
+        print_json(near)
         return
-    would, dollars = "would embed" if dry_run else "embedded", cost_text(found.cost)
-    say(f"{found.model} {would} {several(found.texts, 'text')} in {several(found.calls, 'call')}, for about {dollars}")
+    verb = "would embed" if dry_run else "embedded"
+    calls = f"{several(near.texts, 'text')} in {several(near.calls, 'call')}"
+    say(f"{near.model} {verb} {calls}, for about {cost_text(near.cost)}")
     if dry_run:
         return
     table = grid("similarity", "sample")
-    for near in found.samples:
-        table.add_row(f"{near.similarity:.2f}", escape(redact(near.sample)))
-    console().print(table if found.samples else f"run {row.id} has no text to search")
+    for sample in near.samples:
+        table.add_row(f"{sample.similarity:.2f}", escape(redact(sample.sample)))
+    console().print(table if near.samples else f"run {row.id} has no text to search")
 
 
 @click.command()

@@ -88,8 +88,7 @@ def missing_file(names: Sequence[str]) -> str | None:
     """Return the first argument that looks like a file and is none; None without one."""
     from dokimasia.integrations import missing_file as first_missing
 
-    lost = first_missing(names)
-    return None if lost is None else str(lost)
+    return first_missing(names)
 
 
 def read_sources(backend: "Backend", names: Sequence[str], files: FileOptions) -> "list[ResultsFile]":

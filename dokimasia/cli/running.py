@@ -29,7 +29,7 @@ from dokimasia.settings import Settings
 if TYPE_CHECKING:
     from dokimasia.runs.lifecycle import RunResult
 
-WHAT_WAS_READ = "read "
+DATA_NOTE = "read "
 """The beginning of the note on the files of a new run, which is printed first and as it stands."""
 
 ROOM_FOR_A_BAR = 110
@@ -91,11 +91,11 @@ class ProgressLine:
         for name, count in estimate.people.items():
             plan += f"; at most {several(count, 'question')} to {name}"
         for note in estimate.notes:
-            if note.startswith(WHAT_WAS_READ):
+            if note.startswith(DATA_NOTE):
                 say(note)
         say(f"run {run_id}: {several(estimate.samples, 'sample')}{plan}; cached calls are not re-sent")
         for note in estimate.notes:
-            if not note.startswith(WHAT_WAS_READ):
+            if not note.startswith(DATA_NOTE):
                 say(f"note: {note}")
         if self._console.is_terminal:
             self._live = LiveProgress(

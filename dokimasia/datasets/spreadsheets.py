@@ -107,8 +107,8 @@ def read_spreadsheet(path: Path, mapping: Mapping[str, str] = MappingProxyType({
         columns = mapped_columns(header, mapping, where=path)
         if columns.id is None:
             fields = dict.fromkeys((name for name in header if name not in columns.used()), "")
-            named = suggestion(fields, ("prompt", "category"))
-            return f"the first {unit} names no column 'id'{named}; --map id=COLUMN names another"
+            hint = suggestion(fields, ("prompt", "category"))
+            return f"the first {unit} names no column 'id'{hint}; --map id=COLUMN names another"
         return columns
 
     def read(number: int, cells: list[str], header: list[str], columns: Columns) -> Row | Problem:

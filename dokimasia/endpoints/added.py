@@ -19,6 +19,9 @@ HEADER = """\
 # same name in dokimasia.toml takes precedence. Keys are never here, only the names of their environment variables.
 """
 
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+"""A key of TOML that needs no quotes."""
+
 
 def added_table(settings: Settings, name: str) -> JsonObject:
     """Return the table of a model that was added to the home, as dokimasia.toml would have it.
@@ -63,11 +66,11 @@ def add_model(home: Home, settings: Settings, name: str, table: JsonObject) -> S
         ConfigError: the name is taken, a value is invalid, or the file cannot be written.
         InputError: a run that is queued, at work or waiting asks the model.
     """
-    changed = settings_with(settings, name, table)
+    new_settings = settings_with(settings, name, table)
     if name in settings.added:
         _require_unused(home, name, "changed")
     _write(settings, {**read_added_models(settings), name: table})
-    return changed
+    return new_settings
 
 
 def remove_model(home: Home, settings: Settings, name: str) -> Settings:
@@ -87,9 +90,8 @@ def remove_model(home: Home, settings: Settings, name: str) -> Settings:
 
 def field_of_fault(fault: str, fields: Iterable[str]) -> str:
     """Return the field that a message about a model's settings names first; empty if it names none."""
-    places = {field: re.search(rf"\b{re.escape(field)}\b", fault) for field in fields}
-    named = {field: place.start() for field, place in places.items() if place}
-    return min(named, key=lambda field: named[field], default="")
+    places = {field: match.start() for field in fields if (match := re.search(rf"\b{re.escape(field)}\b", fault))}
+    return min(places, key=lambda field: places[field], default="")
 
 
 def _where_it_is(settings: Settings, name: str) -> str:
@@ -101,20 +103,25 @@ def _where_it_is(settings: Settings, name: str) -> str:
 def _require_unused(home: Home, name: str, verb: str) -> None:
     unfinished = {*AT_WORK, "waiting"}
     for run in list_runs(home):
-        names = {part for shown in run.model_names for part in (shown, shown.rpartition(WAY)[0])}
+        names = {part for model in run.model_names for part in (model, model.rpartition(WAY)[0])}
         if run.status in unfinished and name in names:
             raise InputError(
                 f"{name!r} cannot be {verb} while run {run.id} ({run.status}) asks it: cancel the run, or wait for it"
             )
 
 
+def toml_table(name: str, table: JsonObject) -> str:
+    """Return the table of a model as dokimasia.toml has it.
+
+    Raises:
+        ConfigError: there is a null in it, or a number that is not finite.
+    """
+    title = name if _BARE.fullmatch(name) else _toml(name)
+    return "\n".join([f"[models.{title}]", *(f"{key} = {_toml(value)}" for key, value in table.items()), ""])
+
+
 def _write(settings: Settings, tables: Mapping[str, JsonObject]) -> None:
-    lines = [HEADER]
-    for name, table in tables.items():
-        lines.append(f"[models.{_toml(name)}]")
-        lines += [f"{key} = {_toml(value)}" for key, value in table.items()]
-        lines.append("")
-    text = "\n".join(lines)
+    text = "\n".join([HEADER, *(toml_table(name, table) for name, table in tables.items())])
     path = settings.added_path
     assert tomllib.loads(text).get("models", {}) == tables, f"{path} would not hold what was added"
     try:

@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 from urllib.parse import urlsplit
 
-import orjson
 from pydantic import BaseModel, Field, JsonValue
 
-from dokimasia.domain.call import Capability
 from dokimasia.domain.identity import JsonObject
+from dokimasia.endpoints.added import toml_table
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.connections import Connections, ask_json
+from dokimasia.log import Redactor
 
 ServerKind = Literal["vLLM", "Ollama", "llama.cpp", "LM Studio", "OpenAI format"]
 
@@ -60,10 +60,10 @@ class DiscoveredModel(BaseModel):
     @property
     def lines(self) -> str:
         """Its table for dokimasia.toml."""
-        known: dict[Capability, bool | None] = {"vision": self.vision, "tools": self.tools}
-        capabilities = [f'"{name}"' for name, has in known.items() if has]
-        text = f"[models.{self.name}]\nmodel = {_quoted(self.model)}\napi_base = {_quoted(self.api_base)}\n"
-        return text + (f"capabilities = [{', '.join(capabilities)}]\n" if capabilities else "")
+        table: JsonObject = {"model": self.model, "api_base": self.api_base}
+        if capabilities := [name for name, has in (("vision", self.vision), ("tools", self.tools)) if has]:
+            table["capabilities"] = capabilities
+        return toml_table(self.name, table)
 
 
 class Discovery(BaseModel):
@@ -130,32 +130,30 @@ class _Server:
         return reply if isinstance(reply, dict) else {}
 
     async def _ollama(self) -> list[DiscoveredModel]:
-        named = _named(_entries(await self._ask("/api/tags"), "models"), "name")
-        return [await self._ollama_model(name) for name in named]
+        names = _by_name(_entries(await self._ask("/api/tags"), "models"), "name")
+        return [await self._ollama_model(name) for name in names]
 
     async def _ollama_model(self, name: str) -> DiscoveredModel:
-        shown = await self._ask("/api/show", {"model": name})
-        capabilities = shown.get("capabilities")
-        lengths = [value for key, value in _object(shown, "model_info").items() if key.endswith(".context_length")]
-        known = capabilities if isinstance(capabilities, list) else None
-        return self._model(
-            name,
-            "Ollama",
-            vision=None if known is None else "vision" in known,
-            tools=None if known is None else "tools" in known,
-            context=lengths[0] if lengths else None,
+        description = await self._ask("/api/show", {"model": name})
+        capabilities = description.get("capabilities")
+        vision = tools = None
+        if isinstance(capabilities, list):
+            vision, tools = "vision" in capabilities, "tools" in capabilities
+        lengths = (
+            value for key, value in _object(description, "model_info").items() if key.endswith(".context_length")
         )
+        return self._model(name, "Ollama", vision=vision, tools=tools, context=next(lengths, None))
 
     async def _lm_studio(self) -> list[DiscoveredModel]:
         models: list[DiscoveredModel] = []
-        for key, entry in _named(_entries(await self._ask("/api/v1/models"), "models"), "key").items():
+        for key, entry in _by_name(_entries(await self._ask("/api/v1/models"), "models"), "key").items():
             if entry.get("type") == "embedding":
                 continue
-            can = _object(entry, "capabilities")
+            capabilities = _object(entry, "capabilities")
             loaded = [_object(instance, "config") for instance in _entries(entry, "loaded_instances")]
             contexts = [config["context_length"] for config in loaded if "context_length" in config]
             context = contexts[0] if contexts else entry.get("max_context_length")
-            vision, tools = can.get("vision"), can.get("trained_for_tool_use")
+            vision, tools = capabilities.get("vision"), capabilities.get("trained_for_tool_use")
             models.append(self._model(key, "LM Studio", vision=vision, tools=tools, context=context))
         return models
 
@@ -165,16 +163,16 @@ class _Server:
             return []
         vision = _object(props, "modalities").get("vision")
         context = _object(props, "default_generation_settings").get("n_ctx")
-        named = _named(_entries(await self._ask("/v1/models"), "data"), "id")
-        return [self._model(name, "llama.cpp", vision=vision, context=context) for name in named]
+        names = _by_name(_entries(await self._ask("/v1/models"), "data"), "id")
+        return [self._model(name, "llama.cpp", vision=vision, context=context) for name in names]
 
     async def _openai(self) -> list[DiscoveredModel]:
-        named = _named(_entries(await self._ask("/v1/models"), "data"), "id")
+        entries = _by_name(_entries(await self._ask("/v1/models"), "data"), "id")
         kind: ServerKind = "OpenAI format"
-        if named and all(entry.get("owned_by") == "vllm" or "max_model_len" in entry for entry in named.values()):
+        if entries and all(entry.get("owned_by") == "vllm" or "max_model_len" in entry for entry in entries.values()):
             version = (await self._ask("/version")).get("version")
             kind = "vLLM" if isinstance(version, str) else kind
-        return [self._model(name, kind, context=entry.get("max_model_len")) for name, entry in named.items()]
+        return [self._model(name, kind, context=entry.get("max_model_len")) for name, entry in entries.items()]
 
     def _model(
         self, name: str, server: ServerKind, *, vision: object = None, tools: object = None, context: object = None
@@ -196,14 +194,14 @@ def _entries(reply: Mapping[str, JsonValue], field: str) -> list[Mapping[str, Js
     return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
 
 
-def _named(entries: Sequence[Mapping[str, JsonValue]], field: str) -> dict[str, Mapping[str, JsonValue]]:
+def _by_name(entries: Sequence[Mapping[str, JsonValue]], field: str) -> dict[str, Mapping[str, JsonValue]]:
     """Return the first entries of a list by name, without those whose name cannot be printed on a line."""
-    named: dict[str, Mapping[str, JsonValue]] = {}
+    by_name: dict[str, Mapping[str, JsonValue]] = {}
     for entry in entries[:MOST_MODELS]:
         name = entry.get(field)
         if isinstance(name, str) and name.isprintable() and 0 < len(name) <= LONGEST_NAME:
-            named[name] = entry
-    return named
+            by_name[name] = entry
+    return by_name
 
 
 def _object(reply: Mapping[str, JsonValue], field: str) -> Mapping[str, JsonValue]:
@@ -219,7 +217,7 @@ def _base(address: str) -> str:
     """
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
-        raise ConfigError(f"{address!r} is not the address of a server, such as {LOOPBACK[0]}")
+        raise ConfigError(f"{Redactor()(address)!r} is not the address of a server, such as {LOOPBACK[0]}")
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/').removesuffix('/v1')}"
 
 
@@ -235,8 +233,3 @@ def _fresh(name: str, taken: Collection[str]) -> str:
         number += 1
         fresh = f"{name}-{number}"
     return fresh
-
-
-def _quoted(text: str) -> str:
-    """Return text as a basic string of TOML, whose escapes are those of JSON."""
-    return orjson.dumps(text).decode()

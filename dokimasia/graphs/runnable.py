@@ -386,10 +386,10 @@ def allow_in_checkpoints() -> None:
     but their validation. Without the list, as in another version of LangGraph, nothing changes.
     """
     kinds: set[type[Value]] = {Value}
-    added = list(kinds)
-    while added:
-        added = [kind for parent in added for kind in parent.__subclasses__() if kind not in kinds]
-        kinds.update(added)
+    parents = list(kinds)
+    while parents:
+        parents = [kind for parent in parents for kind in parent.__subclasses__() if kind not in kinds]
+        kinds.update(parents)
     names = {(kind.__module__, kind.__name__) for kind in kinds if kind.__module__.startswith("dokimasia.domain.")}
     with suppress(ImportError):
         serializer = importlib.import_module("langgraph.checkpoint.serde._msgpack")

@@ -1,8 +1,9 @@
 """The format of a file of results, known by its content, and its reader."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeGuard
 from zipfile import BadZipFile, ZipFile
 
 from dokimasia.datasets.lines import MAX_LINE_BYTES
@@ -30,14 +31,17 @@ ENDINGS = frozenset((".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".eval", ".xl
 """Endings that say that a missing file, and no run, was meant."""
 
 
-def is_results_file(name: str | Path) -> bool:
-    """Return whether a name is that of a file, by itself or as `NAME=FILE`, and no run."""
-    return isinstance(name, Path) or name_and_file(named_file(name))[1].is_file()
+def is_results_file(name: object) -> TypeGuard[str | Path]:
+    """Return whether a path or a text names a file, by itself or as `NAME=FILE`, and no run."""
+    return isinstance(name, Path) or (isinstance(name, str) and name_and_file(named_file(name))[1].is_file())
 
 
-def missing_file(names: Sequence[str | Path]) -> str | Path | None:
-    """Return the first name that looks like that of a file and is none; None without one."""
-    return next((name for name in names if Path(name).suffix.lower() in ENDINGS and not is_results_file(name)), None)
+def missing_file(names: Iterable[object]) -> str | None:
+    """Return the first text that looks like the name of a file and is none; None without one."""
+    for name in names:
+        if isinstance(name, str) and Path(name).suffix.lower() in ENDINGS and not is_results_file(name):
+            return name
+    return None
 
 
 def read_results(

@@ -197,21 +197,21 @@ async def check_judge(
         InputError: the data, the labels or the options cannot be used, or a run ended before its end, as by `max_cost`.
         Interrupted: it was asked to stop; the same call goes on.
     """
-    settled, _ = place_of(settings, home, data)
+    configuration, _ = place_of(settings, home, data)
     request = request_of(JudgeCheckRequest, "check_judge", {"judge": judge, "data": data, **fields})
-    services: dict[str, Any] = {"settings": settled, "observer": observer, "stop": stop}
+    services: dict[str, Any] = {"settings": configuration, "observer": observer, "stop": stop}
     planted, spent = request.data, 0.0
     if (planting := request.planting) is not None:
         result = await run(PERTURB, planting, **services)
         _check_finished(result)
-        with Home.open(settled.home, write=False) as opened:
-            detail = one_run(OperationContext(settings=settled, home=opened), result.run)
+        with Home.open(configuration.home, write=False) as opened:
+            detail = one_run(OperationContext(settings=configuration, home=opened), result.run)
         planted, spent = Path(result.run), detail.spent.cost
     if request.labels is not None:
-        import_checks(settled, str(planted), request.labels, who=LABELLER)
+        import_checks(configuration, str(planted), request.labels, who=LABELLER)
     result = await run(PROBE, request.probing(planted, spent=spent), **services)
     _check_finished(result)
-    with Home.open(settled.home, write=False) as opened:
+    with Home.open(configuration.home, write=False) as opened:
         check, passport = check_of(
             opened, request.judge, (result.run,), reference=request.reference or "", seed=request.seed
         )

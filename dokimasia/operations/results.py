@@ -10,8 +10,10 @@ from typing import Annotated, Literal, cast, get_args
 
 from pydantic import BaseModel, Field, StringConstraints
 
+from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import NotFound
+from dokimasia.gateway.budget import Budget
 from dokimasia.operations.operation import (
     MOST,
     After,
@@ -126,26 +128,25 @@ async def search(context: OperationContext, run: str, body: SearchSent) -> Sampl
 
     The configuration names the model: `embedding = "MODEL"` in `dokimasia.toml`.
     """
-    from dokimasia.runs.reading.meaning import embedding_model, look_up, search_by_meaning, text_batches
+    from dokimasia.runs.reading.meaning import search_by_meaning
 
-    row, spec = context.run(run), embedding_model(context.settings)
-    batches = await asyncio.to_thread(text_batches, context.home, row.id, spec.ref, answers=body.answers)
-    search = await asyncio.to_thread(look_up, context.home, spec, batches, body.text)
+    def budget(spec: ModelSpec) -> Budget:
+        return Budget(body.max_cost, above=context.budgets_for({spec.ref.name: spec}))
+
+    meaning_search = await search_by_meaning(
+        context.home,
+        context.run(run).id,
+        body.text,
+        settings=context.settings,
+        answers=body.answers,
+        estimate=body.estimate,
+        budget=budget,
+    )
     if body.estimate:
-        return SamplesNear(model=search.model, **search.price._asdict(), samples=[])
-    if search.similarities is None:
-        search = await search_by_meaning(
-            context.home,
-            row.id,
-            body.text,
-            settings=context.settings,
-            answers=body.answers,
-            max_cost=body.max_cost,
-            above=context.budgets_for({spec.ref.name: spec}),
-        )
-    nearest = sorted((search.similarities or {}).items(), key=lambda entry: -entry[1])[: body.limit]
+        return SamplesNear(model=meaning_search.model, **meaning_search.price._asdict(), samples=[])
+    nearest = sorted((meaning_search.similarities or {}).items(), key=lambda entry: -entry[1])[: body.limit]
     samples = [NearSample(sample=sample, similarity=similarity) for sample, similarity in nearest]
-    return SamplesNear(model=search.model, **search.price._asdict(), samples=samples)
+    return SamplesNear(model=meaning_search.model, **meaning_search.price._asdict(), samples=samples)
 
 
 @operation("GET", "/runs/{run}/report", tag="results", slow=True, files=(HTML, MARKDOWN, PLAIN), file="the report")

@@ -1,8 +1,7 @@
 """Python functions that read, compare, correct, continue and write what runs left in a home."""
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, overload
@@ -29,7 +28,7 @@ from dokimasia.report.comparison import RunComparison
 from dokimasia.report.gate import Gate
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.forking import fork as fork_run
-from dokimasia.runs.lifecycle import HomeLike, RunLike, RunResult, name_of_run, place_of
+from dokimasia.runs.lifecycle import HomeLike, RunLike, RunResult, name_of_run, open_for_reading, place_of
 from dokimasia.runs.lifecycle import resume as resume_run
 from dokimasia.runs.method import Export
 from dokimasia.runs.observer import Observer
@@ -59,16 +58,6 @@ WHOLE = 2**31
 """A page limit with which a list is read on one page."""
 
 
-@contextmanager
-def _reading(settings: Settings, home: Home | None) -> Iterator[Home]:
-    """Yield the open home that is given, or that of the settings, open for reading."""
-    if home is not None:
-        yield home
-        return
-    with Home.open(settings.home, write=False) as opened:
-        yield opened
-
-
 async def _read(
     settings: Settings | None, home: HomeLike | None, work: Callable[[OperationContext], T], *runs: object
 ) -> T:
@@ -80,11 +69,11 @@ async def _read(
         work: reads in the open home.
         runs: the runs that are read, of which a `RunResult` knows its home.
     """
-    settled, opened_home = place_of(settings, home, *runs)
+    configuration, opened_home = place_of(settings, home, *runs)
 
     def read() -> T:
-        with _reading(settled, opened_home) as opened:
-            return work(OperationContext(settings=settled, home=opened))
+        with open_for_reading(configuration, opened_home) as opened:
+            return work(OperationContext(settings=configuration, home=opened))
 
     return await asyncio.to_thread(read)
 
@@ -222,10 +211,10 @@ async def diff(
     names = [first, *others]
     if second is not None:
         names.append(second)
-    if len(names) == 1 and not (isinstance(first, str | Path) and is_results_file(first)):
+    if len(names) == 1 and not is_results_file(first):
         names.append("last")
     _refuse_missing(names)
-    if len(names) > 2 or any(isinstance(name, str | Path) and is_results_file(name) for name in names):
+    if len(names) > 2 or any(map(is_results_file, names)):
         from dokimasia.runs.reading.result_files import compare_results
 
         def compare_files() -> "ResultsComparison":
@@ -250,9 +239,9 @@ def _refuse_missing(names: Sequence[Path | RunLike]) -> None:
     """
     from dokimasia.integrations import missing_file
 
-    lost = missing_file([name for name in names if isinstance(name, str | Path)])
-    if lost is not None:
-        raise NotFound(f"there is no file {lost}")
+    file = missing_file(names)
+    if file is not None:
+        raise NotFound(f"there is no file {file}")
 
 
 def _sources(
@@ -276,17 +265,17 @@ def _sources(
     from dokimasia.runs.reading.result_files import results_of_run
 
     columns = columns or {}
-    check_columns(columns, [name for name in names if isinstance(name, str | Path) and is_results_file(name)])
+    check_columns(columns, [name for name in names if is_results_file(name)])
     sources: list[ResultsFile] = []
     for name in names:
-        if isinstance(name, str | Path) and is_results_file(name):
+        if is_results_file(name):
             own = columns_of_file(columns, name)
             source = read_results(named_file(name), format=format, scorer=scorer, columns=own)
             if source.path.is_relative_to(Path.cwd()):
                 source = replace(source, path=source.path.relative_to(Path.cwd()))
             sources.append(source)
         else:
-            with _reading(*place) as opened:
+            with open_for_reading(*place) as opened:
                 sources.append(results_of_run(opened, resolve_run(opened, _run_or_path(name))))
     return sources
 
@@ -398,8 +387,8 @@ async def open_bundle(path: str | Path, *, settings: Settings | None = None, hom
         InputError: the file is no bundle, is damaged, or was written by a newer version.
         StorageError: the home cannot be written.
     """
-    settled, _ = place_of(settings, home)
-    return await add_bundle(Path(path), settled.home)
+    configuration, _ = place_of(settings, home)
+    return await add_bundle(Path(path), configuration.home)
 
 
 @python_verb(columns="--map", source_format="--from", output="-o")
@@ -436,10 +425,10 @@ async def export(
 
     _refuse_missing([run])
     place = place_of(settings, home, run)
-    if isinstance(run, str | Path) and is_results_file(run):
+    if is_results_file(run):
         rows = export_results(_sources([run], place, source_format, scorer, columns))
     else:
-        with _reading(*place) as opened:
+        with open_for_reading(*place) as opened:
             rows = await export_rows(opened, resolve_run(opened, _run_or_path(run)))
     if output is not None:
         path = Path(output)
@@ -491,17 +480,17 @@ async def write_report(
         names += run
     _refuse_missing(names)
     path = None if output is None else Path(output)
-    settled, opened_home = place_of(settings, home, *names)
-    redact = Redactor(settled.secrets)
-    if len(names) > 1 or any(isinstance(name, str | Path) and is_results_file(name) for name in names):
-        sources = _sources(names, (settled, opened_home), source_format, scorer, columns)
+    configuration, opened_home = place_of(settings, home, *names)
+    redact = Redactor(configuration.secrets)
+    if len(names) > 1 or any(map(is_results_file, names)):
+        sources = _sources(names, (configuration, opened_home), source_format, scorer, columns)
         format = format_of(path)
         comparison = compare_results(sources, scale=scale, alone=True)
         page = redact(render(results_report(comparison), format).decode()).encode()
         path = path or report_file(list(map(_run_or_path, names)), format)
         write_whole(path, page)
         return path
-    with _reading(settled, opened_home) as opened:
+    with open_for_reading(configuration, opened_home) as opened:
         row = resolve_run(opened, _run_or_path(names[0]))
         written = await write(opened, row, output=path, samples=samples, redact=redact)
     return written.path
@@ -742,16 +731,16 @@ async def resume(
         ConfigError: a chat model is missing, or prompts or graphs are not those of the run any more.
         Interrupted: the run was asked to stop again.
     """
-    settled, opened_home = place_of(settings, home, run)
+    configuration, opened_home = place_of(settings, home, run)
     request_of(Invocation, "resume", changes)
     if not isinstance(run, Run):
-        with _reading(settled, opened_home) as opened:
+        with open_for_reading(configuration, opened_home) as opened:
             run = resolve_run(opened, name_of_run(run))
     named = retry if isinstance(retry, str) else ",".join(retry or ()) if retry is not True else ""
     kinds = retryable(named) if retry else ()
     return await resume_run(
         run,
-        settings=settled,
+        settings=configuration,
         changes=changes,
         observer=observer,
         stop=stop,
@@ -787,12 +776,12 @@ async def fork(
     """
     names = ("observer", "stop", "transports", "chat_models", "given")
     services: JsonObject = {name: fields.pop(name) for name in names if name in fields}
-    settled, opened_home = place_of(settings, home, parent)
+    configuration, opened_home = place_of(settings, home, parent)
     fork_request = request_of(ForkRequest, "fork", fields) if request is None else request
     if not isinstance(parent, Run):
-        with _reading(settled, opened_home) as opened:
+        with open_for_reading(configuration, opened_home) as opened:
             parent = resolve_run(opened, name_of_run(parent))
-    return await fork_run(parent, fork_request, settings=settled, home=opened_home, **services)
+    return await fork_run(parent, fork_request, settings=configuration, home=opened_home, **services)
 
 
 def _path(file: str | Path | None) -> Path | None:

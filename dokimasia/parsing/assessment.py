@@ -62,8 +62,8 @@ def parse_reasoned_assessment(text: str, n_a: int, n_b: int) -> RubricAssessment
     Raises:
         UnparsableReply, ValueError: as `parse_rubric_assessment`.
     """
-    kept, reasons = _reasons_aside(spoken(text))
-    assessment = parse_rubric_assessment(kept, n_a, n_b)
+    results, reasons = _reasons_aside(spoken(text))
+    assessment = parse_rubric_assessment(results, n_a, n_b)
     reasons_a, reasons_b = (
         tuple(reason_of(reasons.get((group, number))) for number in range(count))
         for group, count in (("a", n_a), ("b", n_b))
@@ -76,28 +76,28 @@ def _reasons_aside(reply: str) -> tuple[str, dict[tuple[str, int], str]]:
 
     Where a reply that repeats its assessment gives two reasons for a result, neither counts.
     """
-    kept: list[str] = []
+    rest: list[str] = []
     reasons: dict[tuple[str, int], str] = {}
     group, results, ahead = "", 0, False
     start, opened = 0, -1
-    for found in matches(_PARTS, reply):
-        closes, name = bool(found["end"]), found["name"].casefold()
+    for part in matches(_PARTS, reply):
+        closes, name = bool(part["end"]), part["name"].casefold()
         if opened >= 0:
             if name != "reason" or not closes:
                 continue
-            place, reason = (group, results if ahead else results - 1), reply[opened : found.start()]
+            place, reason = (group, results if ahead else results - 1), reply[opened : part.start()]
             if reasons.setdefault(place, reason) != reason:
                 reasons[place] = ""
-            start, opened = found.end(), -1
+            start, opened = part.end(), -1
         elif name == "reason" and not closes:
             ahead = ahead or not results
-            kept.append(reply[start : found.start()])
-            start, opened = found.start(), found.end()
+            rest.append(reply[start : part.start()])
+            start, opened = part.start(), part.end()
         elif name == "result":
             results += not closes
         elif not closes:
             group, results, ahead = name[-1], 0, False
-    return "\n".join([*kept, reply[start:]]), reasons
+    return "\n".join([*rest, reply[start:]]), reasons
 
 
 def _assessment(body: str, n_a: int, n_b: int) -> RubricAssessment:

@@ -208,9 +208,9 @@ def _read_scores(
     def is_stated(line: str) -> bool:
         return _stated_in(line) is not None
 
-    said = own_form(text, is_stated)
-    lines, rest = _score_lines(said)
-    where = outside(text, said, lambda part: sum(map(is_stated, part.split("\n"))))
+    statements = own_form(text, is_stated)
+    lines, rest = _score_lines(statements)
+    where = outside(text, statements, lambda part: sum(map(is_stated, part.split("\n"))))
     missing = f"there is no line of the form 'N | score: [S]'{where} for criterion"
     faults: list[str] = []
     scores = tried(

@@ -135,18 +135,18 @@ def without_quoted(text: str) -> str:
     return _IN_MARKS.sub(LEFT_OUT, text)
 
 
-def outside(text: str, said: str, count: Callable[[str], int]) -> str:
+def outside(text: str, statements: str, count: Callable[[str], int]) -> str:
     """Return ` outside of quotes and code` if a reply has more of a form than its own statements; else an empty text.
 
     Completes the reason that a form is missing: a reply that nowhere has it is not told of quotes.
 
     Args:
         text: the whole reply.
-        said: its own statements.
+        statements: its own statements.
         count: returns how often a text has the form.
     """
     whole = spoken(text)
-    return " outside of quotes and code" if said != whole and count(whole) > count(said) else ""
+    return " outside of quotes and code" if statements != whole and count(whole) > count(statements) else ""
 
 
 def is_empty_talk(text: str) -> bool:

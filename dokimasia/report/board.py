@@ -193,16 +193,9 @@ def _writer(board: Board) -> Callable[[float], str]:
 def _table(board: Board) -> Table:
     several = len(board.data) > 1
     columns = [Column("rank"), Column("model", numeric=False), Column("ranks that hold")]
-    columns += (
-        [
-            Column(
-                f"unweighted mean of {len(board.data)}",
-                meaning="each data set counts the same, whatever its number of samples",
-            )
-        ]
-        if several
-        else []
-    )
+    if several:
+        meaning = "each data set counts the same, whatever its number of samples"
+        columns.append(Column(f"unweighted mean of {len(board.data)}", meaning=meaning))
     columns += [Column(data.title) for data in board.data]
     rows: list[list[Cell]] = []
     for name, model in board.ordered.items():

@@ -140,12 +140,12 @@ def _check_services(
     Raises:
         ConfigError: an argument is unknown; the message names it, and the options of the graph.
     """
-    known = (*own, *ContextServices.__annotations__)
-    for name in services.keys() - set(known):
-        hint = nearest(name, (*known, *options))
+    arguments = (*own, *ContextServices.__annotations__)
+    for name in services.keys() - set(arguments):
+        hint = nearest(name, (*arguments, *options))
         if name in options:
             hint = f": it is an option of the graph, options={{{name!r}: ...}}"
-        listed = f"; it takes {', '.join(known)}"
+        listed = f"; it takes {', '.join(arguments)}"
         if options:
             listed += f"; the graph has the options {', '.join(options)}"
         raise ConfigError(f"{function} takes no {name}={hint}{listed}")

@@ -2,9 +2,9 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -158,15 +158,25 @@ def place_of(settings: Settings | None, home: HomeLike | None, *runs: object) ->
         home: a home in place of that of the settings.
         runs: runs that are read; without settings and a home, the home is that of the first `RunResult`.
     """
-    settled = settings or load_settings()
+    configuration = settings or load_settings()
     if isinstance(home, Home):
-        return settled, home
+        return configuration, home
     if home is not None:
-        return settled.at(home), None
+        return configuration.at(home), None
     results = [run for run in runs if isinstance(run, RunResult) and run.home is not None]
     if settings is None and results and results[0].home is not None:
-        return settled.at(results[0].home), None
-    return settled, None
+        return configuration.at(results[0].home), None
+    return configuration, None
+
+
+@contextmanager
+def open_for_reading(settings: Settings, home: Home | None) -> Iterator[Home]:
+    """Yield the open home, or else that of the settings, open for reading."""
+    if home is not None:
+        yield home
+        return
+    with Home.open(settings.home, write=False) as opened:
+        yield opened
 
 
 async def run(
@@ -405,7 +415,7 @@ async def carry_out(
                     answered = count_calls(home, run.id)
                 notes = expected.notes
                 if new and isinstance(request, DataRequest) and session.forked is None:
-                    notes = (what_was_read(run, plan, expected.samples), *notes)
+                    notes = (data_note(run, plan, expected.samples), *notes)
                 observer.planned(run.id, expected.model_copy(update={"answered": answered, "notes": notes}))
                 job = Job(session, run, plan, request, services, observer)
                 left: FailureKind | None = None
@@ -427,11 +437,11 @@ MOST_REASONS = 2
 """How many reasons for leaving data out are listed where a run begins; the others are counted."""
 
 
-def what_was_read(run: Run, plan: RunPlan, samples: int) -> str:
+def data_note(run: Run, plan: RunPlan, samples: int) -> str:
     """Return a line on the files that a new run was accepted with: samples, models of stored answers, and what was left out.
 
     Examples:
-        >>> what_was_read(run, plan, 84)  # doctest: +SKIP
+        >>> data_note(run, plan, 84)  # doctest: +SKIP
         "read world.jsonl: 84 samples; stored answers of llava; left out 1: world.jsonl, line 3: the field 'id' is missing"
     """
     parts = [several(samples, "sample")]

@@ -48,9 +48,9 @@ def in_python(text: str, arguments: Mapping[str, str]) -> str:
             return match[0]
         if flag in arguments:
             return _with_value(arguments[flag], match["value"])
-        switched_off = flag.replace("--no-", "--", 1)
-        if switched_off in arguments:
-            return f"{arguments[switched_off]}=False"
+        switch = flag.replace("--no-", "--", 1)
+        if switch in arguments:
+            return f"{arguments[switch]}=False"
         return match[0]
 
     return _WORDS.sub(argument, text)
@@ -112,9 +112,9 @@ def python_verb(request: type[BaseModel] | None = None, /, **options: str) -> Ca
         arguments |= {flag: name for name, flag in options.items()}
 
         @wraps(function)
-        async def call(*given: object, **named: object) -> object:
+        async def call(*positional: object, **keywords: object) -> object:
             with errors_in_python(arguments):
-                return await function(*given, **named)
+                return await function(*positional, **keywords)
 
         return cast("F", call)
 

@@ -7,14 +7,13 @@ from http import HTTPStatus
 from typing import NamedTuple, cast, get_args
 from urllib.parse import urlencode
 
-from dokimasia.domain.call import ModelRef
 from dokimasia.domain.judgement import Answered, FailureKind
 from dokimasia.operations.operation import RequestRefused
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name
 from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.reading.inspection import SampleGrouping, sample_groupings
-from dokimasia.runs.reading.meaning import MeaningSearch, TextBatch, embedding_model, look_up, text_batches
+from dokimasia.runs.reading.meaning import MeaningSearch, SearchableText, embedding_model, look_up, searchable_texts
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.comments import comment_counts
@@ -126,15 +125,15 @@ def filterable_run(home: Home, run: Run, settings: Settings) -> FilterableRun:
 def _look_up(home: Home, run: Run, settings: Settings, text: str, answers: bool) -> MeaningSearch:
     spec = embedding_model(settings)
     if run.status == "done":
-        batches = _batches(home, run.id, spec.ref.model_dump_json(), answers, home_version(home))
+        texts = _texts(home, run.id, answers, home_version(home))
     else:
-        batches = text_batches(home, run.id, spec.ref, answers=answers)
-    return look_up(home, spec, batches, text)
+        texts = searchable_texts(home, run.id, answers=answers)
+    return look_up(home, spec, texts, text)
 
 
 @lru_cache(maxsize=8)
-def _batches(home: Home, run_id: str, model: str, answers: bool, changes: tuple[object, ...]) -> tuple[TextBatch, ...]:
-    return text_batches(home, run_id, ModelRef.model_validate_json(model), answers=answers)
+def _texts(home: Home, run_id: str, answers: bool, changes: tuple[object, ...]) -> tuple[SearchableText, ...]:
+    return searchable_texts(home, run_id, answers=answers)
 
 
 def corrected_samples(home: Home, run: Run) -> Mapping[str, frozenset[str]]:

@@ -222,8 +222,8 @@ class Incoming:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         upload = Upload(id=id, name="", created_at=now, by=by, files=files)
         suffix = f" and {len(files) - 1} more" if len(files) > 1 else ""
-        led_by = next(iter(upload.sets), first) + suffix
-        name = (name or default)[:200] or (upload.sets[0] if len(upload.sets) == 1 else led_by)
+        title = next(iter(upload.sets), first) + suffix
+        name = (name or default)[:200] or (upload.sets[0] if len(upload.sets) == 1 else title)
         alone = len(files) == 1 and not _has_image_ending(first) and not first.endswith(PROMPT)
         data = first if alone else upload.sets[0] if len(upload.sets) == 1 else ""
         folder = _folder(name) if not upload.sets and any(_has_image_ending(file.name) for file in files) else FILES
@@ -569,7 +569,7 @@ class Uploads:
 
 
 RUN = "run:"
-"""What stands before a run's id where a request names a file that the run was given, as in `run:ID/NAME`."""
+"""The prefix of a file that a run was given, as a request names it: `run:ID/NAME`."""
 
 
 def files_of_run(run: Run) -> dict[str, Path]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import orjson
 
-from dokimasia.domain.call import CallResult, ModelCall, ModelReply
+from dokimasia.domain.call import CallResult, ModelCall, ModelRef, ModelReply
 from dokimasia.domain.identity import canonical_json, digest
 from dokimasia.errors import NotFound, StorageError
 from dokimasia.storage.content.envelope import fold, read_call, read_reply, reply_digest, text_hash, unfold
@@ -32,6 +32,13 @@ class CallFigures(NamedTuple):
     label: str
     model: str
     latency: float | None = None
+
+
+class EmbeddedText(NamedTuple):
+    """Where the vector of a text is: the key of a call, and the text's place in it."""
+
+    call: str
+    place: int
 
 
 class StoredCall(NamedTuple):
@@ -157,6 +164,15 @@ class SqliteLedger:
         sql = "SELECT key, input_tokens, output_tokens, cost, label, model, latency FROM calls WHERE key IN ({marks})"
         figures = {key: CallFigures(*columns) for key, *columns in self._home.all_among(sql, unique_keys)}
         return {key: figures[key] for key in unique_keys if key in figures}
+
+    def embedded_texts(self, model: ModelRef) -> dict[str, EmbeddedText]:
+        """Return where the vectors of all texts are that a model has embedded, by the hashes of the texts."""
+        sql = "SELECT key, request FROM calls WHERE kind = 'embedding' AND model = ? AND endpoint = ? ORDER BY key"
+        embedded: dict[str, EmbeddedText] = {}
+        for key, request in self._home.all(sql, (model.model, model.endpoint)):
+            for place, text in enumerate(orjson.loads(request)["texts"]):
+                embedded.setdefault(text["text_ref"], EmbeddedText(key, place))
+        return embedded
 
     def days_of(self, keys: Iterable[str]) -> tuple[str, str] | None:
         """Return the first and the last day, in UTC, on which the calls were answered; None for no calls."""

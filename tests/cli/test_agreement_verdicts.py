@@ -73,20 +73,8 @@ def test_the_scale_of_the_draw_goes_along_from_form_to_agreement(
 ) -> None:
     """What `read` writes has the draw's scale, so that `agreement` compares verdicts without --scale; two scales are refused."""
     forms, path = tmp_path / "forms", tmp_path / "said.jsonl"
-    draw = [
-        "annotate",
-        "draw",
-        place.judged,
-        "--annotators",
-        "anna",
-        "--cases",
-        "6",
-        "--scale",
-        "0-1",
-        "-o",
-        str(forms),
-    ]
-    assert run([*draw, *place.home]) == 0
+    options = ["--annotators", "anna", "--cases", "6", "--scale", "0-1"]
+    assert run(["annotate", "draw", place.judged, *options, "-o", str(forms), *place.home]) == 0
     rows = map(json.loads, (forms / "anna" / "items.jsonl").read_text().splitlines())
     filled = tmp_path / "anna.jsonl"
     filled.write_text(

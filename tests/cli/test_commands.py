@@ -59,28 +59,42 @@ def test_a_misspelt_verb_is_answered_with_the_nearest(capsys: pytest.CaptureFixt
     assert "did you mean 'evaluate'?" in capsys.readouterr().err
 
 
+def distance(planted: float, measured: float, figure: dict[str, float]) -> float:
+    """How far a planted value lies from the measured one, as a part of the way to the end of the interval on that side."""
+    if planted == measured:
+        return 0.0
+    return (planted - measured) / (figure["high" if planted > measured else "low"] - measured)
+
+
 def test_the_demo_holds_the_measurement_against_the_truth(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The demo ends with measured and planted scores of every simulated model, and the intervals contain the truth."""
-    demo = ["demo", "--samples", "35", "--seed", "2", "--home", str(tmp_path / "home")]
+    """The demo has measured and planted figures of every simulated model; intervals of 95 % contain the truth, but for chance.
+
+    Of so many intervals one may miss whatever the seed: few do, and none by as much again as it is wide.
+    """
+    demo = ["demo", "--samples", "35", "--home", str(tmp_path / "home")]
     assert run([*demo, "--json"]) == 0
     first = capsys.readouterr()
     shown = json.loads(first.out)
     assert len(shown["planted"]) == 5
+    distances: dict[tuple[str, ...], float] = {}
     for name, expected in shown["planted"].items():
         score = shown["models"][name]["score"]
-        assert score["low"] <= expected <= score["high"], name
+        distances[name,] = distance(expected, score["mean"], score)
         assert shown["models"][name]["coverage"] >= 0.95
     refined = shown["refinement"]
     assert list(refined["planted"]) == ["sim/hasty", "sim/weak"]
     for name, arms in refined["planted"].items():
         for arm, expected in arms.items():
             accuracy = refined["models"][name]["arms"][arm]["accuracy"]
-            assert accuracy["low"] <= expected <= accuracy["high"], (name, arm)
+            distances[name, arm] = distance(expected, accuracy["share"], accuracy)
     probed = shown["probe"]["tasks"]["image-to-text"]["judges"]
     for judge, evaluators in shown["probe"]["planted"].items():
         for evaluator, expected in evaluators.items():
             missed = probed[judge]["evaluators"][evaluator]["undetected"]
-            assert missed["low"] <= expected[""] <= missed["high"], (judge, evaluator)
+            distances[judge, evaluator] = distance(expected[""], missed["share"], missed)
+    assert len(distances) == 15
+    assert max(distances.values()) < 2, distances
+    assert sum(value > 1 for value in distances.values()) <= 3, distances
     assert run(demo) == 0
     text = capsys.readouterr()
     assert text.out.startswith("Simulated models:")

@@ -135,13 +135,13 @@ def replaying(replies: Replies) -> Callable[[BaseHTTPRequestHandler, str, bytes]
 def servers() -> Iterator[list[str]]:
     """The four servers, and the addresses that they listen at."""
     with ExitStack() as stack:
-        yield [stack.enter_context(serving(replaying(one))) for one in (VLLM, OLLAMA, LLAMA_CPP, LM_STUDIO)]
+        yield [stack.enter_context(serving(replaying(replies))) for replies in (VLLM, OLLAMA, LLAMA_CPP, LM_STUDIO)]
 
 
 def test_each_server_is_told_by_what_it_answers(servers: list[str]) -> None:
     """Server, models, sight, tools and context come from the documented replies; an embedding model is left out."""
-    found = asyncio.run(discover([*servers, "http://127.0.0.1:9/v1"]))
-    assert [(one.server, one.model, one.vision, one.tools, one.context) for one in found.models] == [
+    result = asyncio.run(discover([*servers, "http://127.0.0.1:9/v1"]))
+    assert [(model.server, model.model, model.vision, model.tools, model.context) for model in result.models] == [
         ("vLLM", "hosted_vllm/Qwen/Qwen2.5-VL-7B-Instruct", None, None, 32768),
         ("Ollama", "ollama/gemma3:latest", True, False, 131072),
         ("Ollama", "ollama/qwen3:8b", False, True, 40960),
@@ -149,7 +149,7 @@ def test_each_server_is_told_by_what_it_answers(servers: list[str]) -> None:
         ("LM Studio", "lm_studio/mistralai/devstral-small-2-2512", True, True, 8192),
         ("LM Studio", "lm_studio/google/gemma-3-1b", False, False, 32768),
     ]
-    assert found.silent == ["http://127.0.0.1:9"]
+    assert result.silent == ["http://127.0.0.1:9"]
 
 
 def test_the_lines_are_a_configuration_by_which_each_model_is_reached(
@@ -159,10 +159,10 @@ def test_the_lines_are_a_configuration_by_which_each_model_is_reached(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "dokimasia.toml").write_text('[models.gemma3-latest]\nmodel = "openai/gpt-4o"\n')
     assert run(["models", "--discover", "--write", *servers]) == 0
-    said = capsys.readouterr()
-    assert "added 6 models to" in said.err
-    assert "LM Studio" in said.out
-    assert '[models.gemma3-latest-2]\nmodel = "ollama/gemma3:latest"' in said.out
+    printed = capsys.readouterr()
+    assert "added 6 models to" in printed.err
+    assert "LM Studio" in printed.out
+    assert '[models.gemma3-latest-2]\nmodel = "ollama/gemma3:latest"' in printed.out
     settings = load_settings(cwd=tmp_path, env={})
     assert len(settings.models) == 7
     assert settings.models["gemma3-latest-2"].capabilities == ("vision",)
@@ -178,14 +178,14 @@ def test_without_addresses_only_this_machine_is_asked(monkeypatch: pytest.Monkey
     """The usual ports of loopback, and nothing else."""
     assert {urlsplit(address).hostname for address in LOOPBACK} == {"127.0.0.1"}
     assert {urlsplit(address).port for address in LOOPBACK} >= {8000, 11434, 8080, 1234}
-    asked: list[str] = []
+    urls: list[str] = []
 
     async def ask(connections: object, url: str, **_: object) -> None:
-        asked.append(url)
+        urls.append(url)
 
     monkeypatch.setattr(discovery, "ask_json", ask)
     assert asyncio.run(discover()).silent == list(LOOPBACK)
-    assert {f"http://{urlsplit(url).netloc}" for url in asked} == set(LOOPBACK)
+    assert {f"http://{urlsplit(url).netloc}" for url in urls} == set(LOOPBACK)
 
 
 def test_replies_out_of_bounds_are_no_models(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,17 +210,18 @@ def test_replies_out_of_bounds_are_no_models(monkeypatch: pytest.MonkeyPatch) ->
         send(handler, json.dumps({"data": [{"id": "a\x1b[2Jb"}, {"id": 'fine"\\'}, {"id": "n" * 301}]}).encode())
 
     with ExitStack() as stack:
-        addresses = [stack.enter_context(serving(one)) for one in (large, late, moved, garbled, hostile)]
-        found = asyncio.run(discover(addresses, seconds=0.5))
+        addresses = [stack.enter_context(serving(answer)) for answer in (large, late, moved, garbled, hostile)]
+        result = asyncio.run(discover(addresses, seconds=0.5))
         release.set()
-    assert found.silent == addresses[:4]
-    (model,) = found.models
+    assert result.silent == addresses[:4]
+    (model,) = result.models
     assert (model.server, model.model, model.name) == ("OpenAI format", 'openai/fine"\\', "fine")
     assert 'model = "openai/fine\\"\\\\"' in model.lines
 
 
 @pytest.mark.parametrize("address", ["ftp://127.0.0.1", "127.0.0.1:8000", "http://user:secret@127.0.0.1:8000"])
 def test_what_is_no_address_is_refused(address: str) -> None:
-    """An address is of HTTP, without a user."""
-    with pytest.raises(ConfigError, match="is not the address of a server"):
+    """An address is of HTTP, without a user, whose password the error does not repeat."""
+    with pytest.raises(ConfigError, match="is not the address of a server") as refused:
         asyncio.run(discover([address]))
+    assert "secret" not in str(refused.value)

@@ -2,18 +2,19 @@
 
 import random
 from collections.abc import Sequence
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from dokimasia.algorithms.gating import summarise
 from dokimasia.domain.judgement import FailureKind
+from dokimasia.methods.audit import METHOD
 from dokimasia.methods.audit.figures import AuditRow, blind_scores, judged_samples, samples_by_domain, scores_by_model
 from dokimasia.methods.audit.report import scores
 from dokimasia.report.blocks import Table, plain
 from dokimasia.report.data import ReportData
 from dokimasia.report.fields import as_json
+from tests.drawn import FACTS
 
 A, B = 3, 4
 
@@ -241,7 +242,7 @@ def test_models_stand_in_groups_with_their_parameters() -> None:
     }
 
     def tables() -> list[Table]:
-        drawn = scores(ReportData(cast("Any", None), cast("Any", SimpleNamespace(models=())), summary))
+        drawn = scores(ReportData(METHOD.drawing(), FACTS, summary))
         return [block for block in drawn.blocks if isinstance(block, Table)]
 
     for table in tables():

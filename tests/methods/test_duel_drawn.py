@@ -5,7 +5,7 @@ import io
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -14,7 +14,7 @@ from dokimasia.methods.arena import ArenaRequest, arena
 from dokimasia.methods.arena.figures import Meeting, arena_tables
 from dokimasia.methods.arena.report import ratings
 from dokimasia.methods.audit.analyses import length_bias
-from dokimasia.methods.duel import DuelRequest, duel
+from dokimasia.methods.duel import METHOD, DuelRequest, duel
 from dokimasia.methods.duel.figures import Cases, DuelRow
 from dokimasia.methods.duel.report import ONE_ORDER, categories, duels, lengths, places
 from dokimasia.report.blocks import Block, Paragraph, Table, drawn_at, plain
@@ -30,6 +30,7 @@ from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_creative
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
+from tests.drawn import FACTS
 from tests.methods.test_audit_analyses import rows_of
 from tests.methods.test_duel_figures import duel_figures, row
 
@@ -54,7 +55,7 @@ CASES_OF_RUN = dict.fromkeys(Cases.model_fields, 0)
 
 def data(summary: dict[str, Any]) -> ReportData:
     """A report's data with these figures alone."""
-    return ReportData(cast("Any", None), cast("Any", None), summary)
+    return ReportData(METHOD.drawing(), FACTS, summary)
 
 
 def summary(rows: Iterable[DuelRow] = (), **changes: Any) -> dict[str, Any]:
@@ -153,7 +154,7 @@ def drawn_case(make: Any, request: Any, settings: Settings) -> tuple[str, str]:
     assert draw is not None
     out = io.StringIO()
     draw_blocks(Console(file=out, width=300, highlight=False), list(draw(views, str)))
-    return out.getvalue(), views[0]["criteria"]
+    return out.getvalue(), str(views[0]["criteria"])
 
 
 def test_a_case_shows_the_judges_reasoning_and_each_text_once(creative: Path, settings: Settings) -> None:

@@ -54,11 +54,11 @@ def test_people_and_each_method_are_held_against_the_same_panels() -> None:
 
 def test_the_ceiling_of_people_is_their_agreement_pair_by_pair() -> None:
     """With everything ranked by everybody, a person agrees with the others as often as two people agree."""
-    found = tables()
-    ceiling = found.results["j"]["atom"].ceiling
-    assert found.people is not None
+    measured = tables()
+    ceiling = measured.results["j"]["atom"].ceiling
+    assert measured.people is not None
     assert ceiling is not None
-    assert ceiling.people.mean == pytest.approx(found.people.accuracy.share, abs=1e-6)
+    assert ceiling.people.mean == pytest.approx(measured.people.accuracy.share, abs=1e-6)
 
 
 def test_one_person_has_no_ceiling() -> None:

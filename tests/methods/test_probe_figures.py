@@ -26,11 +26,12 @@ from dokimasia.methods.probe.report import (
     tools,
 )
 from dokimasia.report.blocks import Block, Chart, Fold, Only, Paragraph, Section, Table, plain
-from dokimasia.report.data import ReportData, RunFacts
+from dokimasia.report.data import ReportData
 from dokimasia.report.document import render_document
 from dokimasia.report.fields import as_json
 from dokimasia.report.page import render_page
 from dokimasia.report.terminal import draw_run
+from tests.drawn import FACTS
 from tests.methods.detections import drawn
 
 TASK = "image-to-text"
@@ -79,7 +80,6 @@ def ways() -> dict[str, Any]:
 
 def report(figures: dict[str, Any]) -> ReportData:
     """What the sections are made from."""
-    facts = RunFacts("r1", "done", "dokimasia probe", "items", "h", 0, "", "", (), (), None)
     summary = {
         "run": "r1",
         "status": "done",
@@ -96,7 +96,7 @@ def report(figures: dict[str, Any]) -> ReportData:
         "failures": {},
         "probes": {"errors": 0, "neutral": 0, "checked": 0},
     }
-    return ReportData(DRAWING, facts, {**summary, **figures})
+    return ReportData(DRAWING, FACTS, {**summary, **figures})
 
 
 def rows_of(section: Section | None, number: int = 0) -> list[list[str]]:

@@ -4,17 +4,18 @@ from collections.abc import Iterable, Sequence
 from random import Random
 from statistics import correlation
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from dokimasia.methods.evaluation import differences
+from dokimasia.methods.evaluation import METHOD, differences
 from dokimasia.methods.evaluation.figures import AnswerRow, collect, summarise
 from dokimasia.methods.evaluation.report import conclusion, overview
 from dokimasia.report import figures
 from dokimasia.report.blocks import Bullets, Paragraph, plain
 from dokimasia.report.data import ReportData
 from dokimasia.report.fields import as_json
+from tests.drawn import FACTS
 
 STATED = (("a", 4.0, 1.0), ("b", 3.0, 0.7))
 
@@ -196,8 +197,7 @@ def test_pairs_that_say_little_are_listed_and_those_that_say_much_are_a_note() -
 
 def findings(summary: dict[str, Any], pairs: Sequence[dict[str, Any]] = ()) -> str:
     """What the conclusion and the overview say of figures."""
-    facts = SimpleNamespace(data_name="d", models=(), run="r", seed=0, accepted_by="1", written_by="1")
-    data = ReportData(drawing=cast("Any", None), facts=cast("Any", facts), summary=summary, differences=pairs)
+    data = ReportData(METHOD.drawing(), FACTS, summary, differences=pairs)
     more = [cell for block in overview(data).blocks if isinstance(block, Bullets) for cell in block.items]
     return "\n".join(map(plain, (*conclusion(data), *more)))
 

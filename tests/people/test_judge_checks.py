@@ -7,13 +7,13 @@ from tests.planted_judges import detections, planted_passport
 
 
 def checked(*, images: int, misses: float = 0.0) -> JudgeCheck:
-    found = detections(images=images, misses=misses, alarms=0.0, ways=("pairwise-vanilla",))
-    return judge_check(planted_passport(found), labelled={}, seconds={})
+    cases = detections(images=images, misses=misses, alarms=0.0, ways=("pairwise-vanilla",))
+    return judge_check(planted_passport(cases), labelled={}, seconds={})
 
 
 def quality(check: JudgeCheck, name: str) -> JudgeQuality:
     (use,) = check.uses
-    return next(one for one in use.qualities if one.name == name)
+    return next(measured for measured in use.qualities if measured.name == name)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from dokimasia.people.passports.blocks import blocks_of
 from dokimasia.people.passports.choosing import recommendations, task_halves
 from dokimasia.people.passports.files import encoded, read_passport, schema, write_passport
 from dokimasia.report.blocks import Span, Table, plain
+from dokimasia.report.figures import NOTHING
 from tests.planted_judges import detections, judge_of, planted_passport
 
 
@@ -95,6 +96,19 @@ def test_the_judge_stands_beside_people_who_labelled_the_same_items() -> None:
         plain(cell) for block in blocks_of(passport) if isinstance(block, Table) for row in block.rows for cell in row
     ]
     assert "0.00, not shown" in told
+
+
+def test_a_ceiling_without_a_value_is_no_number() -> None:
+    """A passport may leave a share of its ceiling null: its table then has no number there, and 0 least of all."""
+    found = detections(images=30)
+    labels = {one.item: {"ann": 1.0, "ben": 1.0} for one in found}
+    passport = planted_passport(found, labels=labels)
+    ceiling = passport.human_ceiling[0].model_copy(update={"judge": MeasuredShare(no_interval="one cluster")})
+    passport = passport.model_copy(update={"human_ceiling": (ceiling,)})
+    (table,) = (block for block in blocks_of(passport) if isinstance(block, Table) and "panels" in block.about)
+    people, judge = (plain(cell) for cell in table.rows[0][2:4])
+    assert people.startswith("1.00")
+    assert judge == plain(NOTHING)
 
 
 def test_a_passport_without_several_people_says_nothing_of_them() -> None:

@@ -1,6 +1,5 @@
 """A run duplicated in the form of a new run: its files are named though they are no uploads, and one that is gone says so."""
 
-import json
 import re
 import shutil
 from html import unescape
@@ -29,9 +28,9 @@ def commanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def field(text: str, name: str) -> str:
     """What a field of the form holds."""
-    found = re.search(rf'<input id="{name}" name="{name}" value="([^"]*)"', text)
-    assert found
-    return unescape(found[1])
+    match = re.search(rf'<input id="{name}" name="{name}" value="([^"]*)"', text)
+    assert match
+    return unescape(match[1])
 
 
 async def test_a_run_of_the_command_line_is_duplicated(commanded: Path) -> None:
@@ -83,4 +82,4 @@ def test_fields_of_stored_requests_stay_readable(commanded: Path) -> None:
     """The stored request names the file by its whole path, which is what a duplicate rests on."""
     with Home.open(commanded / "home", write=False) as home:
         (run,) = list_runs(home)
-        assert json.loads(json.dumps(run.request))["data"] == str(commanded / "elsewhere" / "world.jsonl")
+        assert run.request["data"] == str(commanded / "elsewhere" / "world.jsonl")

@@ -34,18 +34,18 @@ def tokens() -> AccessTokens:
 async def models_of(tmp_path: Path, config: str = "", **more: Any) -> AsyncIterator[Working]:
     """A service whose queue works, with a configuration beside its home."""
     (tmp_path / "dokimasia.toml").write_text(config)
-    async with working(tmp_path / "home", **more) as found:
-        yield found
+    async with working(tmp_path / "home", **more) as at:
+        yield at
 
 
 def faults(text: str) -> dict[str, str]:
     """What the form says beside its fields, by field."""
-    found: dict[str, str] = {}
+    beside: dict[str, str] = {}
     for field in re.findall(r'<div class="field.*?(?=<div class="field|</form>)', text, re.DOTALL):
         name, fault = re.search(r'name="(\w+)"', field), re.search(r'class="fault"[^>]*>([^<]*)', field)
         if name and fault:
-            found[name[1]] = unescape(fault[1])
-    return found
+            beside[name[1]] = unescape(fault[1])
+    return beside
 
 
 async def test_a_model_is_added_and_checked_and_asked_by_a_run(tmp_path: Path) -> None:
@@ -109,7 +109,8 @@ async def test_the_configuration_takes_precedence(tmp_path: Path) -> None:
 async def test_an_added_model_is_edited_and_removed(tmp_path: Path) -> None:
     """The form shows what was stored, keeps the sampling that it does not show, and a second model of a name is refused."""
     async with models_of(tmp_path) as at:
-        sent = {"model": "sim/strong", "sampling": {"temperature": 0.5, "extra": {"a b": [1, {"c": "d\n\u007f"}]}}}
+        extra = {"a b": [1, {"c": "d\n\u007f", "key": "any"}], "schema": {"token": {"type": "string"}}}
+        sent = {"model": "sim/strong", "sampling": {"temperature": 0.5, "extra": extra}}
         assert (await at.client.put("/api/models/a/b", json=sent)).json()["added"] is True
         page = (await at.client.get("/models", params={"edit": "a/b"})).text
         assert 'value="sim/strong"' in page
@@ -120,7 +121,7 @@ async def test_an_added_model_is_edited_and_removed(tmp_path: Path) -> None:
         assert (await at.client.post("/models", data=edited, headers=BROWSER)).status_code == 303
         spec = load_settings(home=tmp_path / "home", cwd=tmp_path, env={}).models["a/b"]
         assert (spec.ref.model, spec.timeout, spec.sampling.temperature) == ("sim/weak", 30.0, 0.5)
-        assert spec.sampling.extra == sent["sampling"]["extra"]  # type: ignore[index]
+        assert spec.sampling.extra == extra
         assert (await at.client.post("/models/remove", data={"name": "a/b"}, headers=BROWSER)).status_code == 303
         assert (await at.client.get("/models", params={"edit": "a/b"})).status_code == 404
         assert (await at.client.get("/api/models")).json() == {"models": []}
@@ -211,6 +212,9 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
         {"model": "x/y", "sampling": {"extra": {"a": None}}},
         {"model": "human/ana", "input_price": 1},
         {"model": "x/y", "api_base": "http://user:word@host/v1"},
+        {"model": "x/y", "api_key_env": "AIzaSyA1234567890abcdefghijklmnopq"},
+        {"model": "x/y", "api_key_env": "hf_AbCdEfGhIjKlMnOpQrStUvWxYz"},
+        {"model": "x/y", "sampling": {"extra": {"headers": [{"Authorization": "Bearer abc"}]}}},
     ],
 )
 async def test_a_body_that_cannot_be_used_is_refused(tmp_path: Path, body: dict[str, Any]) -> None:

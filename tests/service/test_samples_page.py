@@ -11,7 +11,7 @@ import pytest
 from dokimasia.domain.sample import Sample
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.runs.reading.inspection import sample_groupings
-from dokimasia.service.filtering import FAILURES
+from dokimasia.service.filtering import failure_label
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
@@ -187,9 +187,7 @@ async def test_failures_are_counted_and_sorted_by(tmp_path: Path, full: Finished
             fewest = listed(await body(client, f"{path}fewest-failures"))
             assert [failed.count(name) for name in fewest] == sorted(counts)
             assert kind is not None
-            assert FAILURES.get(kind, kind.replace("_", " ")) in await body(
-                client, f"/runs/{full.run}/samples?failure={kind}"
-            )
+            assert failure_label(kind) in await body(client, f"/runs/{full.run}/samples?failure={kind}")
 
 
 async def test_a_refused_reply_is_found_where_it_was_scored(full: Finished) -> None:

@@ -307,7 +307,7 @@ def _sets(request: AuditRequest, session: Session) -> tuple[list[RubricSet], Pat
 
 def _expected(plan: AuditPlan, samples: Sequence[Sample]) -> Estimate:
     calls: list[ExpectedCalls] = []
-    received = REASONED_TOKENS if plan.reasons else RESULT_TOKENS
+    reply_tokens = REASONED_TOKENS if plan.reasons else RESULT_TOKENS
     for size in map(size_of, samples):
         judged = INSTRUCTION_TOKENS + RUBRIC_TOKENS + DESCRIPTION_TOKENS
         if plan.show_image:
@@ -317,5 +317,5 @@ def _expected(plan: AuditPlan, samples: Sequence[Sample]) -> Estimate:
                 sent = size.text + (0 if arm else size.images_for(spec))
                 if spec in plan.asked:
                     calls.append(ExpectedCalls(spec, plan.repeats, sent, DESCRIPTION_TOKENS, "answer"))
-                calls.append(ExpectedCalls(plan.judge, plan.repeats, judged, received, "judge"))
+                calls.append(ExpectedCalls(plan.judge, plan.repeats, judged, reply_tokens, "judge"))
     return total_estimate(calls, len(samples), items=len(samples) * plan.per_sample)

@@ -143,7 +143,7 @@ def conclusion(data: ReportData) -> list[Cell]:
     failed, met = analysis.atoms.failed, analysis.atoms.met
     sentences: list[Cell] = []
     if analysis.modes and failed.n_scored:
-        sentences.append(_most_often(analysis))
+        sentences.append(_most_frequent_mode(analysis))
     sentences.append(
         f"{len(analysis.modes)} failure modes, counted on {failed.n_scored:,} of {failed.there:,} "
         f"failed criteria and {met.n_scored:,} that were met, by {analysis.judge}, which knew neither scores nor models."
@@ -151,7 +151,7 @@ def conclusion(data: ReportData) -> list[Cell]:
     return [*sentences, used_sentence(analysis)]
 
 
-def _most_often(analysis: ModesFigures) -> Cell:
+def _most_frequent_mode(analysis: ModesFigures) -> Cell:
     """Return which mode is seen most often, or which modes are equally often, with the share of failed criteria."""
     highest = max(mode.failed.k for mode in analysis.modes)
     numbers = [number for number, mode in enumerate(analysis.modes) if mode.failed.k == highest]

@@ -114,9 +114,11 @@ def labels_by_item(home: Home, items: Collection[str]) -> dict[str, dict[str, fl
         if run.method != "perturb" or run.status != "done":
             continue
         for item, standing in checked_texts(home, run.id).items():
-            said = {who: float(label == "valid") for who, label in labels_of(standing).items() if label in ENTERING}
-            if said and item in items:
-                labels.setdefault(item, said)
+            by_person = {
+                who: float(label == "valid") for who, label in labels_of(standing).items() if label in ENTERING
+            }
+            if by_person and item in items:
+                labels.setdefault(item, by_person)
     return labels
 
 

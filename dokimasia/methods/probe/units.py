@@ -96,8 +96,8 @@ def changes_final_answer(item: Perturbed) -> bool:
 
     A text without a line of its own for the final answer is its own final answer.
     """
-    before, after = (" ".join(stated_answer(text)[0].split()).casefold() for text in (item.gold, item.perturbed))
-    return before.rstrip(".") != after.rstrip(".")
+    gold, perturbed = (" ".join(stated_answer(text)[0].split()).casefold() for text in (item.gold, item.perturbed))
+    return gold.rstrip(".") != perturbed.rstrip(".")
 
 
 def unjudged_probes(evaluators: Iterable[Evaluator], probes: Iterable[Probe]) -> dict[Evaluator, int]:

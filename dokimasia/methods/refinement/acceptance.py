@@ -47,9 +47,9 @@ async def accept(request: RefinementRequest, session: Session) -> Accepted[Refin
     home = session.opened
     run = _evaluation(home, request.run)
     samples = list(load_samples(home, run.id))
-    drawn = part_of(samples, subsample=request.subsample, seed=request.seed)
-    source = read_source(home, run).part(drawn)
-    sizes = {sample.id: size_of(sample) for sample in samples if sample.id in drawn}
+    part = part_of(samples, subsample=request.subsample, seed=request.seed)
+    source = read_source(home, run).part(part)
+    sizes = {sample.id: size_of(sample) for sample in samples if sample.id in part}
     _check_references(run, request, sizes.values())
     plan = plan_of(request, reached_now(source.plan, session.settings), session, run=run.id, source_hash=source.digest)
     return Accepted(
@@ -57,7 +57,7 @@ async def accept(request: RefinementRequest, session: Session) -> Accepted[Refin
         estimate=estimate(plan, source, sizes),
         data_name=run.data_name,
         data_hash=run.data_hash,
-        places=[place for place in run_samples(home, run.id) if place.sample_id in drawn],
+        places=[place for place in run_samples(home, run.id) if place.sample_id in part],
         needs=(run.id,),
         request=request.model_copy(update={"run": run.id}),
     )

@@ -114,13 +114,13 @@ def conclusion(data: ReportData) -> list[Cell]:
     refinement = data.figures_as(RefinementFigures)
     if not refinement.failed:
         return [_nothing_taken_up(refinement)]
-    sentences: list[Cell] = [_how_many_taken_up(refinement)]
+    sentences: list[Cell] = [_taken_up_sentence(refinement)]
     for name, model in list(refinement.models.items())[:MOST_CONCLUDED]:
         sentences += _mended_most(name, model, refinement.arms)
     return sentences
 
 
-def _how_many_taken_up(refinement: RefinementFigures) -> str:
+def _taken_up_sentence(refinement: RefinementFigures) -> str:
     """Return how many of the answers that failed were taken up, and why the others could not be."""
     left_out = sum(model.left_out.answers for model in refinement.models.values())
     why, which = "their final answer is wrong", "whose final answer is wrong"

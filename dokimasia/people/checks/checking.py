@@ -4,7 +4,6 @@ import asyncio
 import threading
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,7 +12,7 @@ from dokimasia.domain.decision import Action, ChangeReason, CheckItem, Decision,
 from dokimasia.errors import ConfigError, HomeLocked, InputError, NotFound
 from dokimasia.people.checks.standings import all_standings
 from dokimasia.runs.catalogue import method_of
-from dokimasia.runs.lifecycle import HomeLike, RunLike, name_of_run, place_of
+from dokimasia.runs.lifecycle import HomeLike, RunLike, name_of_run, open_for_reading, place_of
 from dokimasia.settings import Settings
 from dokimasia.storage.decisions import (
     FiledDecision,
@@ -65,9 +64,8 @@ def pending_checks(
     """
     if second and not who:
         raise ConfigError("a second opinion needs the name of who gives it: who=NAME")
-    settled, opened_home = place_of(settings, home, run)
-    with ExitStack() as stack:
-        opened = opened_home or stack.enter_context(Home.open(settled.home, write=False))
+    configuration, opened_home = place_of(settings, home, run)
+    with open_for_reading(configuration, opened_home) as opened:
         every = all_standings(opened, resolve_run(opened, name_of_run(run), waits).id)
     if second and who:
         return [one for one in every if one.settled_by is not None and one.last_of(who) is None]

@@ -12,13 +12,14 @@ from dokimasia.report.fields import Interval
 class CeilingRow(NamedTuple):
     """A judge beside people: comparisons, agreement of people and of the judge with the same panels, and the test.
 
-    `winning_rate` is the share of the tested people whose place the judge can take, None without any.
+    A measure is None where it has no value. `winning_rate` is the share of the tested people whose place the judge can take,
+    None without any.
     """
 
     n: int
-    people: Interval
-    judge: Interval
-    difference: Interval
+    people: Interval | None
+    judge: Interval | None
+    difference: Interval | None
     winning_rate: float | None
     passed: bool
 

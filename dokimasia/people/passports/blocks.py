@@ -191,8 +191,11 @@ def _ceilings(passport: Passport) -> Iterator[Block]:
         yield from (Paragraph(f"In a person's place: {warning}.", "note") for warning in warnings)
 
 
-def _interval(ends: MeasuredShare | MeasuredDifference, mean: float | None) -> Interval:
-    return Interval(mean=mean or 0.0, low=ends.low, high=ends.high)
+def _interval(measured: MeasuredShare | MeasuredDifference, mean: float | None) -> Interval | None:
+    """Return a mean of a passport with its interval; None without a mean."""
+    if mean is None:
+        return None
+    return Interval(mean=mean, low=measured.low, high=measured.high, no_interval=measured.no_interval or None)
 
 
 def _recommended(several: Sequence[Recommendation]) -> Table:

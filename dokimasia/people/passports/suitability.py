@@ -223,7 +223,7 @@ def _measured(passport: Passport, way: Way, replies: ReplyRates) -> Iterator[Jud
         within: WithinLimit = "open"
         if blind:
             within = "no"
-        elif all(map(_is_seen, kinds)):
+        elif all(map(_surely_within, kinds)):
             within = "yes"
         quality = _quality("blind spots", float(len(blind)), len(kinds), len(tested), within)
         yield quality.model_copy(update={"kinds": blind})
@@ -239,8 +239,8 @@ def _measured(passport: Passport, way: Way, replies: ReplyRates) -> Iterator[Jud
     yield _share("failures of form", replies.unparsable, replies.n, replies.n)
 
 
-def _is_seen(rates: ErrorRates) -> bool:
-    """Return whether a judge surely misses no more errors of a kind than a suitable judge may miss of all."""
+def _surely_within(rates: ErrorRates) -> bool:
+    """Return whether the whole interval of the undetected errors of a kind is within their limit."""
     undetected = _less(rates.detection)
     return undetected.high is not None and undetected.high <= LIMITS["undetected errors"]
 

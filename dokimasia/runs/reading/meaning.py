@@ -1,25 +1,23 @@
 """Search of a run's samples by meaning: their texts are embedded once, through the ledger, and compared with a query."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dokimasia.domain.call import Embedding, EmbeddingReply, ModelRef, ModelSpec, Usage, call_key
+from dokimasia.domain.call import Embedding, EmbeddingReply, ModelSpec, Usage, call_key
 from dokimasia.errors import ConfigError, InputError, Unreachable
 from dokimasia.gateway.budget import Budget
-from dokimasia.gateway.pricing import cost_of, estimate_usage, known_price
+from dokimasia.gateway.pricing import cost_of, known_price, text_tokens
 from dokimasia.runs.services import share_services
 from dokimasia.settings import CONFIG_NAME, Settings, resolve_model
+from dokimasia.storage.content.envelope import text_hash
 from dokimasia.storage.home import Home
-from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.ledger import EmbeddedText, SqliteLedger
 from dokimasia.storage.reading.browsing import answer_texts, question_texts
-
-SAMPLES = 64
-"""Samples in a row whose texts are embedded together, so that the calls of a run stay the same when others are added."""
 
 TEXTS = 128
 """Texts in one call, at most."""
@@ -31,11 +29,11 @@ MOST_TEXTS = 50_000
 """Different texts of a run, at most; their vectors are compared in memory."""
 
 
-class TextBatch(NamedTuple):
-    """A call that embeds texts of a run: its key, the samples of each text, and the input tokens by rule of thumb."""
+class SearchableText(NamedTuple):
+    """A text to compare: its hash, the samples of a run that have it, and its input tokens by rule of thumb."""
 
-    key: str
-    samples: tuple[tuple[str, ...], ...]
+    hash: str
+    samples: tuple[str, ...]
     tokens: int
 
 
@@ -50,12 +48,14 @@ class SearchPrice(NamedTuple):
 class MeaningSearch(NamedTuple):
     """A search by meaning: the name of the model, what is left to embed, and cosine similarities by sample.
 
-    `similarities` are from -1 to 1, and None as long as anything is left to embed.
+    `missing` are the hashes of the texts of each call that is left to send. `similarities` are from -1 to 1, and None as long
+    as anything is left to embed. A sample without a text, or whose vectors have no direction, has none.
     """
 
     model: str
     price: SearchPrice
-    similarities: Mapping[str, float] | None
+    missing: Sequence[Sequence[str]] = ()
+    similarities: Mapping[str, float] | None = None
 
 
 def embedding_model(settings: Settings) -> ModelSpec:
@@ -72,65 +72,44 @@ def embedding_model(settings: Settings) -> ModelSpec:
     return resolve_model(settings, settings.embedding)
 
 
-def embedding_calls(
-    home: Home, run_id: str, model: ModelRef, *, answers: bool
-) -> Iterator[tuple[TextBatch, Embedding]]:
-    """Yield the calls that embed the questions of a run with their reference answers, or its answers; each text once.
+def searchable_texts(home: Home, run_id: str, *, answers: bool) -> tuple[SearchableText, ...]:
+    """Return the questions of a run with their reference answers, or its answers; each different text once, in order.
 
     Raises:
         InputError: the run has more than 50,000 different texts.
     """
-    read = answer_texts if answers else question_texts
-    samples_by_text: dict[str, dict[str, None]] = {}
-    parts: dict[int, list[str]] = {}
-    for position, sample, text in read(home, run_id):
-        beginning = text[:CHARACTERS]
-        if beginning and beginning not in samples_by_text:
-            parts.setdefault(position // SAMPLES, []).append(beginning)
-        samples_by_text.setdefault(beginning, {})[sample] = None
-    if len(samples_by_text) > MOST_TEXTS:
-        raise InputError(
-            f"run {run_id} has {len(samples_by_text):,} different texts, and at most {MOST_TEXTS:,} are searched by meaning"
-        )
-    for texts in parts.values():
-        for start in range(0, len(texts), TEXTS):
-            call = Embedding(model=model, texts=tuple(texts[start : start + TEXTS]))
-            samples = tuple(tuple(samples_by_text[text]) for text in call.texts)
-            yield TextBatch(call_key(call), samples, estimate_usage(call).input_tokens or 0), call
+    return tuple(text for text, _ in _texts_of_run(home, run_id, answers=answers))
 
 
-def text_batches(home: Home, run_id: str, model: ModelRef, *, answers: bool) -> tuple[TextBatch, ...]:
-    """Return the calls of `embedding_calls` without their texts."""
-    return tuple(batch for batch, _ in embedding_calls(home, run_id, model, answers=answers))
-
-
-def query_call(model: ModelRef, query: str) -> Embedding:
-    """Return the call that embeds a query."""
-    return Embedding(model=model, texts=(query.strip()[:CHARACTERS],))
-
-
-def look_up(home: Home, spec: ModelSpec, batches: Sequence[TextBatch], query: str) -> MeaningSearch:
+def look_up(home: Home, spec: ModelSpec, texts: Sequence[SearchableText], query: str) -> MeaningSearch:
     """Return a search by meaning from the ledger alone; nothing is sent.
 
     Raises:
-        InputError: the model's vectors differ in length, or are not one a text.
+        InputError: the model's vectors differ in length.
     """
-    call = query_call(spec.ref, query)
-    wanted = TextBatch(call_key(call), (("",),), estimate_usage(call).input_tokens or 0)
-    known = SqliteLedger(home).calls_for(batch.key for batch in (*batches, wanted))
-    missing = [batch for batch in (*batches, wanted) if batch.key not in known]
-    price = SearchPrice(sum(len(batch.samples) for batch in missing), len(missing), _cost(spec, missing))
+    embedded = SqliteLedger(home).embedded_texts(spec.ref)
+    sought = _searchable(_beginning(query), ())
+    missing = {text.hash: text for text in texts if text.hash not in embedded}
+    hashes = list(missing)
+    batches = [hashes[start : start + TEXTS] for start in range(0, len(hashes), TEXTS)]
+    if sought.hash not in embedded and sought.hash not in missing:
+        missing[sought.hash] = sought
+        batches.append([sought.hash])  # by itself, so that others who search the run send the same calls
+    tokens = sum(text.tokens for text in missing.values())
+    cost = cost_of(Usage(input_tokens=tokens, output_tokens=0), known_price(spec))
+    search = MeaningSearch(spec.ref.name, SearchPrice(len(missing), len(batches), cost), batches)
     if missing:
-        return MeaningSearch(spec.ref.name, price, None)
-    samples = [names for batch in (*batches, wanted) for names in batch.samples]
-    vectors = _unit_vectors(home, spec.ref.name, tuple(batch.key for batch in (*batches, wanted)))
-    if len(vectors) != len(samples):
-        raise _unusable(spec.ref.name, "are not one a text")
+        return search
+    vectors = _vectors_of_run(home, tuple(embedded[text.hash] for text in texts))
+    (direction,) = _unit_vectors(home, (embedded[sought.hash],))
+    if texts and vectors.shape[1] != len(direction):
+        raise _differing_lengths()
     similarities: dict[str, float] = {}
-    for names, similarity in zip(samples[:-1], (vectors[:-1] @ vectors[-1]).tolist(), strict=True):
-        for name in names:
-            similarities[name] = max(round(similarity, 4), similarities.get(name, -1.0))
-    return MeaningSearch(spec.ref.name, price, similarities)
+    for text, similarity in zip(texts, (vectors @ direction).tolist() if texts else (), strict=True):
+        if similarity == similarity:  # not NaN
+            for sample in text.samples:
+                similarities[sample] = max(round(similarity, 4), similarities.get(sample, -1.0))
+    return search._replace(similarities=similarities)
 
 
 async def search_by_meaning(
@@ -139,9 +118,9 @@ async def search_by_meaning(
     query: str,
     *,
     settings: Settings,
-    answers: bool = False,
-    max_cost: float | None = None,
-    above: Sequence[Budget] = (),
+    answers: bool,
+    estimate: bool,
+    budget: Callable[[ModelSpec], Budget],
 ) -> MeaningSearch:
     """Embed what the ledger lacks of a run's texts and of a query, and return the search with the price that was paid.
 
@@ -151,28 +130,38 @@ async def search_by_meaning(
         query: what to look for.
         settings: names the model (`embedding`).
         answers: search the answers instead of the questions with their reference answers.
-        max_cost: US dollars that may be spent, at most.
-        above: budgets in which each call needs room, too.
+        estimate: embed nothing, and return the price.
+        budget: returns the budget in which the calls to the model need room; called only where something is sent.
 
     Raises:
         ConfigError: no model is configured, its key or its price is missing, or the money does not suffice.
+        Unreachable: a call failed; those before it are kept.
+    """
+    spec = embedding_model(settings)
+    run_texts = await asyncio.to_thread(lambda: dict(_texts_of_run(home, run_id, answers=answers)))
+    search = await asyncio.to_thread(look_up, home, spec, [*run_texts], query)
+    if estimate or not search.missing:
+        return search
+    words = {text_hash(text): text for text in (*run_texts.values(), _beginning(query))}
+    calls = [Embedding(model=spec.ref, texts=tuple(words[hash] for hash in batch)) for batch in search.missing]
+    await _send(home, spec, calls, settings=settings, budget=budget(spec))
+    costs = [figures.cost for figures in SqliteLedger(home).calls_for(map(call_key, calls)).values()]
+    cost = None if None in costs else sum(cost or 0.0 for cost in costs)
+    complete = await asyncio.to_thread(look_up, home, spec, [*run_texts], query)
+    return complete._replace(price=search.price._replace(cost=cost))
+
+
+async def _send(home: Home, spec: ModelSpec, calls: Iterable[Embedding], *, settings: Settings, budget: Budget) -> None:
+    """Send calls through the ledger.
+
+    Raises:
+        ConfigError: the key or the price of the model is missing, or the money does not suffice.
         Unreachable: a call failed; those before it are kept.
     """
     from dokimasia.agents.asking import embed
     from dokimasia.domain.judgement import Failed
     from dokimasia.runs.embedding import memory_context  # loads LangGraph
 
-    spec = embedding_model(settings)
-    calls = await asyncio.to_thread(lambda: list(embedding_calls(home, run_id, spec.ref, answers=answers)))
-    batches = [batch for batch, _ in calls]
-    before = await asyncio.to_thread(look_up, home, spec, batches, query)
-    if before.similarities is not None:
-        return before
-    asked = query_call(spec.ref, query)
-    by_key = {batch.key: call for batch, call in calls} | {call_key(asked): asked}
-    known = SqliteLedger(home).calls_for(by_key)
-    missing = [key for key in by_key if key not in known]
-    budget = Budget(max_cost, above=above)
     async with (
         share_services(home) as shared,
         memory_context(
@@ -184,46 +173,59 @@ async def search_by_meaning(
             traffic=shared.traffic,
         ) as context,
     ):
-        outcomes = await asyncio.gather(
-            *(embed(by_key[key].texts, gateway=context.gateway, model=spec) for key in missing)
-        )
+        outcomes = await asyncio.gather(*(embed(call.texts, gateway=context.gateway, model=spec) for call in calls))
     for outcome in outcomes:
         if isinstance(outcome, Failed):
             message = f"the texts cannot all be embedded ({outcome.reason}); what was embedded is kept"
             raise ConfigError(message) if outcome.kind == "budget" else Unreachable(message)
-    paid = SqliteLedger(home).calls_for(missing).values()
-    costs = [figures.cost for figures in paid]
-    cost = None if None in costs else sum(cost or 0.0 for cost in costs)
-    found = await asyncio.to_thread(look_up, home, spec, batches, query)
-    return found._replace(price=before.price._replace(cost=cost))
 
 
-def _cost(spec: ModelSpec, batches: Sequence[TextBatch]) -> float | None:
-    price, total = known_price(spec), 0.0
-    for batch in batches:
-        cost = cost_of(Usage(input_tokens=batch.tokens, output_tokens=0), price)
-        if cost is None:
-            return None
-        total += cost
-    return total
+def _texts_of_run(home: Home, run_id: str, *, answers: bool) -> Iterator[tuple[SearchableText, str]]:
+    """Yield the texts of `searchable_texts` with their words."""
+    read = answer_texts if answers else question_texts
+    samples_by_text: dict[str, dict[str, None]] = {}
+    for sample, text in read(home, run_id):
+        if beginning := _beginning(text):
+            samples_by_text.setdefault(beginning, {})[sample] = None
+    if len(samples_by_text) > MOST_TEXTS:
+        raise InputError(
+            f"run {run_id} has {len(samples_by_text):,} different texts, and at most {MOST_TEXTS:,} are searched by meaning"
+        )
+    for text, samples in samples_by_text.items():
+        yield _searchable(text, samples), text
 
 
-@lru_cache(maxsize=4)
-def _unit_vectors(home: Home, name: str, keys: tuple[str, ...]) -> NDArray[np.float32]:
-    """Return the vectors of a model's calls in the ledger as rows of length 1, or of zeros where a vector has no direction."""
+def _beginning(text: str) -> str:
+    return text.strip()[:CHARACTERS]
+
+
+def _searchable(text: str, samples: Iterable[str]) -> SearchableText:
+    return SearchableText(text_hash(text), tuple(samples), text_tokens(text))
+
+
+def _unit_vectors(home: Home, texts: tuple[EmbeddedText, ...]) -> NDArray[np.float32]:
+    """Return the vectors of embedded texts as rows of length 1, or of NaN where a vector has no direction.
+
+    Raises:
+        InputError: they differ in length.
+    """
     ledger = SqliteLedger(home)
-    parts: list[NDArray[np.float32]] = []
-    for key in keys:
+    replies: dict[str, NDArray[np.float32]] = {}
+    for key in dict.fromkeys(text.call for text in texts):
         _, reply = ledger.rebuild(key)
-        if not isinstance(reply, EmbeddingReply) or len({len(vector) for vector in reply.vectors}) != 1:
-            raise _unusable(name, "differ in length")
-        parts.append(np.asarray(reply.vectors, dtype=np.float32))
-    if len({part.shape[1] for part in parts}) > 1:
-        raise _unusable(name, "differ in length")
-    rows = np.concatenate(parts)
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+        assert isinstance(reply, EmbeddingReply)
+        replies[key] = np.asarray(reply.vectors, dtype=np.float32)
+    if len({reply.shape[1] for reply in replies.values()}) > 1:
+        raise _differing_lengths()
+    rows = np.array([replies[text.call][text.place] for text in texts], dtype=np.float32)
+    with np.errstate(invalid="ignore"):
+        return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
 
 
-def _unusable(name: str, fault: str) -> InputError:
-    return InputError(f"the vectors of {name} {fault}: name another model as `embedding` in {CONFIG_NAME}")
+_vectors_of_run = lru_cache(maxsize=4)(_unit_vectors)
+
+
+def _differing_lengths() -> InputError:
+    return InputError(
+        f"the vectors of the embedding model differ in length: name another model as `embedding` in {CONFIG_NAME}"
+    )

@@ -90,18 +90,17 @@ async def save_model(request: Request, service: TheService, person: Operator, co
     values = values_of(groups, {**texts, **({"name": [edited]} if edited else {})})
     sent, faults = parse_form(groups, values)
     name = str(sent.pop("name", ""))
-    problem = ""
-    kept = await run_in_threadpool(_kept, service, edited)
+    hidden = await run_in_threadpool(_hidden_settings, service, edited)
     if not edited and name in service.settings.added:
         faults["name"] = f"{name} was added before: edit it, or choose another name"
-    more, problem = _faults_of(service, name, sent, {*faults}, groups, values)
-    faults = {**more, **faults}
+    others, problem = _faults_of(service, name, sent, {*faults}, groups, values)
+    faults = {**others, **faults}
     if not faults and not problem:
         try:
-            await put_model(context, name, ModelSent.model_validate({**sent, **kept}))
+            await put_model(context, name, ModelSent.model_validate({**sent, **hidden}))
             return RedirectResponse(f"/models?{urlencode({'saved': name})}#models", HTTPStatus.SEE_OTHER)
-        except InputError as refused:
-            problem = str(refused)
+        except InputError as error:
+            problem = str(error)
     return await run_in_threadpool(
         lambda: _models_page(
             request, service, person, edited=edited, values=values, faults=faults, problem=service.redact(problem)
@@ -138,7 +137,7 @@ async def check_model(request: Request, service: TheService, person: Operator, n
     return await run_in_threadpool(lambda: _models_page(request, service, person, checked=checked, seconds=seconds))
 
 
-def _kept(service: Service, edited: str) -> JsonObject:
+def _hidden_settings(service: Service, edited: str) -> JsonObject:
     """Return the settings of an edited model that the form does not show."""
     table = added_table(service.settings, edited) if edited else {}
     return {name: value for name, value in table.items() if name == "sampling"}
@@ -148,7 +147,7 @@ def _faults_of(
     service: Service,
     name: str,
     sent: Mapping[str, JsonValue],
-    known: set[str],
+    wrong: set[str],
     groups: list[FieldGroup],
     values: Mapping[str, tuple[str, ...]],
 ) -> tuple[dict[str, str], str]:
@@ -158,12 +157,12 @@ def _faults_of(
         service: the service.
         name: the model's name.
         sent: its settings.
-        known: fields that are wrong already.
+        wrong: fields that are wrong already.
         groups: the form.
         values: the texts of the form.
     """
     faults: dict[str, str] = {}
-    rest = {field: value for field, value in sent.items() if field not in known}
+    rest = {field: value for field, value in sent.items() if field not in wrong}
     for _ in range(len(rest) + 2):  # each round finds the fault of one field or more, and goes on without these fields
         try:
             table = validate_json(ModelSent, rest).as_table()
@@ -173,13 +172,13 @@ def _faults_of(
             fault = str(problem)
             place = f"{service.settings.added_path}, [models.{name}]: "
             sentence = fault.removeprefix(place)
-            found = {field_of_fault(sentence, ("name", *ModelSent.model_fields)): sentence.removeprefix("name: ")}
+            new = {field_of_fault(sentence, ("name", *ModelSent.model_fields)): sentence.removeprefix("name: ")}
         except InputError as problem:
             fault = str(problem)
-            found, _ = split_faults(groups, fault, values)
-        new = {field: sentence for field, sentence in found.items() if field and field not in faults}
+            new, _ = split_faults(groups, fault, values)
+        new = {field: sentence for field, sentence in new.items() if field and field not in faults}
         if not new:
-            return faults, "" if faults or known else fault
+            return faults, "" if faults or wrong else fault
         faults |= new
         if "name" in new:
             name = "name"
@@ -219,7 +218,7 @@ def _models_page(
         faults=faults or {},
         problem=problem,
         edited=edited,
-        keeps_sampling=bool(_kept(service, edited)),
+        keeps_sampling=bool(_hidden_settings(service, edited)),
         data_root=False,
         saved=saved if saved in service.settings.added else "",
         checked=None if checked is None else redact_texts(checked, service.redact),

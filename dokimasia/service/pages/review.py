@@ -281,13 +281,13 @@ def drawn_agreement(home: Home, run: Run) -> Markup:
             except InputError:  # no judge of the run rates the same: compare people only
                 figures = compare(None, path)
         blocks += measure_blocks(figures)
-        blocks += _differing(home, run, annotations)
+        blocks += _rating_differences(home, run, annotations)
     if not blocks:
         blocks.append(Paragraph("Nobody has decided on anything yet.", "note"))
     return drawn(blocks, Charts())
 
 
-def _differing(home: Home, run: Run, annotations: Sequence[Annotation]) -> Iterator[Block]:
+def _rating_differences(home: Home, run: Run, annotations: Sequence[Annotation]) -> Iterator[Block]:
     """Yield what people, or people and the run's judge, rated differently, the farthest apart first, with its sample.
 
     Nothing of it is told while somebody still has something to rate, nor whose response it was.
@@ -300,13 +300,13 @@ def _differing(home: Home, run: Run, annotations: Sequence[Annotation]) -> Itera
         judges = judged_of(home, run, SCALES[SCORE])
     rows: list[tuple[float, list[Cell]]] = []
     for rated in put_together(annotations):
-        said = dict(rated.said)
-        said |= {judge: values[rated.unit] for judge, values in judges.items() if rated.unit in values}
-        apart = max(said.values()) - min(said.values())
+        ratings = dict(rated.said)
+        ratings |= {judge: values[rated.unit] for judge, values in judges.items() if rated.unit in values}
+        apart = max(ratings.values()) - min(ratings.values())
         if apart:
             link = Span(rated.unit.id, href=sample_link(run, rated.unit.id))
-            ratings = ", ".join(f"{name}: {value:g}" for name, value in said.items())
-            rows.append((apart, [link, rated.unit.measure, ratings, f"{apart:g}"]))
+            listed = ", ".join(f"{name}: {value:g}" for name, value in ratings.items())
+            rows.append((apart, [link, rated.unit.measure, listed, f"{apart:g}"]))
     if not rows:
         yield Paragraph("No two ratings of one thing differ.", "note")
         return

@@ -221,12 +221,12 @@ def samples(
     filter = filter_of(readable, filterable, show=request.query_params.getlist("show"))
     if filter.search is None:  # the ledger, from which others are answered, grows without a change of the home
         keep(request, run)
-    samples_found = find_samples(
+    listed_page = find_samples(
         home, run.id, filterable.kind, filter.sample_query, limit=PAGE, offset=(number - 1) * PAGE
     )
-    if not samples_found.total and not filter.values and not filter.shown:
+    if not listed_page.total and not filter.values and not filter.shown:
         raise NotFound(f"{filterable.method.title} has no samples to show: dokimasia show {run.id} shows it whole")
-    names, rows = _table(service, run, filterable, filter, samples_found)
+    names, rows = _table(service, run, filterable, filter, listed_page)
     models = [shown_name(*model) for model in filterable.facets.models]
     return page(
         request,
@@ -254,9 +254,9 @@ def samples(
         by_meaning=bool(service.settings.embedding),
         rows=rows,
         size=PAGE,
-        found=samples_found,
+        found=listed_page,
         number=number,
-        pages=max(1, -(-samples_found.total // PAGE)),
+        pages=max(1, -(-listed_page.total // PAGE)),
     )
 
 
@@ -384,8 +384,8 @@ def run_label(names: Mapping[str, Label], run: Run) -> str:
         run: the run.
     """
     about = f"{run.method} {run.id[:8]}"
-    named = names.get(run.id, Label()).name
-    return named or (f"{data_label(names, run)} ({about})" if run.data_name else about)
+    name = names.get(run.id, Label()).name
+    return name or (f"{data_label(names, run)} ({about})" if run.data_name else about)
 
 
 def data_label(names: Mapping[str, Label], run: Run) -> str:

@@ -135,19 +135,19 @@ def sample_around(home: Home, run_id: str, kind: str, query: SampleQuery, sample
     return None if row is None else Around(*row)
 
 
-def question_texts(home: Home, run_id: str) -> Iterator[tuple[int, str, str]]:
-    """Yield the position, the name, and the question with its reference answer, of each sample of a run, in order."""
+def question_texts(home: Home, run_id: str) -> Iterator[tuple[str, str]]:
+    """Yield the name, and the question with its reference answer, of each sample of a run, in order."""
     sql = (
-        "SELECT p.position, p.sample_id, trim(unpack(s.prompt) || char(10) || coalesce(s.reference_answer, '')) "
+        "SELECT p.sample_id, trim(unpack(s.prompt) || char(10) || coalesce(s.reference_answer, '')) "
         "FROM run_samples p JOIN samples s ON s.id = p.sample WHERE p.run_id = ? ORDER BY p.position"
     )
     yield from home.all(sql, (run_id,))
 
 
-def answer_texts(home: Home, run_id: str) -> Iterator[tuple[int, str, str]]:
-    """Yield the position and the name of the sample, and the text, of each answer of a run, in the order of the samples."""
+def answer_texts(home: Home, run_id: str) -> Iterator[tuple[str, str]]:
+    """Yield the name of the sample, and the text, of each answer of a run, in the order of the samples."""
     sql = (
-        "SELECT p.position, p.sample_id, trim(t.text) FROM run_samples p "
+        "SELECT p.sample_id, trim(t.text) FROM run_samples p "
         "JOIN results r ON r.run_id = p.run_id AND r.sample_id = p.sample_id JOIN responses t ON t.id = r.response_id "
         "WHERE p.run_id = ? ORDER BY p.position, r.item"
     )

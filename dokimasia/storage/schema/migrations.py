@@ -12,6 +12,7 @@ from dokimasia.storage.schema.tables import (
     cached_tokens,
     comments,
     deaths,
+    embeddings,
     first_tables,
     payers,
     questions,
@@ -36,6 +37,7 @@ MIGRATIONS: tuple[tuple[str, "Callable[[Database], None]"], ...] = (
     ("reasons", reasons),
     ("cached_tokens", cached_tokens),
     ("comments", comments),
+    ("embeddings", embeddings),
 )
 """The migrations in order, from number `FIRST` on. A released migration never changes; new ones are added at the end."""
 

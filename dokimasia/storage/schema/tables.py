@@ -92,6 +92,11 @@ def comments(db: "Database") -> None:
     )
 
 
+def embeddings(db: "Database") -> None:
+    """Create the index by which the texts that a model has embedded are found."""
+    db.execute("CREATE INDEX IF NOT EXISTS idx_calls_embedding ON calls (model, endpoint) WHERE kind = 'embedding'")
+
+
 def _make(db: "Database", name: str, columns: str, **options: Any) -> None:
     """Create a table with columns written as `name:type`; a column without a type is text.
 
