@@ -341,7 +341,9 @@ def _model(name: str, table: dict[str, object], defaults: Mapping[str, int | flo
     if variable is not None and (not _VARIABLE.fullmatch(variable) or _looks_like_key(variable)):
         raise ConfigError(f"{place}: api_key_env is the name of an environment variable, never the key itself")
     if api_base is not None:
-        _check_address(api_base, place)
+        _check_address("api_base", api_base, place)
+    if endpoint is not None and "://" in endpoint:
+        _check_address("endpoint", endpoint, place)
     values["ref"] = _ref(name, model, endpoint, api_base)
     values["sampling"] = _sampling(_table(values, "sampling", place), f"{where}, [models.{name}.sampling]")
     capabilities: object = values.pop("capabilities", [])
@@ -425,12 +427,16 @@ def _validated(type_: type[V], values: Mapping[str, object], place: str) -> V:
         raise ConfigError(f"{place}: {key}: {first['msg']}") from error
 
 
-def _check_address(address: str, place: str) -> None:
-    parts = urlsplit(address)
+def _check_address(key: str, address: str, place: str) -> None:
+    wrong = f"{place}: {key} is not an address such as http://127.0.0.1:8000/v1"
+    try:
+        parts = urlsplit(address)
+    except ValueError:  # a host in brackets that is none
+        raise ConfigError(wrong) from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ConfigError(f"{place}: api_base is not an address such as http://127.0.0.1:8000/v1")
-    if parts.username is not None or parts.password is not None or parts.query:
-        raise ConfigError(f"{place}: api_base holds a user name, password or query; give the key by api_key_env")
+        raise ConfigError(wrong)
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise ConfigError(f"{place}: {key} holds a user name, password, query or fragment; give the key by api_key_env")
 
 
 def _known_keys(table: Mapping[str, object], allowed: Iterable[str], place: str, hint: str = "") -> None:

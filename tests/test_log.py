@@ -65,6 +65,7 @@ def test_known_secrets_are_redacted_in_every_form(text: str) -> None:
         "Authorization: Bearer abc.DEF-123456",
         "authorization: Basic dXNlcjpwYXNzd29yZA==",
         "https://user:hunter22@example.org/",
+        "redis://:hunter22@example.org/",
         "https://example.org/?key=abcdef123456",
         "token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefgh",
     ],

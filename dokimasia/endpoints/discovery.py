@@ -215,9 +215,15 @@ def _base(address: str) -> str:
     Raises:
         ConfigError: it is no address.
     """
-    parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
-        raise ConfigError(f"{Redactor()(address)!r} is not the address of a server, such as {LOOPBACK[0]}")
+    wrong = ConfigError(f"{Redactor()(address)!r} is not the address of a server, such as {LOOPBACK[0]}")
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError:  # a port, or a host in brackets, that is none
+        raise wrong from None
+    plain = "@" not in parts.netloc and not parts.query and port != 0
+    if parts.scheme not in ("http", "https") or not parts.hostname or not plain:
+        raise wrong
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/').removesuffix('/v1')}"
 
 

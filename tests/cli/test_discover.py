@@ -219,7 +219,17 @@ def test_replies_out_of_bounds_are_no_models(monkeypatch: pytest.MonkeyPatch) ->
     assert 'model = "openai/fine\\"\\\\"' in model.lines
 
 
-@pytest.mark.parametrize("address", ["ftp://127.0.0.1", "127.0.0.1:8000", "http://user:secret@127.0.0.1:8000"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "ftp://127.0.0.1",
+        "127.0.0.1:8000",
+        "http://user:secret@127.0.0.1:8000",
+        "http://:secret@127.0.0.1:8000",
+        "http://[::1",
+        "http://127.0.0.1:99999",
+    ],
+)
 def test_what_is_no_address_is_refused(address: str) -> None:
     """An address is of HTTP, without a user, whose password the error does not repeat."""
     with pytest.raises(ConfigError, match="is not the address of a server") as refused:

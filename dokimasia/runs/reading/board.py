@@ -160,11 +160,11 @@ def _entry(
             [cluster for cluster, answers in clustered for _ in answers],
         )
         limits = rate.model_dump(include={"low", "high", "no_interval", "interval_method"})
-        figure = Interval(mean=rate.share or 0.0, **limits)
+        figure = None if rate.share is None else Interval(mean=rate.share, **limits)
     else:
         clusters, numbers = zip(*values, strict=True)
         figure = mean_with_interval(numbers, clusters, seed=run.seed, bounds=scale)
-        assert figure is not None  # there are values
+    assert figure is not None  # there are values
     return BoardEntry(
         run=run.id,
         n=len(side.places),
