@@ -64,6 +64,17 @@ def on_grid(values: Floats) -> Floats:
     return np.round(values / unit) * unit
 
 
+def total(values: Floats) -> float:
+    """Return the sum of values, added from the first to the last, as on any machine.
+
+    Examples
+    --------
+    >>> total(np.array([1e16, 1.0, -1e16])), total(np.array([]))
+    (0.0, 0.0)
+    """
+    return float(np.add.accumulate(values)[-1]) if len(values) else 0.0
+
+
 def finite(values: Sequence[float] | Floats) -> Floats:
     """Return values as an array; raise ValueError if there are none or one is not finite."""
     array = np.asarray(values, dtype=np.float64)

@@ -57,7 +57,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of, standing_answers
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run, SqliteValueStore
-from dokimasia.storage.usage import LedgerUsage, count_items, scored_answers, total_usage, usage_of
+from dokimasia.storage.usage import LedgerUsage, count_items, scored_answers, usage_of
 
 LOWEST, HIGHEST = ATOMS
 FEWEST_FOR_LENGTH = 10
@@ -522,13 +522,14 @@ def figures_of_run(home: Home, run: Run) -> EvaluationFigures:
     judged = plan.judge is not None
     with ThreadPoolExecutor(1) as other_thread:
         usage_read = other_thread.submit(usage_of, home, run.id)
-        total_read = other_thread.submit(total_usage, home, run.id)
         samples, rows = count_items(home, run.id)
         collected = collect(scored_rows(home, run))
-        used, total = usage_read.result(), total_read.result()
+        used, together = usage_read.result()
     usage = {shown_name(model, arm): amount for (kind, model, arm), amount in used.items() if kind == "score"}
     preparation = used.get(("replay", "", ""))
-    answers = summarise(collected, seed=run.seed, judged=judged, usage=usage, preparation=preparation, together=total)
+    answers = summarise(
+        collected, seed=run.seed, judged=judged, usage=usage, preparation=preparation, together=together
+    )
     return EvaluationFigures(
         **heading(run, plan),
         samples=samples,
