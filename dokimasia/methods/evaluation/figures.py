@@ -287,6 +287,8 @@ class AnswerRow(NamedTuple):
     stated: float | None = None
     stated_score: float | None = None
     length: int | None = None
+    criteria_id: str | None = None
+    judgement_id: str | None = None
 
 
 class LengthPoint(NamedTuple):
@@ -658,6 +660,8 @@ def scored_rows(home: Home, run: Run, *, as_judged: bool = False) -> Iterator[An
             stated=answer.stated,
             stated_score=answer.stated_score,
             length=answer.length,
+            criteria_id=answer.criteria_id,
+            judgement_id=answer.judgement_id,
         )
 
 

@@ -44,10 +44,10 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of, count_standing
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import (
+    NOT_JUDGED,
     Run,
     criteria_weights,
-    judgement_scores,
-    judgement_stated,
+    judged_criteria,
     response_texts,
     run_samples,
 )
@@ -936,51 +936,37 @@ def _check(first: Run, second: Run, names: Sequence[Sequence[str]], models: Mode
 
 def sides_of(home: Home, run: Run) -> dict[str, ComparisonSide]:
     """Return each model's answers by its shown name, with scores on the scale of the method's displayed figures."""
-    places, scores = sample_refs(home, run), judgement_scores(home, run.id)
-    stated, weights = judgement_stated(home, run.id), criteria_weights(home, run.id)
+    places, judgements, weights = sample_refs(home, run), judged_criteria(home, run.id), criteria_weights(home, run.id)
     texts = {id: digest("text", text) for id, text in response_texts(home, run.id)}
     method = method_of(run)
-    rows, judged = results(home, run.id, kind=method.row_kind), bool(method.read(run)[0].judge_name)
+    rows, scored = results(home, run.id, kind=method.row_kind), bool(method.read(run)[0].judge_name)
     rubrics = None if method.rubrics is None else method.rubrics(home, run)
     answers: dict[str, list[ComparedAnswer]] = {}
     for row in rows:
-        answer = answer_of(row, scores, stated, weights, texts)
+        judged = judgements.get(row.judgement_id or "", NOT_JUDGED)
+        answer = ComparedAnswer(
+            sample_id=row.sample_id or row.item,
+            repeat=row.repeat,
+            score=row.score,
+            failure=row.failure,
+            response=texts.get(row.response_id or ""),
+            criteria=row.criteria_id,
+            criteria_scores=judged.scores,
+            correctness=correctness_of(row.verdict, row.failure),
+            stated=row.stated,
+            criteria_stated=judged.stated,
+            weights=weights.get(row.criteria_id or "", ()),
+        )
         if rubrics is not None:
             answer = answer._replace(criteria=rubrics[row.sample_id])
         if answer.score is not None:
             answer = answer._replace(score=answer.score * method.shown)
         answers.setdefault(shown_name(row.model, row.arm), []).append(answer)
-    scored = judged or any(row.score is not None for row in rows)
+    scored = scored or any(row.score is not None for row in rows)
     return {
         name: ComparisonSide.of(_samples_answered(run, places, listed), listed, scored=scored)
         for name, listed in sorted(answers.items())
     }
-
-
-def answer_of(
-    row: ResultRow,
-    scores: Mapping[str, tuple[int, ...]],
-    stated: Mapping[str, tuple[bool, ...]],
-    weights: Mapping[str, tuple[int, ...]],
-    texts: Mapping[str, str] = {},
-) -> ComparedAnswer:
-    """Return a result row as an answer to compare, with the scores of its judgement and the weights of its criteria.
-
-    `texts` has a digest of the text for each response's id; without it no two answers count as the same.
-    """
-    return ComparedAnswer(
-        sample_id=row.sample_id or row.item,
-        repeat=row.repeat,
-        score=row.score,
-        failure=row.failure,
-        response=texts.get(row.response_id or ""),
-        criteria=row.criteria_id,
-        criteria_scores=scores.get(row.judgement_id or "", ()),
-        correctness=correctness_of(row.verdict, row.failure),
-        stated=row.stated,
-        criteria_stated=stated.get(row.judgement_id or "", ()),
-        weights=weights.get(row.criteria_id or "", ()),
-    )
 
 
 def _samples_answered(run: Run, places: Sequence[SampleRef], answers: Sequence[ComparedAnswer]) -> Sequence[SampleRef]:
