@@ -38,13 +38,16 @@ class RunUsage(NamedTuple):
 
 
 class ScoredAnswer(NamedTuple):
-    """A scored or failed answer with what figures need of its sample; `referenced`: the sample has a reference answer."""
+    """A scored or failed answer, as figures need it.
+
+    `model` is the displayed name with the arm, as of `runs.figures.shown_name`, `referenced` says whether the sample has a
+    reference answer; the other fields are as in `storage.results.ResultRow`.
+    """
 
     sample_id: str
     cluster: str
     category: str | None
     model: str
-    arm: str
     repeat: int
     score: float | None
     failure: str | None
@@ -125,7 +128,8 @@ def scored_answers(home: Home, run_id: str, *, as_judged: bool = False) -> Itera
     Corrections by people apply, and samples they excluded are left out, unless `as_judged` is set.
     """
     sql = """
-        SELECT s.position, r.sample_id, s.cluster, v.category, r.model, r.arm, r.repeat, r.score, r.failure,
+        SELECT r.sample_id, s.cluster, v.category, CASE r.arm WHEN '' THEN r.model ELSE r.model || '#' || r.arm END, r.repeat,
+               r.score, r.failure,
                v.reference_answer IS NOT NULL OR json_extract(v.body, '$.reference_answers[0]') IS NOT NULL,
                r.verdict, r.stated, r.stated_score, r.length, r.criteria_id, r.judgement_id, r.final_id, r.item
         FROM run_samples s
@@ -138,7 +142,7 @@ def scored_answers(home: Home, run_id: str, *, as_judged: bool = False) -> Itera
     [(end,)] = home.all("SELECT coalesce(max(position) + 1, 0) FROM run_samples WHERE run_id = ?", (run_id,))
     for start in range(0, end, PAGE):
         for row in home.all(sql, (run_id, start, start + PAGE)):
-            answer = ScoredAnswer(*row[1:-2])
+            answer = ScoredAnswer._make(row[:-2])
             if corrections:
                 if answer.sample_id in corrections.left_out:
                     continue

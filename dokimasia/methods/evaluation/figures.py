@@ -2,7 +2,7 @@
 
 import operator
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -57,7 +57,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of, standing_answers
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run, SqliteValueStore
-from dokimasia.storage.usage import LedgerUsage, count_items, scored_answers, usage_of
+from dokimasia.storage.usage import LedgerUsage, ScoredAnswer, count_items, scored_answers, usage_of
 
 LOWEST, HIGHEST = ATOMS
 FEWEST_FOR_LENGTH = 10
@@ -268,29 +268,6 @@ class AnswerFigures(Value):
     blind: dict[str, Surviving] = Field(default_factory=dict)
 
 
-class AnswerRow(NamedTuple):
-    """A scored or failed answer, as figures need it.
-
-    `model` is the displayed name with the arm, `referenced` says whether the sample has a reference answer; the other
-    fields are as in `storage.results.ResultRow`.
-    """
-
-    sample_id: str
-    cluster: str
-    category: str | None
-    model: str
-    repeat: int
-    score: float | None
-    failure: str | None
-    referenced: bool = False
-    verdict: str | None = None
-    stated: float | None = None
-    stated_score: float | None = None
-    length: int | None = None
-    criteria_id: str | None = None
-    judgement_id: str | None = None
-
-
 class LengthPoint(NamedTuple):
     """A scored answer: its cluster, the base-2 logarithm of its length in characters, and its score."""
 
@@ -318,7 +295,7 @@ class AnsweredSamples:
     correctness: dict[str, list[Correctness]] = field(default_factory=dict[str, list[Correctness]])
     lengths: list[LengthPoint] = field(default_factory=list[LengthPoint])
 
-    def add(self, row: AnswerRow) -> None:
+    def add(self, row: ScoredAnswer) -> None:
         """Add an answer."""
         self.clusters[row.sample_id] = row.cluster
         if row.referenced:
@@ -357,7 +334,7 @@ class CollectedAnswers:
     categories: dict[str, dict[str, AnsweredSamples]] = field(default_factory=dict[str, dict[str, AnsweredSamples]])
 
 
-def collect(rows: Iterable[AnswerRow]) -> CollectedAnswers:
+def collect(rows: Iterable[ScoredAnswer]) -> CollectedAnswers:
     """Return the answers by model and category, in the run's order; rows are read one at a time."""
     answers = CollectedAnswers()
     for row in rows:
@@ -525,7 +502,7 @@ def figures_of_run(home: Home, run: Run) -> EvaluationFigures:
     with ThreadPoolExecutor(1) as other_thread:
         usage_read = other_thread.submit(usage_of, home, run.id)
         samples, rows = count_items(home, run.id)
-        collected = collect(scored_rows(home, run))
+        collected = collect(scored_answers(home, run.id))
         used, together = usage_read.result()
     usage = {shown_name(model, arm): amount for (kind, model, arm), amount in used.items() if kind == "score"}
     preparation = used.get(("replay", "", ""))
@@ -558,7 +535,7 @@ def _hand_corrections(home: Home, run: Run, *, judged: bool) -> HandCorrections 
     left_out = list(corrections.left_out.values())
     if not answers and not left_out:
         return None
-    rows = list(scored_rows(home, run, as_judged=True))
+    rows = list(scored_answers(home, run.id, as_judged=True))
     as_judged: dict[str, AsJudged] = {}
     for name, scores in summarise(collect(rows), seed=run.seed, judged=judged).models.items():
         as_judged[name] = AsJudged(
@@ -639,30 +616,6 @@ def reason_figures(home: Home, run_id: str) -> ScoreReasons:
         scores += len(judgement["scores"])
         missing += len(judgement["scores"]) - given
     return ScoreReasons(scores=scores, missing=missing)
-
-
-def scored_rows(home: Home, run: Run, *, as_judged: bool = False) -> Iterator[AnswerRow]:
-    """Yield a run's answers that have a result, in the run's order.
-
-    Corrections by hand are applied; with `as_judged` they are not.
-    """
-    for answer in scored_answers(home, run.id, as_judged=as_judged):
-        yield AnswerRow(
-            sample_id=answer.sample_id,
-            cluster=answer.cluster,
-            category=answer.category,
-            model=shown_name(answer.model, answer.arm),
-            repeat=answer.repeat,
-            score=answer.score,
-            failure=answer.failure,
-            referenced=bool(answer.referenced),
-            verdict=answer.verdict,
-            stated=answer.stated,
-            stated_score=answer.stated_score,
-            length=answer.length,
-            criteria_id=answer.criteria_id,
-            judgement_id=answer.judgement_id,
-        )
 
 
 COLUMNS: dict[str, ColumnType] = {

@@ -13,7 +13,6 @@ from dokimasia.methods.evaluation import differences
 from dokimasia.methods.evaluation.differences import pairs_of, rival_differences
 from dokimasia.methods.evaluation.figures import (
     BLIND_MARK,
-    AnswerRow,
     AsJudged,
     EvaluationFigures,
     FaultsFound,
@@ -23,7 +22,6 @@ from dokimasia.methods.evaluation.figures import (
     Scores,
     Surviving,
     UsageFigures,
-    scored_rows,
 )
 from dokimasia.methods.evaluation.samples import sample_blocks, view_of
 from dokimasia.report import figures
@@ -76,6 +74,7 @@ from dokimasia.storage.runs import (
     criteria_weights,
     judged_criteria,
 )
+from dokimasia.storage.usage import ScoredAnswer, scored_answers
 
 ScoresRow = TableRow[ModelScores]
 
@@ -910,7 +909,7 @@ class RepeatMean(Value):
     mean: float | None
 
 
-def means_by_repeat(rows: Iterable[AnswerRow]) -> dict[str, list[RepeatMean]]:
+def means_by_repeat(rows: Iterable[ScoredAnswer]) -> dict[str, list[RepeatMean]]:
     """Return the mean score of each repeat, by model."""
     scores: dict[str, dict[int, list[float | None]]] = {}
     for row in rows:
@@ -1100,7 +1099,7 @@ def samples(data: ReportData) -> Section | None:
 async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
     """Return the report data with what only the page shows: differences, repeats and some samples, failures first."""
     refs = sample_refs(home, run)
-    rows = list(scored_rows(home, run))
+    rows = list(scored_answers(home, run.id))
     sides = _sides(home, run, rows, refs)
     sides = {name: sides[name] for name in data.by_score() if name in sides}
     ids, selection = select_samples(run, [ref.sample_id for ref in refs], failed_samples(home, run.id), samples)
@@ -1116,7 +1115,9 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
     )
 
 
-def _sides(home: Home, run: Run, rows: Iterable[AnswerRow], places: Sequence[SampleRef]) -> dict[str, ComparisonSide]:
+def _sides(
+    home: Home, run: Run, rows: Iterable[ScoredAnswer], places: Sequence[SampleRef]
+) -> dict[str, ComparisonSide]:
     """Return the answers of each model to the run's samples, those without images left out."""
     judgements, weights = judged_criteria(home, run.id), criteria_weights(home, run.id)
     answers: dict[str, list[ComparedAnswer]] = {}

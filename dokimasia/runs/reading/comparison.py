@@ -94,9 +94,9 @@ class ComparedAnswer(NamedTuple):
     weights: tuple[int, ...] = ()
 
     @property
-    def decided(self) -> bool:
-        """Whether the answer is known to be right or wrong."""
-        return self.correctness in ("right", "wrong")
+    def right(self) -> float | None:
+        """1 if the answer is right, 0 if it is wrong; None if undecided or failed."""
+        return {"right": 1.0, "wrong": 0.0}.get(self.correctness)
 
     def same_criteria(self, other: "ComparedAnswer") -> bool:
         """Return whether both answers were scored by the same criteria."""
@@ -253,7 +253,7 @@ class _AnswerColumns:
     own_stated: Floats
     numbers: Positions
     repeats: Mapping[int, int]
-    sets: NDArray[np.object_]
+    sets: NDArray[np.str_]
     starts: Integers
     lengths: Integers
     stated: NDArray[np.bool_]
@@ -283,7 +283,7 @@ class _AnswerColumns:
             np.array([answer.stated for answer in listed], dtype=np.float64),
             numbers,
             repeats,
-            np.array([answer.criteria or "" for answer in listed], dtype=np.object_),
+            np.array([answer.criteria or "" for answer in listed], dtype=np.str_),
             np.cumsum(lengths) - lengths,
             lengths,
             flat(answer.criteria_stated for answer in listed).astype(np.bool_),
@@ -457,7 +457,8 @@ def _on_both_stated(first: ComparisonSide, second: ComparisonSide, shared: _Shar
     other = theirs.numbers[shared.second][:, [column for _, column in columns]]
     places, repeats = np.nonzero((own >= 0) & (other >= 0))
     own, other = own[places, repeats], other[places, repeats]
-    alike = np.equal(ours.sets[own], theirs.sets[other]).astype(np.bool_) & (ours.sets[own] != "").astype(np.bool_)
+    sets = ours.sets[own]
+    alike = (sets == theirs.sets[other]) & (sets != "")
     places, own, other = places[alike], own[alike], other[alike]
     lengths = np.minimum(ours.lengths[own], theirs.lengths[other])
     starts = np.cumsum(lengths) - lengths

@@ -127,7 +127,7 @@ def _simulated(*runs: Run) -> tuple[str, ...]:
 
 
 def _decided(side: ComparisonSide) -> bool:
-    return any(answer.decided for answers in side.answers.values() for answer in answers)
+    return any(answer.right is not None for answers in side.answers.values() for answer in answers)
 
 
 def _gated(

@@ -93,7 +93,9 @@ def results_of_run(home: Home, run: Run) -> ResultsFile:
         InputError: the run has no result.
     """
     sides = sides_of(home, run)
-    decided = any(answer.decided for side in sides.values() for answers in side.answers.values() for answer in answers)
+    decided = any(
+        answer.right is not None for side in sides.values() for answers in side.answers.values() for answer in answers
+    )
     rows: list[ItemResult] = []
     for name, side in sides.items():
         for place in side.places:
