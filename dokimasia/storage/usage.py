@@ -58,6 +58,8 @@ class ScoredAnswer(NamedTuple):
     length: int | None = None
     criteria_id: str | None = None
     judgement_id: str | None = None
+    final_id: str | None = None
+    item: str = ""
 
 
 _SUMS = f"""
@@ -141,17 +143,15 @@ def scored_answers(home: Home, run_id: str, *, as_judged: bool = False) -> Itera
     corrections = None if as_judged else corrections_of(home, run_id)
     [(end,)] = home.all("SELECT coalesce(max(position) + 1, 0) FROM run_samples WHERE run_id = ?", (run_id,))
     for start in range(0, end, PAGE):
-        for row in home.all(sql, (run_id, start, start + PAGE)):
-            answer = ScoredAnswer._make(row[:-2])
-            if corrections:
-                if answer.sample_id in corrections.left_out:
-                    continue
-                correction = corrections.of(row[-1], answer.judgement_id, row[-2])
-                if correction is not None:
-                    answer = answer._replace(
-                        **{name: correction.now[name] for name in COUNTED if name in answer._fields}
-                    )
-            yield answer
+        answers = map(ScoredAnswer._make, home.all(sql, (run_id, start, start + PAGE)))
+        if not corrections:
+            yield from answers
+            continue
+        for answer in answers:
+            if answer.sample_id in corrections.left_out:
+                continue
+            correction = corrections.of(answer.item, answer.judgement_id, answer.final_id)
+            yield answer if correction is None else answer._replace(**{name: correction.now[name] for name in COUNTED})
 
 
 def count_calls(home: Home, run_id: str) -> int:

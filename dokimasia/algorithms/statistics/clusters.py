@@ -91,8 +91,11 @@ def number_clusters(clusters: ClusterNames, n: int) -> NDArray[np.intp]:
         raise ValueError(f"{n} values for {len(clusters)} cluster names")
     if isinstance(clusters, np.ndarray):
         return (np.cumsum(np.bincount(clusters) > 0) - 1)[clusters]
-    numbers: dict[Hashable, int] = {}
-    return np.array([numbers.setdefault(cluster, len(numbers)) for cluster in clusters], dtype=np.intp)
+    names = dict.fromkeys(clusters)
+    if len(names) == n:
+        return np.arange(n, dtype=np.intp)
+    numbers = dict(zip(names, range(len(names)), strict=True))
+    return np.fromiter(map(numbers.__getitem__, clusters), dtype=np.intp, count=n)
 
 
 def by_cluster(array: Floats, clusters: ClusterNames | None) -> Clusters:

@@ -127,8 +127,7 @@ _WORTH: Mapping[AnswerMeasure, Floats] = {
 class ComparisonSide:
     """One model in one run: the run's samples in order, and the model's answers; `scored` is false without a judge.
 
-    A side is compared with many others, in several threads, so that what it brings to each comparison is computed once, as
-    arrays by sample, and kept when it is whole.
+    A side is compared with many others, so that what it brings to each comparison is computed once, as arrays by sample.
     """
 
     places: Sequence[SampleRef]
