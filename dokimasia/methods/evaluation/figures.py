@@ -1,7 +1,7 @@
 """The figures of an evaluation: models, computation from stored rows, and columns of an export."""
 
 import operator
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -330,19 +330,22 @@ class AnsweredSamples:
 class CollectedAnswers:
     """Answers by model, and by model and category."""
 
-    models: dict[str, AnsweredSamples] = field(default_factory=dict[str, AnsweredSamples])
-    categories: dict[str, dict[str, AnsweredSamples]] = field(default_factory=dict[str, dict[str, AnsweredSamples]])
+    models: dict[str, AnsweredSamples]
+    categories: dict[str, dict[str, AnsweredSamples]]
 
 
 def collect(rows: Iterable[ScoredAnswer]) -> CollectedAnswers:
     """Return the answers by model and category, in the run's order; rows are read one at a time."""
-    answers = CollectedAnswers()
+    models: defaultdict[str, AnsweredSamples] = defaultdict(AnsweredSamples)
+    categories: defaultdict[tuple[str, str], AnsweredSamples] = defaultdict(AnsweredSamples)
     for row in rows:
-        answers.models.setdefault(row.model, AnsweredSamples()).add(row)
-        by_category = answers.categories.setdefault(row.model, {})
+        models[row.model].add(row)
         if row.category:
-            by_category.setdefault(row.category, AnsweredSamples()).add(row)
-    return answers
+            categories[row.model, row.category].add(row)
+    by_model: dict[str, dict[str, AnsweredSamples]] = {name: {} for name in models}
+    for (name, category), samples in categories.items():
+        by_model[name][category] = samples
+    return CollectedAnswers(dict(models), by_model)
 
 
 def summarise(
