@@ -9,7 +9,7 @@ from benchmarks.calibration.planted import Candidate, draw_states, fogged_images
 from benchmarks.calibration.planted_speech import chance_of_right
 from benchmarks.calibration.trials import Seed, Trial, tested, trial
 from dokimasia.algorithms.statistics import rate_interval
-from dokimasia.domain.judgement import Correctness
+from dokimasia.domain.judgement import Correctness, FailureKind
 from dokimasia.methods.evaluation.figures import collect, summarise
 from dokimasia.report.fields import as_json
 from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef, compare
@@ -72,7 +72,7 @@ def _answers(who: Candidate, pairs: Pairs, name: str) -> list[Correctness]:
 
 
 def _rows(pairs: Pairs, drawn: Mapping[str, Sequence[Correctness]]) -> list[ScoredAnswer]:
-    failures = {"undecided": "undecided", "failed": "api_error"}
+    failures: dict[Correctness, FailureKind] = {"undecided": "undecided", "failed": "api_error"}
     verdicts = {"right": "right", "wrong": "wrong", "undecided": "unknown"}
     return [
         ScoredAnswer(question.id, scene.id, question.kind, model, 0, None, failures.get(one), True, verdicts.get(one))

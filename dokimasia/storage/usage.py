@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from dokimasia.domain.call import MOST_TOKENS
+from dokimasia.domain.judgement import FailureKind
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import COUNTED, corrections_of
 
@@ -50,7 +51,7 @@ class ScoredAnswer(NamedTuple):
     model: str
     repeat: int
     score: float | None
-    failure: str | None
+    failure: FailureKind | None
     referenced: bool = False
     verdict: str | None = None
     stated: float | None = None

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-ClusterNames = Sequence[Hashable] | NDArray[np.intp]
+Positions = NDArray[np.intp]
+
+ClusterNames = Sequence[Hashable] | Positions
 """The cluster of each value by name, or by a number from 0; an array of numbers is read much faster."""
 
 ROUNDING = 1e-12
@@ -73,6 +75,20 @@ def total(values: Floats) -> float:
     (0.0, 0.0)
     """
     return float(np.add.accumulate(values)[-1]) if len(values) else 0.0
+
+
+def group_means(values: Floats, groups: Positions, n: int) -> Floats:
+    """Return the mean of the values of each of n groups, numbered from 0; what is not a number is left out.
+
+    Examples
+    --------
+    >>> group_means(np.array([1.0, 2.0, np.nan]), np.array([0, 0, 1]), 2)
+    array([1.5, nan])
+    """
+    known = np.isfinite(values)
+    sums = np.bincount(groups[known], weights=values[known], minlength=n)
+    counts = np.bincount(groups[known], minlength=n)
+    return np.divide(sums, counts, out=np.full(n, np.nan), where=counts > 0)
 
 
 def finite(values: Sequence[float] | Floats) -> Floats:

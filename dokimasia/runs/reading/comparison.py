@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from dokimasia.algorithms.statistics import bootstrap_interval, false_discovery_rate
-from dokimasia.algorithms.statistics.clusters import ClusterNames, Floats, total
+from dokimasia.algorithms.statistics.clusters import ClusterNames, Floats, Positions, group_means, total
 from dokimasia.domain.differences import DIRECTION
 from dokimasia.domain.identity import JsonObject, digest, natural_order
 from dokimasia.domain.judgement import Correctness, correctness_of
@@ -108,19 +108,18 @@ class ComparedAnswer(NamedTuple):
 
 
 Integers = NDArray[np.int64]
-Positions = NDArray[np.intp]
 
 AnswerMeasure = Literal["score", "stated", "right", "strict", "upper"]
-"""What is measured of an answer: its score, the share that it addresses, or one of `_WORTH`."""
+"""What is measured of an answer: its score, the share that it addresses, or one of `WORTH`."""
 
-_CORRECTNESS: Sequence[Correctness] = ("right", "wrong", "undecided", "failed")
+CORRECTNESS: Sequence[Correctness] = ("right", "wrong", "undecided", "failed")
 
-_WORTH: Mapping[AnswerMeasure, Floats] = {
+WORTH: Mapping[AnswerMeasure, Floats] = {
     "right": np.array([1.0, 0.0, np.nan, np.nan]),
     "strict": np.array([1.0, 0.0, 0.0, np.nan]),
     "upper": np.array([1.0, 0.0, 1.0, np.nan]),
 }
-"""What an answer of each `_CORRECTNESS` is worth: an undecided answer is not measured, counts as not right, or as right."""
+"""What an answer of each `CORRECTNESS` is worth: an undecided answer is not measured, counts as not right, or as right."""
 
 
 @dataclass(slots=True)
@@ -169,15 +168,8 @@ class ComparisonSide:
         """Return the mean of a measure over the answers to each sample of the side; not a number if none has it."""
         column = self._measured.get(measure)
         if column is None:
-            values, samples = self.columns.measured(measure), self.columns.samples
-            known = np.isfinite(values)
-            sums, counts = (
-                np.bincount(samples[known], weights=weights, minlength=len(self.places))
-                for weights in (values[known], None)
-            )
-            column = np.full(len(self.places), np.nan)
-            np.divide(sums, counts, out=column, where=counts > 0)
-            column = self._measured[measure] = self._by_place(column)
+            means = group_means(self.columns.measured(measure), self.columns.samples, len(self.places))
+            column = self._measured[measure] = self._by_place(means)
         return column
 
     def _by_place(self, column: NDArray[T]) -> NDArray[T]:
@@ -208,7 +200,7 @@ class ComparisonSide:
     @property
     def undecided(self) -> Integers:
         """The number of undecided answers to each sample."""
-        columns, undecided = self.columns, _CORRECTNESS.index("undecided")
+        columns, undecided = self.columns, CORRECTNESS.index("undecided")
         samples = columns.samples[columns.correctness == undecided]
         return self._by_place(np.bincount(samples, minlength=len(self.places)))
 
@@ -277,7 +269,7 @@ class _AnswerColumns:
 
         return cls(
             samples,
-            np.array([_CORRECTNESS.index(answer.correctness) for answer in listed], dtype=np.intp),
+            np.array([CORRECTNESS.index(answer.correctness) for answer in listed], dtype=np.intp),
             np.array([answer.score for answer in listed], dtype=np.float64),
             np.array([answer.stated for answer in listed], dtype=np.float64),
             numbers,
@@ -296,7 +288,7 @@ class _AnswerColumns:
         """Return a measure of each answer; not a number where it is missing."""
         if measure == "score":
             return self.own_scores
-        return self.own_stated if measure == "stated" else _WORTH[measure][self.correctness]
+        return self.own_stated if measure == "stated" else WORTH[measure][self.correctness]
 
 
 def loss_reason(
