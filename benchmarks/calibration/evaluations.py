@@ -20,12 +20,13 @@ from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.algorithms.statistics import bootstrap_interval, difference_interval
 from dokimasia.algorithms.statistics.paired import sign_flip_test
-from dokimasia.methods.evaluation.figures import AnswerRow, collect, summarise
+from dokimasia.methods.evaluation.figures import collect, summarise
 from dokimasia.report.fields import as_json
 from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef, compare
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.scene import Scene, SceneQuestion
 from dokimasia.simulation.truths.evaluation import expected_blind_mean
+from dokimasia.storage.usage import ScoredAnswer
 
 JUDGE = judge("sim/judge-noisy")
 FAULTLESS = judge("sim/judge")
@@ -44,7 +45,7 @@ def evaluation(seed: int) -> Seed:
     One of them answers three times, and some of the judge's replies are of no use.
     """
     pairs = list(world(seed))
-    rows: list[AnswerRow] = []
+    rows: list[ScoredAnswer] = []
     for who in CANDIDATES:
         rng = Random(f"evaluation {who.name} {seed}")
         fogged = fogged_images(rng, who, pairs)
@@ -84,7 +85,7 @@ def comparison(seed: int) -> Seed:
         "paired difference, two candidates": trial(found["difference"], planted),
         "paired difference, null world": trial(same["difference"], 0.0),
     }
-    equal: list[AnswerRow] = []
+    equal: list[ScoredAnswer] = []
     for name in ("first", "second", "third"):
         rng = Random(f"equal {name} {seed}")
         equal += _rows(pairs, _judged(rng, STEADY, JUDGE, pairs, fogged_images(rng, STEADY, pairs)), name)
@@ -160,9 +161,9 @@ def _score(question: SceneQuestion, scores: tuple[int, ...]) -> float:
     return weighted_score(scores, [step.weight for step in question.steps])
 
 
-def _rows(pairs: Pairs, judged: Scores, model: str, repeat: int = 0) -> list[AnswerRow]:
+def _rows(pairs: Pairs, judged: Scores, model: str, repeat: int = 0) -> list[ScoredAnswer]:
     return [
-        AnswerRow(
+        ScoredAnswer(
             sample_id=question.id,
             cluster=scene.id,
             category=question.kind,

@@ -17,9 +17,10 @@ from benchmarks.calibration.planted_speech import (
 )
 from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.algorithms.scoring import addressed_score, weighted_score
-from dokimasia.methods.evaluation.figures import AnswerRow, collect, summarise
+from dokimasia.methods.evaluation.figures import collect, summarise
 from dokimasia.report.fields import as_json
 from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef, compare
+from dokimasia.storage.usage import ScoredAnswer
 
 JUDGE = judge("sim/judge-noisy")
 FAILURE = "unparsable"
@@ -56,7 +57,7 @@ REPEATS = {"talkative": 3}
 def speaking(seed: int) -> Seed:
     """What an evaluation prints of a talkative model, which answers three times, and of two that say little."""
     pairs = list(world(seed))
-    rows: list[AnswerRow] = []
+    rows: list[ScoredAnswer] = []
     for name, speaker in SPEAKERS.items():
         rng = Random(f"speaking {name} {seed}")
         fogged = fogged_images(rng, speaker.who, pairs)
@@ -145,11 +146,11 @@ def equal_skill(seed: int) -> Seed:
     return Seed(intervals, p_values)
 
 
-def _rows(pairs: Pairs, said: Sequence[Said], model: str, repeat: int) -> list[AnswerRow]:
-    rows: list[AnswerRow] = []
+def _rows(pairs: Pairs, said: Sequence[Said], model: str, repeat: int) -> list[ScoredAnswer]:
+    rows: list[ScoredAnswer] = []
     for (scene, question), one in zip(pairs, said, strict=True):
         weights = [step.weight for step in question.steps]
-        row = AnswerRow(question.id, scene.id, question.kind, model, repeat, None, FAILURE, referenced=True)
+        row = ScoredAnswer(question.id, scene.id, question.kind, model, repeat, None, FAILURE, referenced=True)
         row = row._replace(verdict={True: "right", False: "wrong", None: "unknown"}[one.right], length=one.length)
         if one.scores is not None:
             share, score = addressed_score(one.scores, one.stated, weights)

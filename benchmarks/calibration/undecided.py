@@ -9,10 +9,11 @@ from benchmarks.calibration.planted import Candidate, draw_states, fogged_images
 from benchmarks.calibration.planted_speech import chance_of_right
 from benchmarks.calibration.trials import Seed, Trial, tested, trial
 from dokimasia.algorithms.statistics import rate_interval
-from dokimasia.domain.judgement import Correctness
-from dokimasia.methods.evaluation.figures import AnswerRow, collect, summarise
+from dokimasia.domain.judgement import Correctness, FailureKind
+from dokimasia.methods.evaluation.figures import collect, summarise
 from dokimasia.report.fields import as_json
 from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef, compare
+from dokimasia.storage.usage import ScoredAnswer
 
 FAILED = 0.05
 """The share of questions to which there is no answer, whatever it would have been."""
@@ -70,11 +71,11 @@ def _answers(who: Candidate, pairs: Pairs, name: str) -> list[Correctness]:
     return found
 
 
-def _rows(pairs: Pairs, drawn: Mapping[str, Sequence[Correctness]]) -> list[AnswerRow]:
-    failures = {"undecided": "undecided", "failed": "api_error"}
+def _rows(pairs: Pairs, drawn: Mapping[str, Sequence[Correctness]]) -> list[ScoredAnswer]:
+    failures: dict[Correctness, FailureKind] = {"undecided": "undecided", "failed": "api_error"}
     verdicts = {"right": "right", "wrong": "wrong", "undecided": "unknown"}
     return [
-        AnswerRow(question.id, scene.id, question.kind, model, 0, None, failures.get(one), True, verdicts.get(one))
+        ScoredAnswer(question.id, scene.id, question.kind, model, 0, None, failures.get(one), True, verdicts.get(one))
         for model, answers in drawn.items()
         for (scene, question), one in zip(pairs, answers, strict=True)
     ]

@@ -13,12 +13,16 @@ if TYPE_CHECKING:
 
 
 class CatalogueEntry(NamedTuple):
-    """A method's module, and of the command-line verb that runs it the group in `--help`, the name and the line of help."""
+    """A method's module, and of the command-line verb that runs it the group in `--help`, the name and the line of help.
+
+    `adds` says whether it adds to the page of another method's run.
+    """
 
     module: str
     group: str
     verb: str
     help: str
+    adds: bool = False
 
 
 OWN: dict[str, CatalogueEntry] = {
@@ -40,14 +44,16 @@ OWN: dict[str, CatalogueEntry] = {
     "probe": CatalogueEntry("probe", "judges", "probe", "Measure which errors judges miss."),
     "arena": CatalogueEntry("arena", "comparing", "arena", "Compare many models with each other and rate them."),
     "refine": CatalogueEntry("refinement", "comparing", "refine", "Have models correct their own wrong answers."),
-    "tree": CatalogueEntry("tree", "comparing", "tree grow", "Grow a capability tree from criteria."),
-    "modes": CatalogueEntry("modes", "comparing", "modes", "Name the failure modes of a run's models and count them."),
+    "tree": CatalogueEntry("tree", "comparing", "tree grow", "Grow a capability tree from criteria.", adds=True),
+    "modes": CatalogueEntry(
+        "modes", "comparing", "modes", "Name the failure modes of a run's models and count them.", adds=True
+    ),
     "quality": CatalogueEntry(
         "quality", "comparing", "criteria quality", "Have criteria rated: accuracy and necessity."
     ),
-    "diagnosis": CatalogueEntry("diagnosis", "comparing", "diagnose --write", "Write a diagnosis in words."),
+    "diagnosis": CatalogueEntry("diagnosis", "comparing", "diagnose --write", "Write a diagnosis in words.", adds=True),
     "fingerprint": CatalogueEntry(
-        "fingerprints", "comparing", "diagnose --fingerprint", "Match reports without names to responses."
+        "fingerprints", "comparing", "diagnose --fingerprint", "Match reports without names to responses.", adds=True
     ),
     "perturb": CatalogueEntry(
         "perturb", "judges", "perturb", "Insert known errors into correct answers, for testing judges."
@@ -60,6 +66,11 @@ OWN: dict[str, CatalogueEntry] = {
 def plugin_methods() -> list[str]:
     """Return the names of the methods of plug-ins, without loading any."""
     return [name for name in entry_points_of("methods") if name not in OWN]
+
+
+def adding_methods() -> list[str]:
+    """Return the names of the methods that may add to the page of another method's run, without loading any."""
+    return [*(name for name, entry in OWN.items() if entry.adds), *plugin_methods()]
 
 
 @cache

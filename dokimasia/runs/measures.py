@@ -17,7 +17,7 @@ from dokimasia.algorithms.statistics import (
     rate_interval,
     spearman,
 )
-from dokimasia.algorithms.statistics.clusters import ClusterNames, Floats
+from dokimasia.algorithms.statistics.clusters import ClusterNames, Floats, total
 from dokimasia.algorithms.statistics.paired import PERMUTATIONS, sign_flip_test
 from dokimasia.algorithms.statistics.power import pilot_design, samples_needed
 from dokimasia.algorithms.statistics.refusal import ONE_CLUSTER
@@ -136,8 +136,7 @@ def mean_with_interval(
     if not len(values):
         return None
     ends = bootstrap_interval(values, clusters=clusters, seed=seed, bounds=bounds)
-    listed = values.tolist() if isinstance(values, np.ndarray) else values
-    return interval_of(sum(listed) / len(listed), ends)
+    return interval_of(total(np.asarray(values)) / len(values), ends)
 
 
 def rate_of_hits(hits: Sequence[bool], clusters: Sequence[Hashable] | None = None) -> Rate:

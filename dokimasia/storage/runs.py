@@ -4,6 +4,7 @@ import sqlite3
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import islice
 from typing import Literal, NamedTuple, Protocol, TypeVar, cast
 
@@ -290,14 +291,33 @@ def clusters_by_sample(home: Home, run_id: str) -> dict[str, str]:
     return {sample.sample_id: sample.cluster for sample in run_samples(home, run_id)}
 
 
+class JudgedCriteria(NamedTuple):
+    """The scores of the criteria in a judgement, and which of them the response addresses, in the order of the criteria."""
+
+    scores: tuple[int, ...] = ()
+    stated: tuple[bool, ...] = ()
+
+
+NOT_JUDGED = JudgedCriteria()
+
+
+def judged_criteria(home: Home, run_id: str) -> dict[str, JudgedCriteria]:
+    """Return the criteria as judged in each judgement of a run, by the judgement's id."""
+    sql = "SELECT j.id, j.scores, j.stated FROM results r JOIN judgements j ON j.id = r.judgement_id WHERE r.run_id = ?"
+    answers = corrections_of(home, run_id).answers.values()
+    judgement_ids = [str(id) for answer in answers if (id := answer.now["judgement_id"])]
+    by_people = home.all_among("SELECT id, scores, stated FROM judgements WHERE id IN ({marks})", judgement_ids)
+
+    @cache  # many judgements are alike
+    def read(scores: str, stated: str) -> JudgedCriteria:
+        return JudgedCriteria(tuple(orjson.loads(scores)), tuple(map(bool, orjson.loads(stated))))
+
+    return {id: read(scores, stated) for id, scores, stated in (*home.all(sql, (run_id,)), *by_people)}
+
+
 def judgement_scores(home: Home, run_id: str) -> dict[str, tuple[int, ...]]:
     """Return the scores of the criteria in each judgement of a run, by the judgement's id, in the order of the criteria."""
-    return {id: tuple(orjson.loads(scores)) for id, scores in _of_judgements(home, run_id, "scores")}
-
-
-def judgement_stated(home: Home, run_id: str) -> dict[str, tuple[bool, ...]]:
-    """Return for each judgement of a run, by its id, which criteria the response addresses, in the order of the criteria."""
-    return {id: tuple(map(bool, orjson.loads(stated))) for id, stated in _of_judgements(home, run_id, "stated")}
+    return {id: judged.scores for id, judged in judged_criteria(home, run_id).items()}
 
 
 def criteria_weights(home: Home, run_id: str) -> dict[str, tuple[int, ...]]:
@@ -314,14 +334,6 @@ def response_texts(home: Home, run_id: str) -> Iterator[tuple[str, str]]:
         "SELECT DISTINCT s.id, s.text FROM results r JOIN responses s ON s.id = r.response_id WHERE r.run_id = ?",
         (run_id,),
     )
-
-
-def _of_judgements(home: Home, run_id: str, column: str) -> list[tuple[str, str]]:
-    sql = f"SELECT j.id, j.{column} FROM results r JOIN judgements j ON j.id = r.judgement_id WHERE r.run_id = ?"
-    answers = corrections_of(home, run_id).answers.values()
-    judgement_ids = [str(id) for answer in answers if (id := answer.now["judgement_id"])]
-    by_people = home.all_among(f"SELECT id, {column} FROM judgements WHERE id IN ({{marks}})", judgement_ids)
-    return [*home.all(sql, (run_id,)), *by_people]
 
 
 class ValueRows(Protocol):

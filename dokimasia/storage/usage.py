@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from dokimasia.domain.call import MOST_TOKENS
+from dokimasia.domain.judgement import FailureKind
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import COUNTED, corrections_of
 
@@ -30,22 +31,36 @@ class LedgerUsage(NamedTuple):
     cached_tokens: int | None = None
 
 
+class RunUsage(NamedTuple):
+    """What a run's items used, by (kind, model, arm), and all of them together; a call counts once in each."""
+
+    by_work: dict[tuple[str, str, str], LedgerUsage]
+    together: LedgerUsage
+
+
 class ScoredAnswer(NamedTuple):
-    """A scored or failed answer with what figures need of its sample; `referenced`: the sample has a reference answer."""
+    """A scored or failed answer, as figures need it.
+
+    `model` is the displayed name with the arm, as of `runs.figures.shown_name`, `referenced` says whether the sample has a
+    reference answer; the other fields are as in `storage.results.ResultRow`.
+    """
 
     sample_id: str
     cluster: str
     category: str | None
     model: str
-    arm: str
     repeat: int
     score: float | None
-    failure: str | None
+    failure: FailureKind | None
     referenced: bool = False
     verdict: str | None = None
     stated: float | None = None
     stated_score: float | None = None
     length: int | None = None
+    criteria_id: str | None = None
+    judgement_id: str | None = None
+    final_id: str | None = None
+    item: str = ""
 
 
 _SUMS = f"""
@@ -56,31 +71,32 @@ _SUMS = f"""
 """
 
 
-def usage_of(home: Home, run_id: str) -> dict[tuple[str, str, str], LedgerUsage]:
-    """Return the usage of a run's items, by (kind, model, arm); a call that several of these rest on counts with each.
+_CALLS_OF = "FROM results r, json_each(r.calls) listed JOIN calls c ON c.key = listed.value WHERE r.run_id = ?"
+"""The calls of a run; their row numbers are told apart much faster than their keys."""
+
+
+def usage_of(home: Home, run_id: str) -> RunUsage:
+    """Return the usage of a run's items.
 
     Costs are summed in integer billionths of a dollar, so that the order of rows cannot change a sum. Impossible counts,
     which older versions stored, are capped, so that no sum exceeds 64 bits.
     """
     sql = f"""
-        SELECT used.kind, used.model, used.arm, {_SUMS}
-        FROM (SELECT DISTINCT r.kind, r.model, r.arm, call.value AS key
-              FROM results r, json_each(r.calls) call WHERE r.run_id = ?) used
-        JOIN calls c ON c.key = used.key
+        WITH used AS (SELECT DISTINCT c.rowid AS call, r.kind, r.model, r.arm {_CALLS_OF})
+        SELECT used.kind, used.model, used.arm, {_SUMS} FROM used JOIN calls c ON c.rowid = used.call
         GROUP BY used.kind, used.model, used.arm
+        UNION ALL
+        SELECT NULL, NULL, NULL, {_SUMS} FROM (SELECT DISTINCT call FROM used) JOIN calls c ON c.rowid = call
     """
-    return {(kind, model, arm): _usage(*sums) for kind, model, arm, *sums in home.all(sql, (run_id,))}
+    *by_work, (_, _, _, *together) = home.all(sql, (run_id,))
+    return RunUsage({(kind, model, arm): _usage(*sums) for kind, model, arm, *sums in by_work}, _usage(*together))
 
 
 def total_usage(home: Home, run_id: str) -> LedgerUsage:
     """Return the usage of all of a run's items together, each call counted once."""
-    sql = f"""
-        SELECT {_SUMS}
-        FROM (SELECT DISTINCT call.value AS key FROM results r, json_each(r.calls) call WHERE r.run_id = ?) used
-        JOIN calls c ON c.key = used.key
-    """
+    sql = f"SELECT {_SUMS} FROM calls c WHERE c.rowid IN (SELECT c.rowid {_CALLS_OF})"
     [sums] = home.all(sql, (run_id,))
-    return _usage(*sums) if sums[0] else LedgerUsage()
+    return _usage(*sums)
 
 
 def has_unpriced(home: Home, run_id: str) -> bool:
@@ -101,7 +117,9 @@ def _usage(
     n_unpriced: int,
     cached_tokens: int | None,
 ) -> LedgerUsage:
-    """Return the usage for the values of `_SUMS`."""
+    """Return the usage for the values of `_SUMS`, which may be of no call."""
+    if not calls:
+        return LedgerUsage()
     cost = (nano or 0) / NANO
     usage = LedgerUsage(calls, input_tokens, output_tokens, unknown, cost, cached_tokens=cached_tokens)
     return usage._replace(cost=None, known=cost) if n_unpriced else usage
@@ -113,9 +131,10 @@ def scored_answers(home: Home, run_id: str, *, as_judged: bool = False) -> Itera
     Corrections by people apply, and samples they excluded are left out, unless `as_judged` is set.
     """
     sql = """
-        SELECT s.position, r.sample_id, s.cluster, v.category, r.model, r.arm, r.repeat, r.score, r.failure,
+        SELECT r.sample_id, s.cluster, v.category, CASE r.arm WHEN '' THEN r.model ELSE r.model || '#' || r.arm END, r.repeat,
+               r.score, r.failure,
                v.reference_answer IS NOT NULL OR json_extract(v.body, '$.reference_answers[0]') IS NOT NULL,
-               r.verdict, r.stated, r.stated_score, r.length, r.item, r.judgement_id, r.final_id
+               r.verdict, r.stated, r.stated_score, r.length, r.criteria_id, r.judgement_id, r.final_id, r.item
         FROM run_samples s
         JOIN results r ON r.run_id = s.run_id AND r.sample_id = s.sample_id
         JOIN samples v ON v.id = s.sample
@@ -125,17 +144,15 @@ def scored_answers(home: Home, run_id: str, *, as_judged: bool = False) -> Itera
     corrections = None if as_judged else corrections_of(home, run_id)
     [(end,)] = home.all("SELECT coalesce(max(position) + 1, 0) FROM run_samples WHERE run_id = ?", (run_id,))
     for start in range(0, end, PAGE):
-        for row in home.all(sql, (run_id, start, start + PAGE)):
-            answer = ScoredAnswer(*row[1:-3])
-            if corrections:
-                if answer.sample_id in corrections.left_out:
-                    continue
-                correction = corrections.of(*row[-3:])
-                if correction is not None:
-                    answer = answer._replace(
-                        **{name: correction.now[name] for name in COUNTED if name in answer._fields}
-                    )
-            yield answer
+        answers = map(ScoredAnswer._make, home.all(sql, (run_id, start, start + PAGE)))
+        if not corrections:
+            yield from answers
+            continue
+        for answer in answers:
+            if answer.sample_id in corrections.left_out:
+                continue
+            correction = corrections.of(answer.item, answer.judgement_id, answer.final_id)
+            yield answer if correction is None else answer._replace(**{name: correction.now[name] for name in COUNTED})
 
 
 def count_calls(home: Home, run_id: str) -> int:

@@ -44,4 +44,4 @@ async def test_counts_beyond_any_call_leave_a_run_readable(settings: Settings, r
     assert (again.run, again.complete) == (before.run, True)
     with Home.open(settings.home, write=False) as home:
         used = usage_of(home, before.run)
-    assert max(one.input_tokens or 0 for one in used.values()) > MOST_TOKENS
+    assert max(one.input_tokens or 0 for one in used.by_work.values()) > MOST_TOKENS

@@ -1,10 +1,10 @@
 """Every two models against each other, with p-values adjusted over all pairs."""
 
 from dokimasia.methods.evaluation.differences import rival_differences
-from dokimasia.methods.evaluation.figures import AnswerRow
 from dokimasia.methods.evaluation.report import means_by_repeat
 from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef
 from dokimasia.runs.reading.reporting import draw_samples
+from dokimasia.storage.usage import ScoredAnswer
 
 PLACES = [SampleRef(f"s{number}", f"d{number}", f"c{number}") for number in range(12)]
 
@@ -48,7 +48,7 @@ def test_a_pair_without_a_shared_score_has_no_p_value() -> None:
 def test_means_by_repeat() -> None:
     """Each repeat has the mean of the answers that were scored in it, and counts those that were not."""
     rows = [
-        AnswerRow("s", "c", None, "m", repeat, score, None if score is not None else "refused")
+        ScoredAnswer("s", "c", None, "m", repeat, score, None if score is not None else "refused")
         for repeat, score in ((0, 2.0), (0, 4.0), (1, 5.0), (1, None), (2, None))
     ]
     means = {model: [repeat.model_dump() for repeat in repeats] for model, repeats in means_by_repeat(rows).items()}

@@ -9,20 +9,21 @@ from typing import Any
 import pytest
 
 from dokimasia.methods.evaluation import METHOD, differences
-from dokimasia.methods.evaluation.figures import AnswerRow, collect, summarise
+from dokimasia.methods.evaluation.figures import collect, summarise
 from dokimasia.methods.evaluation.report import conclusion, overview
 from dokimasia.report import figures
 from dokimasia.report.blocks import Bullets, Paragraph, plain
 from dokimasia.report.data import ReportData
 from dokimasia.report.fields import as_json
+from dokimasia.storage.usage import ScoredAnswer
 from tests.drawn import FACTS
 
 STATED = (("a", 4.0, 1.0), ("b", 3.0, 0.7))
 
 
-def row(sample: int, model: str = "m", **fields: Any) -> AnswerRow:
+def row(sample: int, model: str = "m", **fields: Any) -> ScoredAnswer:
     known = {"score": 3.0, "failure": None, "referenced": True, "verdict": "right", "length": 64}
-    return AnswerRow(f"s{sample}", f"i{sample}", "count", model, **{"repeat": 0, **known, **fields})
+    return ScoredAnswer(f"s{sample}", f"i{sample}", "count", model, **{"repeat": 0, **known, **fields})
 
 
 def test_right_answers_and_what_is_spoken_to() -> None:
@@ -44,7 +45,7 @@ def test_right_answers_and_what_is_spoken_to() -> None:
     assert model["length"]["correlation"] is None, "four images bound nothing"
 
 
-def figures_of(rows: Iterable[AnswerRow], *, judged: bool = True) -> dict[str, Any]:
+def figures_of(rows: Iterable[ScoredAnswer], *, judged: bool = True) -> dict[str, Any]:
     """The figures of answers as JSON."""
     return as_json(summarise(collect(rows), seed=0, judged=judged))
 
@@ -202,7 +203,7 @@ def findings(summary: dict[str, Any], pairs: Sequence[dict[str, Any]] = ()) -> s
     return "\n".join(map(plain, (*conclusion(data), *more)))
 
 
-def summary_of(rows: Sequence[AnswerRow]) -> dict[str, Any]:
+def summary_of(rows: Sequence[ScoredAnswer]) -> dict[str, Any]:
     run = {"run": "r", "status": "done", "simulated": (), "seed": 0, "skipped": (), "open_items": 0}
     asked = {"samples": 8, "forked_from": None, "judge": "J", "ask": "show", "protocol": "default"}
     return {**run, **asked, **figures_of(rows)}

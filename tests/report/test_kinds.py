@@ -37,6 +37,11 @@ ALL = 100_000
 PLACES: tuple[Place, ...] = ("terminal", "page")
 
 
+def test_the_catalogue_says_which_methods_add_to_the_page_of_another() -> None:
+    adding = [name for name in OWN if own_method(name).adds is not None]
+    assert adding == [name for name, entry in OWN.items() if entry.adds]
+
+
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with a finished run of every kind, a small one each."""

@@ -1,9 +1,9 @@
-# pyright: standard
-# SciPy ships no types; what it returns is converted to floats at once.
 """Intervals, shares, correlations, and the correction of p-values for multiple tests."""
 
 from collections.abc import Sequence
 from typing import Literal
+
+import numpy as np
 
 from dokimasia.algorithms.statistics.clusters import finite
 from dokimasia.algorithms.statistics.correlation import correlation_interval, kendall, pearson, r_squared, spearman
@@ -66,10 +66,14 @@ def false_discovery_rate(p_values: Sequence[float], *, dependence: Dependence = 
     array = finite(p_values)
     if array.min() < 0 or array.max() > 1:
         raise ValueError("a p-value lies between 0 and 1")
-    from scipy import stats
-
-    adjusted = stats.false_discovery_control(array, method="bh" if dependence == "positive" else "by")
-    return tuple(float(value) for value in adjusted)
+    # As `scipy.stats.false_discovery_control`, whose module takes longer to load than a report to compute.
+    order, ranks = np.argsort(array), np.arange(1, len(array) + 1)
+    raised = array[order] * (len(array) / ranks)
+    if dependence == "any":
+        raised = raised * np.sum(1 / ranks)
+    adjusted = np.empty_like(array)
+    adjusted[order] = np.minimum.accumulate(raised[::-1])[::-1]
+    return tuple(np.clip(adjusted, 0.0, 1.0).tolist())
 
 
 def adjusted(p_values: Sequence[float | None]) -> list[float | None]:

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-ClusterNames = Sequence[Hashable] | NDArray[np.intp]
+Positions = NDArray[np.intp]
+
+ClusterNames = Sequence[Hashable] | Positions
 """The cluster of each value by name, or by a number from 0; an array of numbers is read much faster."""
 
 ROUNDING = 1e-12
@@ -64,6 +66,31 @@ def on_grid(values: Floats) -> Floats:
     return np.round(values / unit) * unit
 
 
+def total(values: Floats) -> float:
+    """Return the sum of values, added from the first to the last, as on any machine.
+
+    Examples
+    --------
+    >>> total(np.array([1e16, 1.0, -1e16])), total(np.array([]))
+    (0.0, 0.0)
+    """
+    return float(np.add.accumulate(values)[-1]) if len(values) else 0.0
+
+
+def group_means(values: Floats, groups: Positions, n: int) -> Floats:
+    """Return the mean of the values of each of n groups, numbered from 0; what is not a number is left out.
+
+    Examples
+    --------
+    >>> group_means(np.array([1.0, 2.0, np.nan]), np.array([0, 0, 1]), 2)
+    array([1.5, nan])
+    """
+    known = np.isfinite(values)
+    sums = np.bincount(groups[known], weights=values[known], minlength=n)
+    counts = np.bincount(groups[known], minlength=n)
+    return np.divide(sums, counts, out=np.full(n, np.nan), where=counts > 0)
+
+
 def finite(values: Sequence[float] | Floats) -> Floats:
     """Return values as an array; raise ValueError if there are none or one is not finite."""
     array = np.asarray(values, dtype=np.float64)
@@ -80,8 +107,11 @@ def number_clusters(clusters: ClusterNames, n: int) -> NDArray[np.intp]:
         raise ValueError(f"{n} values for {len(clusters)} cluster names")
     if isinstance(clusters, np.ndarray):
         return (np.cumsum(np.bincount(clusters) > 0) - 1)[clusters]
-    numbers: dict[Hashable, int] = {}
-    return np.array([numbers.setdefault(cluster, len(numbers)) for cluster in clusters], dtype=np.intp)
+    names = dict.fromkeys(clusters)
+    if len(names) == n:
+        return np.arange(n, dtype=np.intp)
+    numbers = dict(zip(names, range(len(names)), strict=True))
+    return np.fromiter(map(numbers.__getitem__, clusters), dtype=np.intp, count=n)
 
 
 def by_cluster(array: Floats, clusters: ClusterNames | None) -> Clusters:

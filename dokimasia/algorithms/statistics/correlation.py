@@ -3,13 +3,20 @@
 """Correlations of two measurements of the same items, and their intervals."""
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dokimasia.algorithms.statistics.clusters import ROUNDING, Floats, effective_number, finite, number_clusters
+from dokimasia.algorithms.statistics.clusters import (
+    ROUNDING,
+    ClusterNames,
+    Floats,
+    effective_number,
+    finite,
+    number_clusters,
+)
 from dokimasia.algorithms.statistics.intervals import jackknifed
 from dokimasia.algorithms.statistics.refusal import too_little_variation
 from dokimasia.algorithms.statistics.shares import ConfidenceInterval
@@ -108,7 +115,7 @@ def correlation_interval(
     y: Sequence[float],
     *,
     method: Method = "pearson",
-    clusters: Sequence[Hashable] | None = None,
+    clusters: ClusterNames | None = None,
     level: float = 0.95,
 ) -> ConfidenceInterval:
     """Return a confidence interval of a correlation: the jackknife over clusters, on Fisher's scale.
@@ -155,18 +162,18 @@ def correlation_interval(
     """
     correlate = {"pearson": pearson, "spearman": spearman, "kendall": kendall}[method]
     first, second = _pairs(x, y)
-    count = len(set(clusters)) if clusters is not None else len(first)
+    index = np.arange(len(first)) if clusters is None else number_clusters(clusters, len(first))
+    count = int(index.max()) + 1
     if count < _FEWEST:
         raise ValueError(f"an interval of a correlation needs at least {_FEWEST} pairs or clusters")
     if count < FEW_PAIRS:
         return ConfidenceInterval(-1.0, 1.0, f"{count} clusters, and a correlation needs {FEW_PAIRS}")
-    index = np.arange(len(first)) if clusters is None else number_clusters(clusters, len(first))
     effective = effective_number(np.bincount(index).astype(np.float64))
     if effective < FEW_PAIRS - ROUNDING:
         worth_text = f"{count} clusters of unequal size are worth {effective:.1f} equal ones"
         return ConfidenceInterval(-1.0, 1.0, f"{worth_text}, and a correlation needs {FEW_PAIRS}")
     for side in (first, second):
-        if reason := too_little_variation(side if method == "pearson" else _ranks(side), clusters):
+        if reason := too_little_variation(side if method == "pearson" else _ranks(side), index):
             return ConfidenceInterval(-1.0, 1.0, reason)
     if method == "pearson":
         left_out = _without_each(first, second, index)

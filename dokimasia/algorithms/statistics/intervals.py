@@ -478,7 +478,8 @@ def accelerated(resampled: Floats, mean: float, left_out: Floats, width: float) 
     bias = normal.inv_cdf(min(max(below, 1 / drawn), 1 - 1 / drawn))
     deviations = left_out.mean() - left_out
     deviations = deviations / np.abs(deviations).max()
-    acceleration = float(np.power(deviations, 3).sum()) / (6 * float(np.square(deviations).sum()) ** 1.5)
+    squares = np.square(deviations)
+    acceleration = float((squares * deviations).sum()) / (6 * float(squares.sum()) ** 1.5)
 
     def share(z: float) -> float:
         shrink = 1 - acceleration * (bias + z)

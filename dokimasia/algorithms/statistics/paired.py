@@ -90,7 +90,7 @@ def sign_flip_test(
     if len(sizes) <= EXACT_CLUSTERS:
         totals = sign_patterns(len(sizes)) @ sizes
         return SignFlips(_as_large(totals, limit) / len(totals), len(totals), exact=True)
-    totals = _few_kinds_flipped(sizes, tolerance, seed, permutations)
+    totals = _few_kinds_flipped(sizes, limit, tolerance, seed, permutations)
     if totals is None:
         totals = _flipped(sizes, seed, permutations)
     return SignFlips((1 + _as_large(totals, limit)) / (1 + permutations), 1 + permutations, exact=False)
@@ -106,8 +106,10 @@ def _flipped(sizes: Floats, seed: int, permutations: int) -> Floats:
     return totals
 
 
-def _few_kinds_flipped(sizes: Floats, tolerance: float, seed: int, permutations: int) -> Floats | None:
+def _few_kinds_flipped(sizes: Floats, limit: float, tolerance: float, seed: int, permutations: int) -> Floats | None:
     """Return what `_flipped` does for ordered sizes of few kinds, up to a tenth of the tolerance; None for many kinds.
+
+    No total is returned where none can reach the limit.
 
     Scores have few values, so that most clusters differ as much as others do. A total is then the sum of all sizes, less
     twice each kind of size times the number of its clusters whose signs are flipped, and these numbers are counted once for
@@ -124,6 +126,9 @@ def _few_kinds_flipped(sizes: Floats, tolerance: float, seed: int, permutations:
         return None
     flips = _drawn_flips(seed, permutations, most)
     steps = np.diff(sizes[starts], append=0.0)
+    furthest = flips.furthest[ends // _FLIPPED_AT_ONCE] + ends % _FLIPPED_AT_ONCE
+    if float(np.abs(steps) @ furthest) + tolerance < limit:
+        return np.zeros(0)
     totals: Floats = np.full(permutations, float(sizes.sum()))
     for end, step in zip(ends.tolist(), steps.tolist(), strict=True):
         batch, rest = divmod(end, _FLIPPED_AT_ONCE)
@@ -136,11 +141,15 @@ def _few_kinds_flipped(sizes: Floats, tolerance: float, seed: int, permutations:
 
 
 class _Flips(NamedTuple):
-    """Random signs by batches of eight: a bit for each, the flips before each batch, and the generator's states."""
+    """Random signs by batches of eight: a bit for each, the flips before each batch, and the generator's states.
+
+    `furthest` is how far the sum of the signs before each batch lies from 0 at most.
+    """
 
     bits: NDArray[np.uint8]
     before: NDArray[np.int16]
     states: list[Mapping[str, object]]
+    furthest: NDArray[np.int64]
 
     def drawn(self, batch: int, count: int, permutations: int) -> NDArray[np.uint8]:
         """Return the bits of a batch among those of so many clusters; the last batch may have fewer than eight."""
@@ -159,11 +168,13 @@ def _drawn_flips(seed: int, permutations: int, batches: int) -> _Flips:
     bits = np.empty((batches, permutations), dtype=np.uint8)
     before = np.zeros((batches + 1, permutations), dtype=np.int16)
     states: list[Mapping[str, object]] = [generator.bit_generator.state]
+    furthest = np.zeros(batches + 1, dtype=np.int64)
     for batch in range(batches):
         bits[batch] = generator.integers(0, 1 << _FLIPPED_AT_ONCE, size=permutations, dtype=np.uint8)
         np.add(before[batch], np.bitwise_count(bits[batch]), out=before[batch + 1])
         states.append(generator.bit_generator.state)
-    return _Flips(bits, before, states)
+        furthest[batch + 1] = np.abs(_FLIPPED_AT_ONCE * (batch + 1) - 2 * before[batch + 1].astype(np.int32)).max()
+    return _Flips(bits, before, states, furthest)
 
 
 @lru_cache(maxsize=EXACT_CLUSTERS + 1)

@@ -1,10 +1,8 @@
 """When there is no interval: the rule that detects data with too little spread to hold the level."""
 
-from collections.abc import Hashable, Sequence
-
 import numpy as np
 
-from dokimasia.algorithms.statistics.clusters import Clusters, Floats, by_cluster, effective_number
+from dokimasia.algorithms.statistics.clusters import ClusterNames, Clusters, Floats, by_cluster, effective_number
 
 ONE_CLUSTER = "one cluster"
 NO_SPREAD = "the figure is the same whichever cluster is left out"
@@ -58,14 +56,14 @@ def refusal(grouped: Clusters, scale: tuple[float, float]) -> str:
     return _message(f"{grouped.number} clusters {_region(middle, scale)}", spread)
 
 
-def too_little_variation(values: Floats, clusters: Sequence[Hashable] | None) -> str:
+def too_little_variation(values: Floats, clusters: ClusterNames | None) -> str:
     """Return why one side of a correlation varies too little for an interval; empty if it varies enough.
 
     Parameters
     ----------
     values : array
         One of the two measurements of each item, as the correlation uses it; not all equal.
-    clusters : sequence of hashable, optional
+    clusters : sequence of hashable or array of int, optional
         The cluster of each item; without it each item is its own cluster.
 
     Notes

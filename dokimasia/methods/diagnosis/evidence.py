@@ -24,7 +24,7 @@ from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
-from dokimasia.storage.runs import Run, judgement_scores, judgement_stated
+from dokimasia.storage.runs import NOT_JUDGED, JudgedCriteria, Run, judged_criteria
 from dokimasia.storage.trees.lookup import KEY_LENGTH, criterion_key
 
 MOST_ATOMS = 10
@@ -151,10 +151,10 @@ def evidence_of(
     rows = [
         row for row in results(home, run.id, as_judged=True) if row.kind == "score" and not row.arm and row.criteria_id
     ]
-    scores, addressed = judgement_scores(home, run.id), judgement_stated(home, run.id)
+    judged = judged_criteria(home, run.id)
     evidence: dict[str, Evidence] = {}
     for text, target in targets.items():
-        atoms = _ordered(target, _atoms(diagnosis_data, target, rows, scores, addressed))
+        atoms = _ordered(target, _atoms(diagnosis_data, target, rows, judged))
         number = None
         if target.asset and target.row:
             number = target.asset.rows.index(target.row) + 1
@@ -244,8 +244,7 @@ def _atoms(
     diagnosis_data: DiagnosisData,
     target: EvidenceTarget,
     rows: Iterable[ResultRow],
-    scores: Mapping[str, tuple[int, ...]],
-    addressed: Mapping[str, tuple[bool, ...]],
+    judgements: Mapping[str, JudgedCriteria],
 ) -> Iterator[_Atom]:
     """Yield the atoms of the target's answers; those of a failed answer have no score."""
     criteria_below = set(members_below(diagnosis_data.material.tree)[target.node]) if target.node else None
@@ -258,7 +257,7 @@ def _atoms(
             continue
         criteria_id = row.criteria_id or ""
         judgement_id = row.judgement_id or "" if row.failure is None else ""
-        judged = list(zip(scores.get(judgement_id, ()), addressed.get(judgement_id, ()), strict=True))
+        judged = list(zip(*judgements.get(judgement_id, NOT_JUDGED), strict=True))
         for number in range(1, sizes.get(criteria_id[:KEY_LENGTH], 0) + 1):
             key = criterion_key(criteria_id, number)
             if criteria_below is not None and key not in criteria_below:

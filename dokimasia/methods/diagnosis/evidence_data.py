@@ -28,7 +28,7 @@ from dokimasia.report.figures import SPEAKING, share, spoken
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
-from dokimasia.storage.runs import Run, clusters_by_sample, judgement_scores, judgement_stated, load_samples
+from dokimasia.storage.runs import Run, clusters_by_sample, judged_criteria, load_samples
 from dokimasia.storage.trees.versions import StoredVersion, get_version, versions
 
 if TYPE_CHECKING:
@@ -375,7 +375,7 @@ def _ranked(measured: MeasuredRun) -> tuple[str, ...]:
 
 
 def _answers(home: Home, run: Run) -> list[DiagnosedAnswer]:
-    scores, addressed = judgement_scores(home, run.id), judgement_stated(home, run.id)
+    judgements = judged_criteria(home, run.id)
     clusters = clusters_by_sample(home, run.id)
     rows = [row for row in results(home, run.id, as_judged=True) if row.kind == "score" and not row.arm]
     sets = find_values(home, CriteriaSet, (row.criteria_id for row in rows if row.criteria_id))
@@ -384,7 +384,7 @@ def _answers(home: Home, run: Run) -> list[DiagnosedAnswer]:
         if not (row.judgement_id and row.criteria_id):
             return ()
         criteria = sets[row.criteria_id].criteria
-        judged = zip(criteria, scores[row.judgement_id], addressed[row.judgement_id], strict=True)
+        judged = zip(criteria, *judgements[row.judgement_id], strict=True)
         return tuple(score for criterion, score, spoken_to in judged if spoken_to and not criterion.final)
 
     return [

@@ -1,7 +1,6 @@
 """Paired differences of all pairs of models, on the samples scored for both, with significance tests."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import combinations
 from typing import Annotated, TypeVar
@@ -22,8 +21,6 @@ from dokimasia.runs.reading.comparison import ComparisonSide, compare
 MOST_DRAWN = 28
 MOST_OPEN = 28
 MOST_NAMED = 6
-AT_ONCE = 2
-"""Pairs that are compared at once: most of the time goes into draws, for which threads do not wait for each other."""
 
 
 class PairFigures(BaseModel):
@@ -127,9 +124,8 @@ def rival_differences(sides: Mapping[str, ComparisonSide], order: Sequence[str],
         compared = as_json(compare(sides[worse], sides[better], seed=seed, top=0, agreement=False))
         return ModelPair.model_validate({"better": better, "worse": worse, **compared})
 
-    with ThreadPoolExecutor(AT_ONCE) as threads:
-        pairs = list(threads.map(compare_pair, combinations([name for name in order if name in sides], 2)))
-    pairs = _adjusted(pairs)
+    compared = combinations([name for name in order if name in sides], 2)
+    pairs = _adjusted([compare_pair(names) for names in compared])
     for part in ("strict_accuracy", "stated", "both_stated"):
         with_part = [number for number, pair in enumerate(pairs) if getattr(pair, part) is not None]
         adjusted = _adjusted([getattr(pairs[number], part) for number in with_part])

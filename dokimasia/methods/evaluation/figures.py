@@ -1,22 +1,24 @@
 """The figures of an evaluation: models, computation from stored rows, and columns of an export."""
 
 import operator
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
-from math import log2
-from typing import Annotated, Any, NamedTuple, get_args
+from dataclasses import dataclass
+from math import isnan, log2
+from typing import Annotated, NamedTuple, get_args
 
+import numpy as np
 import orjson
 from pydantic import Field
 
 from dokimasia.algorithms.scoring import normalise
 from dokimasia.algorithms.statistics import correlation_interval, pearson
+from dokimasia.algorithms.statistics.clusters import Floats, Positions, group_means, total
 from dokimasia.domain.criterion import CriteriaSet, Defect
 from dokimasia.domain.identity import Value
-from dokimasia.domain.judgement import CheckpointScores, Correctness, FailureKind, FinalAnswer, Response, correctness_of
+from dokimasia.domain.judgement import CheckpointScores, FailureKind, FinalAnswer, Response, correctness_of
 from dokimasia.domain.options import Protocol
 from dokimasia.methods.evaluation.plan import EvaluationPlan, QuestionStyle
 from dokimasia.report import figures
@@ -38,26 +40,26 @@ from dokimasia.report.fields import (
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.figures import costs, counts_by_name, forked_from, heading, shown_name
 from dokimasia.runs.measures import (
-    bounds_over_failures,
     coverage,
     failures_by_kind,
     lead_of,
     left_open,
     limits,
     mean,
+    mean_bounds,
     mean_with_interval,
     rounded,
     share_of_hits,
     spread,
     strict_accuracy,
 )
-from dokimasia.runs.reading.comparison import ATOMS
+from dokimasia.runs.reading.comparison import ATOMS, CORRECTNESS, WORTH
 from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of, standing_answers
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run, SqliteValueStore
-from dokimasia.storage.usage import LedgerUsage, count_items, scored_answers, total_usage, usage_of
+from dokimasia.storage.usage import LedgerUsage, ScoredAnswer, count_items, scored_answers, usage_of
 
 LOWEST, HIGHEST = ATOMS
 FEWEST_FOR_LENGTH = 10
@@ -268,102 +270,97 @@ class AnswerFigures(Value):
     blind: dict[str, Surviving] = Field(default_factory=dict)
 
 
-class AnswerRow(NamedTuple):
-    """A scored or failed answer, as figures need it.
+class LengthPoints(NamedTuple):
+    """Scored answers: their clusters, the base-2 logarithms of their lengths in characters, and their scores."""
 
-    `model` is the displayed name with the arm, `referenced` says whether the sample has a reference answer; the other
-    fields are as in `storage.results.ResultRow`.
-    """
-
-    sample_id: str
-    cluster: str
-    category: str | None
-    model: str
-    repeat: int
-    score: float | None
-    failure: str | None
-    referenced: bool = False
-    verdict: str | None = None
-    stated: float | None = None
-    stated_score: float | None = None
-    length: int | None = None
+    clusters: Positions
+    lengths: Floats
+    scores: Floats
 
 
-class LengthPoint(NamedTuple):
-    """A scored answer: its cluster, the base-2 logarithm of its length in characters, and its score."""
-
-    cluster: str
-    length: float
-    score: float
+NO_POINTS = LengthPoints(np.zeros(0, dtype=np.intp), np.zeros(0), np.zeros(0))
 
 
-Floats = dict[str, list[float]]
-
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class AnsweredSamples:
-    """What figures need of a model's answers, by sample.
+    """A model's answers by column, in the run's order.
 
-    `stated_shares` are the shares of the criteria's weight that answers address, `stated_scores` the scores on those
-    criteria. `correctness` says of each answer to a sample with a reference answer whether it is right.
+    Samples are numbered: `ids` and `clusters` are theirs, `samples` has the number of each answer's. What an answer lacks is
+    not a number in `scores`, `stated_shares` (of the criteria's weight, that it addresses), `stated_scores` (on those
+    criteria) and `lengths`. `correctness` has its place in `CORRECTNESS`, -1 where its sample has no reference answer.
     """
 
-    scores: Floats = field(default_factory=Floats)
-    failures: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
-    clusters: dict[str, str] = field(default_factory=dict[str, str])
-    stated_shares: Floats = field(default_factory=Floats)
-    stated_scores: Floats = field(default_factory=Floats)
-    correctness: dict[str, list[Correctness]] = field(default_factory=dict[str, list[Correctness]])
-    lengths: list[LengthPoint] = field(default_factory=list[LengthPoint])
+    ids: Sequence[str]
+    clusters: Positions
+    samples: Positions
+    scores: Floats
+    failures: Sequence[FailureKind | None]
+    stated_shares: Floats
+    stated_scores: Floats
+    lengths: Floats
+    correctness: Positions
 
-    def add(self, row: AnswerRow) -> None:
-        """Add an answer."""
-        self.clusters[row.sample_id] = row.cluster
-        if row.referenced:
-            self.correctness.setdefault(row.sample_id, []).append(correctness_of(row.verdict, row.failure))
-        if row.stated is not None:
-            self.stated_shares.setdefault(row.sample_id, []).append(row.stated)
-        if row.stated_score is not None:
-            self.stated_scores.setdefault(row.sample_id, []).append(row.stated_score)
-        if row.score is not None:
-            self.scores.setdefault(row.sample_id, []).append(row.score)
-            if row.length:
-                self.lengths.append(LengthPoint(row.cluster, log2(row.length), row.score))
-        elif row.failure is not None:
-            self.failures.setdefault(row.sample_id, []).append(row.failure)
+    @classmethod
+    def of(cls, rows: Sequence[ScoredAnswer], clusters: Mapping[str, int]) -> "AnsweredSamples":
+        """Return the answers of some rows, whose clusters are numbered."""
+        of_samples = {row.sample_id: clusters[row.cluster] for row in rows}
+        numbers = dict(zip(of_samples, range(len(of_samples)), strict=True))
+        correctness = [CORRECTNESS.index(correctness_of(row.verdict, row.failure)) for row in rows]
+        referenced = np.array([bool(row.referenced) for row in rows])
+        return cls(
+            list(of_samples),
+            np.array(list(of_samples.values()), dtype=np.intp),
+            np.array([numbers[row.sample_id] for row in rows], dtype=np.intp),
+            np.array([row.score for row in rows], dtype=np.float64),
+            [row.failure for row in rows],
+            np.array([row.stated for row in rows], dtype=np.float64),
+            np.array([row.stated_score for row in rows], dtype=np.float64),
+            np.array([row.length for row in rows], dtype=np.float64),
+            np.where(referenced, np.array(correctness, dtype=np.intp), -1),
+        )
 
-    def mean(self, id: str) -> float:
-        """Return the mean over a sample's scored repeats."""
-        return sum(self.scores[id]) / len(self.scores[id])
+    def means(self, column: Floats) -> Floats:
+        """Return the mean of a column over the answers to each sample that have it; not a number if none has."""
+        return group_means(column, self.samples, len(self.ids))
+
+    def by_sample(self, column: Floats) -> dict[str, float]:
+        """Return these means by the sample's id, without samples that have none."""
+        return {id: mean for id, mean in zip(self.ids, self.means(column).tolist(), strict=True) if not isnan(mean)}
 
     def right_shares(self, *, undecided_right: bool = False) -> dict[str, float]:
         """Return the share of right answers by sample; failed answers do not count, undecided ones as not right by default."""
-        shares: dict[str, float] = {}
-        for id, answers in self.correctness.items():
-            decided = [answer for answer in answers if answer != "failed"]
-            if decided:
-                right = decided.count("right") + undecided_right * decided.count("undecided")
-                shares[id] = right / len(decided)
-        return shares
+        return self.by_sample(WORTH["upper" if undecided_right else "strict"][self.correctness])
+
+    @property
+    def points(self) -> LengthPoints:
+        """The answers that have a score and a length."""
+        chosen = np.isfinite(self.scores) & (self.lengths > 0)
+        lengths = np.array([log2(length) for length in self.lengths[chosen].tolist()])
+        return LengthPoints(self.clusters[self.samples[chosen]], lengths, self.scores[chosen])
 
 
-@dataclass(slots=True)
-class CollectedAnswers:
+class CollectedAnswers(NamedTuple):
     """Answers by model, and by model and category."""
 
-    models: dict[str, AnsweredSamples] = field(default_factory=dict[str, AnsweredSamples])
-    categories: dict[str, dict[str, AnsweredSamples]] = field(default_factory=dict[str, dict[str, AnsweredSamples]])
+    models: Mapping[str, AnsweredSamples]
+    categories: Mapping[str, Mapping[str, AnsweredSamples]]
 
 
-def collect(rows: Iterable[AnswerRow]) -> CollectedAnswers:
-    """Return the answers by model and category, in the run's order; rows are read one at a time."""
-    answers = CollectedAnswers()
+def collect(rows: Iterable[ScoredAnswer]) -> CollectedAnswers:
+    """Return the answers by model and category, in the run's order."""
+    models: defaultdict[str, list[ScoredAnswer]] = defaultdict(list)
     for row in rows:
-        answers.models.setdefault(row.model, AnsweredSamples()).add(row)
-        by_category = answers.categories.setdefault(row.model, {})
-        if row.category:
-            by_category.setdefault(row.category, AnsweredSamples()).add(row)
-    return answers
+        models[row.model].append(row)
+    clusters: dict[str, int] = {}
+    categories: dict[str, dict[str, AnsweredSamples]] = {}
+    for name, listed in models.items():
+        by_category: defaultdict[str, list[ScoredAnswer]] = defaultdict(list)
+        for row in listed:
+            clusters.setdefault(row.cluster, len(clusters))
+            if row.category:
+                by_category[row.category].append(row)
+        categories[name] = {category: AnsweredSamples.of(part, clusters) for category, part in by_category.items()}
+    return CollectedAnswers({name: AnsweredSamples.of(listed, clusters) for name, listed in models.items()}, categories)
 
 
 def summarise(
@@ -391,7 +388,7 @@ def summarise(
     usage = usage or {}
     models: dict[str, ModelScores] = {}
     blind: dict[str, Surviving] = {}
-    lengths: list[LengthPoint] = []
+    points = [NO_POINTS]
     for name, samples in answers.models.items():
         by_category: dict[str, Scores] = {}
         for category, part in sorted(answers.categories[name].items()):
@@ -399,16 +396,16 @@ def summarise(
         models[name] = ModelScores(
             **dict(scores_of(samples, seed=seed, judged=judged)),
             **dict(_usage(usage.get(name))),
-            length=length_and_score(samples.lengths),
+            length=length_and_score(samples.points),
             by_category=by_category,
         )
         if name + BLIND_MARK in answers.models:
             blind[name] = _surviving(samples, answers.models[name + BLIND_MARK], seed=seed)
         if "#" not in name:
-            lengths += samples.lengths
+            points.append(samples.points)
     return AnswerFigures(
         models=models,
-        length=length_and_score(lengths),
+        length=length_and_score(LengthPoints(*map(np.concatenate, zip(*points, strict=True)))),
         lead=_lead(answers.models, seed=seed),
         preparation=_usage(preparation),
         together=_usage(together),
@@ -419,85 +416,103 @@ def summarise(
 def _lead(models: Mapping[str, AnsweredSamples], *, seed: int) -> Lead | None:
     """Return the best model's lead in strict accuracy, or in the score if no sample has a reference answer."""
     compared = {name: samples for name, samples in models.items() if "#" not in name}
-    clusters = {id: cluster for samples in compared.values() for id, cluster in samples.clusters.items()}
+    clusters: dict[str, int] = {}
+    for samples in compared.values():
+        clusters |= zip(samples.ids, samples.clusters.tolist(), strict=True)
     shares = {name: samples.right_shares() for name, samples in compared.items()}
     if any(shares.values()):
         highest = {name: samples.right_shares(undecided_right=True) for name, samples in compared.items()}
         return lead_of(shares, clusters, widest=1.0, seed=seed, unit=100.0, highest=highest)
-    scores = {name: {id: samples.mean(id) for id in samples.scores} for name, samples in compared.items()}
+    scores = {name: samples.by_sample(samples.scores) for name, samples in compared.items()}
     return lead_of(scores, clusters, widest=HIGHEST - LOWEST, seed=seed)
 
 
 def scores_of(samples: AnsweredSamples, *, seed: int, judged: bool) -> Scores:
     """Return a model's scores over samples."""
-    ids = list(samples.clusters)
-    scored = [id for id in ids if id in samples.scores]
-    unscored = [samples.failures[id][0] for id in ids if id not in samples.scores and id in samples.failures]
-    answers = [(samples.scores.get(id, []), len(samples.failures.get(id, []))) for id in ids]
+    is_scored = np.isfinite(samples.scores)
+    sums = np.bincount(samples.samples[is_scored], weights=samples.scores[is_scored], minlength=len(samples.ids))
+    counts = np.bincount(samples.samples[is_scored], minlength=len(samples.ids))
+    kinds: list[FailureKind] = []
+    unscored: dict[int, FailureKind] = {}
+    failed = np.zeros(len(samples.ids))
+    for answer in np.flatnonzero(~is_scored).tolist():
+        if (kind := samples.failures[answer]) is not None:
+            sample = int(samples.samples[answer])
+            kinds.append(kind)
+            failed[sample] += 1
+            if not counts[sample]:
+                unscored.setdefault(sample, kind)
     accuracy = None
-    if samples.correctness:
-        answers_in_order: list[Correctness] = []
-        clusters: list[str] = []
-        for id, of_sample in samples.correctness.items():
-            answers_in_order += of_sample
-            clusters += [samples.clusters[id]] * len(of_sample)
-        accuracy = strict_accuracy(answers_in_order, clusters)
+    referenced = samples.correctness >= 0
+    if referenced.any():
+        words = [CORRECTNESS[place] for place in samples.correctness[referenced].tolist()]
+        accuracy = strict_accuracy(words, samples.clusters[samples.samples[referenced]].tolist())
+    bounds = None
+    if judged:
+        known = counts + failed > 0
+        low, high = (total(((sums + end * failed) / (counts + failed))[known]) for end in ATOMS)
+        bounds = mean_bounds(low, high, int(known.sum()))
     return Scores(
-        **coverage((len(scores), failed) for scores, failed in answers),
+        **coverage(zip(counts.tolist(), failed.astype(np.intp).tolist(), strict=True)),
         strict_accuracy=accuracy,
-        score=mean_with_interval(
-            list(map(samples.mean, scored)), [samples.clusters[id] for id in scored], seed=seed, bounds=ATOMS
+        score=_over_samples(samples, samples.scores, ATOMS, seed=seed),
+        bounds=bounds,
+        stated=_with_number(samples, samples.stated_shares, (0.0, 1.0), seed=seed),
+        stated_score=_with_number(samples, samples.stated_scores, ATOMS, seed=seed),
+        spread=spread(
+            samples.scores[is_scored & (samples.samples == each)].tolist() for each in np.flatnonzero(counts > 1)
         ),
-        bounds=bounds_over_failures(answers, LOWEST, HIGHEST) if judged else None,
-        stated=_over_samples(samples.stated_shares, samples.clusters, (0.0, 1.0), seed=seed),
-        stated_score=_over_samples(samples.stated_scores, samples.clusters, ATOMS, seed=seed),
-        spread=spread(samples.scores[id] for id in scored),
-        failures=failures_by_kind(unscored),
-        left_open=left_open(kind for kinds in samples.failures.values() for kind in kinds),
-        failed_answers=failures_by_kind(kind for kinds in samples.failures.values() for kind in kinds),
+        failures=failures_by_kind(unscored.values()),
+        left_open=left_open(kinds),
+        failed_answers=failures_by_kind(kinds),
     )
 
 
-def _over_samples(
-    values: Mapping[str, Sequence[float]], clusters: Mapping[str, str], ends: tuple[float, float], *, seed: int
-) -> OverSamples:
-    """Return the mean over samples of their means over repeats, and the number of samples with a value."""
-    means = [sum(repeats) / len(repeats) for repeats in values.values()]
-    interval = mean_with_interval(means, [clusters[id] for id in values], seed=seed, bounds=ends)
+def _over_samples(samples: AnsweredSamples, column: Floats, ends: tuple[float, float], *, seed: int) -> Interval | None:
+    """Return the mean over samples of their means over repeats; None without any."""
+    means = samples.means(column)
+    known = np.isfinite(means)
+    return mean_with_interval(means[known], samples.clusters[known], seed=seed, bounds=ends)
+
+
+def _with_number(samples: AnsweredSamples, column: Floats, ends: tuple[float, float], *, seed: int) -> OverSamples:
+    """Return what `_over_samples` does, and the number of samples with a value."""
+    interval = _over_samples(samples, column, ends, seed=seed)
     if interval is None:
         return OverSamples(n=0, mean=None, low=None, high=None)
-    return OverSamples(n=len(means), **dict(interval))
+    return OverSamples(n=int(np.isfinite(samples.means(column)).sum()), **dict(interval))
 
 
-def length_and_score(points: Sequence[LengthPoint]) -> LengthAndScore:
+def length_and_score(points: LengthPoints) -> LengthAndScore:
     """Return the correlation of the logarithm of an answer's length with its score.
 
     There is no interval with fewer than ten different images, or if lengths or scores do not vary.
     """
     correlation, interval = None, None
-    clusters = [point.cluster for point in points]
-    if len(set(clusters)) >= FEWEST_FOR_LENGTH:
-        lengths, scores = [point.length for point in points], [point.score for point in points]
+    lengths, scores = points.lengths.tolist(), points.scores.tolist()
+    if len(np.unique(points.clusters)) >= FEWEST_FOR_LENGTH:
         with suppress(ValueError):
-            interval = correlation_interval(lengths, scores, clusters=clusters)
+            interval = correlation_interval(lengths, scores, clusters=points.clusters)
             correlation = rounded(pearson(lengths, scores))
     characters = None
-    if points:
-        characters = round(sum(2**point.length for point in points) / len(points), 1)
-    return LengthAndScore(n=len(points), characters=characters, correlation=correlation, **limits(interval))
+    if lengths:
+        characters = round(sum(2**length for length in lengths) / len(lengths), 1)
+    return LengthAndScore(n=len(lengths), characters=characters, correlation=correlation, **limits(interval))
 
 
 def _surviving(full: AnsweredSamples, blind: AnsweredSamples, *, seed: int) -> Surviving:
     """Return the share of the normalised score (1 is 0, 5 is 100) left without the image, over samples scored in both arms."""
-    shared_ids = [id for id in full.scores if id in blind.scores]
-    total_with_image = sum(normalise(full.mean(id)) for id in shared_ids)
-    total_without_image = sum(normalise(blind.mean(id)) for id in shared_ids)
+    with_image, without_image = full.by_sample(full.scores), blind.by_sample(blind.scores)
+    shared_ids = [id for id in with_image if id in without_image]
+    total_with_image = sum(normalise(with_image[id]) for id in shared_ids)
+    total_without_image = sum(normalise(without_image[id]) for id in shared_ids)
     if not total_with_image:
         return Surviving(n=len(shared_ids), share=None, difference=None)
-    clusters = [full.clusters[id] for id in shared_ids]
+    cluster_of = dict(zip(full.ids, full.clusters.tolist(), strict=True))
+    clusters = [cluster_of[id] for id in shared_ids]
     difference = None
     if len(set(clusters)) > 1:
-        gaps = [full.mean(id) - blind.mean(id) for id in shared_ids]
+        gaps = [with_image[id] - without_image[id] for id in shared_ids]
         widest = HIGHEST - LOWEST
         difference = mean_with_interval(gaps, clusters, seed=seed, bounds=(-widest, widest))
     return Surviving(
@@ -522,13 +537,14 @@ def figures_of_run(home: Home, run: Run) -> EvaluationFigures:
     judged = plan.judge is not None
     with ThreadPoolExecutor(1) as other_thread:
         usage_read = other_thread.submit(usage_of, home, run.id)
-        total_read = other_thread.submit(total_usage, home, run.id)
         samples, rows = count_items(home, run.id)
-        collected = collect(scored_rows(home, run))
-        used, total = usage_read.result(), total_read.result()
+        collected = collect(scored_answers(home, run.id))
+        used, together = usage_read.result()
     usage = {shown_name(model, arm): amount for (kind, model, arm), amount in used.items() if kind == "score"}
     preparation = used.get(("replay", "", ""))
-    answers = summarise(collected, seed=run.seed, judged=judged, usage=usage, preparation=preparation, together=total)
+    answers = summarise(
+        collected, seed=run.seed, judged=judged, usage=usage, preparation=preparation, together=together
+    )
     return EvaluationFigures(
         **heading(run, plan),
         samples=samples,
@@ -555,7 +571,7 @@ def _hand_corrections(home: Home, run: Run, *, judged: bool) -> HandCorrections 
     left_out = list(corrections.left_out.values())
     if not answers and not left_out:
         return None
-    rows = list(scored_rows(home, run, as_judged=True))
+    rows = list(scored_answers(home, run.id, as_judged=True))
     as_judged: dict[str, AsJudged] = {}
     for name, scores in summarise(collect(rows), seed=run.seed, judged=judged).models.items():
         as_judged[name] = AsJudged(
@@ -636,28 +652,6 @@ def reason_figures(home: Home, run_id: str) -> ScoreReasons:
         scores += len(judgement["scores"])
         missing += len(judgement["scores"]) - given
     return ScoreReasons(scores=scores, missing=missing)
-
-
-def scored_rows(home: Home, run: Run, *, as_judged: bool = False) -> Iterator[AnswerRow]:
-    """Yield a run's answers that have a result, in the run's order.
-
-    Corrections by hand are applied; with `as_judged` they are not.
-    """
-    for answer in scored_answers(home, run.id, as_judged=as_judged):
-        yield AnswerRow(
-            sample_id=answer.sample_id,
-            cluster=answer.cluster,
-            category=answer.category,
-            model=shown_name(answer.model, answer.arm),
-            repeat=answer.repeat,
-            score=answer.score,
-            failure=answer.failure,
-            referenced=bool(answer.referenced),
-            verdict=answer.verdict,
-            stated=answer.stated,
-            stated_score=answer.stated_score,
-            length=answer.length,
-        )
 
 
 COLUMNS: dict[str, ColumnType] = {

@@ -7,14 +7,13 @@ from functools import partial
 from pydantic import JsonValue
 
 from dokimasia.domain.identity import Value
-from dokimasia.domain.judgement import FAILURE_MEANINGS, FailureKind
+from dokimasia.domain.judgement import FAILURE_MEANINGS, FailureKind, correctness_of
 from dokimasia.domain.sample import ImageRef
 from dokimasia.domain.wording import has_or_have
 from dokimasia.methods.evaluation import differences
 from dokimasia.methods.evaluation.differences import pairs_of, rival_differences
 from dokimasia.methods.evaluation.figures import (
     BLIND_MARK,
-    AnswerRow,
     AsJudged,
     EvaluationFigures,
     FaultsFound,
@@ -24,7 +23,6 @@ from dokimasia.methods.evaluation.figures import (
     Scores,
     Surviving,
     UsageFigures,
-    scored_rows,
 )
 from dokimasia.methods.evaluation.samples import sample_blocks, view_of
 from dokimasia.report import figures
@@ -62,22 +60,22 @@ from dokimasia.report.sample_view import SampleView
 from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import TableColumn, column, computed_column, name_column, origin_columns, table
 from dokimasia.runs.measures import mean
-from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, answer_of, sample_refs
+from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef, sample_refs
 from dokimasia.runs.reading.reporting import pictures_of, select_samples
 from dokimasia.storage.excerpts import failed_samples, failure_reasons, samples_of
 from dokimasia.storage.excerpts import rows_of as rows_by_sample
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.people.corrections import corrections_of
-from dokimasia.storage.results import results
 from dokimasia.storage.retries import Retry, earlier_outcomes
 from dokimasia.storage.runs import (
+    NOT_JUDGED,
     Run,
     SqliteValueStore,
     criteria_weights,
-    judgement_scores,
-    judgement_stated,
+    judged_criteria,
 )
+from dokimasia.storage.usage import ScoredAnswer, scored_answers
 
 ScoresRow = TableRow[ModelScores]
 
@@ -914,7 +912,7 @@ class RepeatMean(Value):
     mean: float | None
 
 
-def means_by_repeat(rows: Iterable[AnswerRow]) -> dict[str, list[RepeatMean]]:
+def means_by_repeat(rows: Iterable[ScoredAnswer]) -> dict[str, list[RepeatMean]]:
     """Return the mean score of each repeat, by model."""
     scores: dict[str, dict[int, list[float | None]]] = {}
     for row in rows:
@@ -1104,23 +1102,46 @@ def samples(data: ReportData) -> Section | None:
 async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
     """Return the report data with what only the page shows: differences, repeats and some samples, failures first."""
     refs = sample_refs(home, run)
-    parts = judgement_scores(home, run.id), judgement_stated(home, run.id), criteria_weights(home, run.id)
-    answers: dict[str, list[ComparedAnswer]] = {}
-    for row in results(home, run.id):
-        if row.kind == "score" and not row.arm:
-            answers.setdefault(row.model, []).append(answer_of(row, *parts))
-    sides = {name: ComparisonSide.of(refs, answers[name]) for name in data.by_score() if name in answers}
+    rows = list(scored_answers(home, run.id))
+    sides = _sides(home, run, rows, refs)
+    sides = {name: sides[name] for name in data.by_score() if name in sides}
     ids, selection = select_samples(run, [ref.sample_id for ref in refs], failed_samples(home, run.id), samples)
     views, images = await _views(home, run, ids)
     return replace(
         data,
         differences=rival_differences(sides, list(sides), seed=run.seed),
-        repeats=means_by_repeat(scored_rows(home, run)),
+        repeats=means_by_repeat(rows),
         reasons=failure_reasons(home, run.id),
         selection=selection,
         samples=views,
         pictures=pictures_of(home, images),
     )
+
+
+def _sides(
+    home: Home, run: Run, rows: Iterable[ScoredAnswer], places: Sequence[SampleRef]
+) -> dict[str, ComparisonSide]:
+    """Return the answers of each model to the run's samples, those without images left out."""
+    judgements, weights = judged_criteria(home, run.id), criteria_weights(home, run.id)
+    answers: dict[str, list[ComparedAnswer]] = {}
+    for row in rows:
+        if "#" in row.model:
+            continue
+        judged = judgements.get(row.judgement_id or "", NOT_JUDGED)
+        answer = ComparedAnswer(
+            sample_id=row.sample_id,
+            repeat=row.repeat,
+            score=row.score,
+            failure=row.failure,
+            criteria=row.criteria_id,
+            criteria_scores=judged.scores,
+            correctness=correctness_of(row.verdict, row.failure),
+            stated=row.stated,
+            criteria_stated=judged.stated,
+            weights=weights.get(row.criteria_id or "", ()),
+        )
+        answers.setdefault(row.model, []).append(answer)
+    return {name: ComparisonSide.of(places, listed) for name, listed in answers.items()}
 
 
 async def _views(home: Home, run: Run, ids: Sequence[str]) -> tuple[list[dict[str, JsonValue]], dict[str, ImageRef]]:

@@ -27,7 +27,7 @@ from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results
-from dokimasia.storage.runs import Run, judgement_scores, judgement_stated, load_samples, run_samples
+from dokimasia.storage.runs import Run, judged_criteria, load_samples, run_samples
 
 ANSWER_TOKENS, LINE_TOKENS, MODE_TOKENS = 350, 50, 70
 TYPICAL_MODES = 10
@@ -269,7 +269,7 @@ def answers_of(home: Home, run: Run, models: Sequence[str] = ()) -> list[AnswerA
         raise ConfigError(
             f"--models: {', '.join(unknown)} did not answer in run {run.id}; its models are: {', '.join(names)}"
         )
-    scores, addressed = judgement_scores(home, run.id), judgement_stated(home, run.id)
+    judged = judged_criteria(home, run.id)
     samples = {sample.sample_id: sample for sample in run_samples(home, run.id)}
     answers: list[AnswerAtoms] = []
     for row in results(home, run.id, as_judged=True):
@@ -279,9 +279,9 @@ def answers_of(home: Home, run: Run, models: Sequence[str] = ()) -> list[AnswerA
             continue
         failed: list[int] = []
         met: list[int] = []
-        for number, score in enumerate(scores[row.judgement_id], start=1):
+        for number, score in enumerate(judged[row.judgement_id].scores, start=1):
             (failed if score < SOLVED else met).append(number)
-        spoken_to = enumerate(addressed.get(row.judgement_id, ()), start=1)
+        spoken_to = enumerate(judged[row.judgement_id].stated, start=1)
         sample = samples[row.sample_id]
         answers.append(
             AnswerAtoms(

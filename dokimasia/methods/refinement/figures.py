@@ -617,7 +617,7 @@ def figures_of_run(home: Home, run: Run) -> RefinementFigures:
         arms=plan.arms,
         seed=run.seed,
         threshold=plan.threshold,
-        usage={(model, arm): used for (_, model, arm), used in usage_of(home, run.id).items()},
+        usage={(model, arm): used for (_, model, arm), used in usage_of(home, run.id).by_work.items()},
         node_of=node_of,
         two_way=plan.protocol == "published",
     )

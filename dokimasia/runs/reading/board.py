@@ -69,10 +69,7 @@ def board_of(home: Home, runs: Sequence[Run], *, measure: Measure | None = None,
     for run in runs:
         if not sides[run.id]:
             raise InputError(f"run {run.id} has no result yet; it is {run.status}")
-    decided = all(
-        any(answer.strict is not None and answer.correctness != "undecided" for answer in _answers(run_sides))
-        for run_sides in sides.values()
-    )
+    decided = all(any(answer.right is not None for answer in _answers(run_sides)) for run_sides in sides.values())
     measure = measure or ("accuracy" if decided else "score")
     scale = ACCURACY_SCALE
     if measure == "score":

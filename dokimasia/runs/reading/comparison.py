@@ -1,17 +1,17 @@
 """Comparison of two runs, or of two models of one: by sample, by criterion, and on parts of the samples."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from math import isnan
-from typing import Literal, NamedTuple, TypedDict
+from typing import Literal, NamedTuple, TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from dokimasia.algorithms.statistics import bootstrap_interval, false_discovery_rate
-from dokimasia.algorithms.statistics.clusters import ClusterNames, Floats
+from dokimasia.algorithms.statistics.clusters import ClusterNames, Floats, Positions, group_means, total
 from dokimasia.domain.differences import DIRECTION
 from dokimasia.domain.identity import JsonObject, digest, natural_order
 from dokimasia.domain.judgement import Correctness, correctness_of
@@ -44,16 +44,18 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of, count_standing
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import (
+    NOT_JUDGED,
     Run,
     criteria_weights,
-    judgement_scores,
-    judgement_stated,
+    judged_criteria,
     response_texts,
     run_samples,
 )
 from dokimasia.storage.trees.lookup import criterion_key
 
 Models = tuple[str, str]
+
+T = TypeVar("T", np.float64, np.int64)
 
 Scale = tuple[float, float]
 """The lowest and the highest score."""
@@ -71,8 +73,7 @@ class SampleRef:
     cluster: str
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedAnswer:
+class ComparedAnswer(NamedTuple):
     """One scored or failed answer of one model.
 
     Equal `criteria` mean the same criteria set, and equal `response` the same text. `correctness` says whether the final
@@ -97,16 +98,6 @@ class ComparedAnswer:
         """1 if the answer is right, 0 if it is wrong; None if undecided or failed."""
         return {"right": 1.0, "wrong": 0.0}.get(self.correctness)
 
-    @property
-    def strict(self) -> float | None:
-        """1 if the answer is right, 0 if it is wrong or undecided; None if the decision failed."""
-        return None if self.correctness == "failed" else float(self.correctness == "right")
-
-    @property
-    def upper(self) -> float | None:
-        """1 if the answer is right or undecided, 0 if it is wrong; None if the decision failed."""
-        return None if self.correctness == "failed" else float(self.correctness != "wrong")
-
     def same_criteria(self, other: "ComparedAnswer") -> bool:
         """Return whether both answers were scored by the same criteria."""
         return self.criteria is not None and self.criteria == other.criteria
@@ -116,38 +107,40 @@ class ComparedAnswer:
         return self.response is not None and self.response == other.response
 
 
-AnswerMeasure = Literal["score", "right", "strict", "upper", "stated"]
-"""What is measured of an answer: an attribute of `ComparedAnswer`."""
-
-
 Integers = NDArray[np.int64]
-Positions = NDArray[np.intp]
+
+AnswerMeasure = Literal["score", "stated", "right", "strict", "upper"]
+"""What is measured of an answer: its score, the share that it addresses, or one of `WORTH`."""
+
+CORRECTNESS: Sequence[Correctness] = ("right", "wrong", "undecided", "failed")
+
+WORTH: Mapping[AnswerMeasure, Floats] = {
+    "right": np.array([1.0, 0.0, np.nan, np.nan]),
+    "strict": np.array([1.0, 0.0, 0.0, np.nan]),
+    "upper": np.array([1.0, 0.0, 1.0, np.nan]),
+}
+"""What an answer of each `CORRECTNESS` is worth: an undecided answer is not measured, counts as not right, or as right."""
 
 
 @dataclass(slots=True)
 class ComparisonSide:
     """One model in one run: the run's samples in order, and the model's answers; `scored` is false without a judge.
 
-    A side is compared with many others, in several threads, so that what it brings to each comparison is computed once, as
-    arrays by sample, and kept when it is whole.
+    A side is compared with many others, so that what it brings to each comparison is computed once, as arrays by sample.
     """
 
     places: Sequence[SampleRef]
     answers: dict[str, list[ComparedAnswer]] = field(default_factory=dict[str, list[ComparedAnswer]])
     scored: bool = True
-    _means: dict[AnswerMeasure, dict[str, float]] = field(
-        default_factory=dict[AnswerMeasure, dict[str, float]], init=False, repr=False, compare=False
-    )
-    _columns: dict[AnswerMeasure, Floats] = field(
+    _measured: dict[AnswerMeasure, Floats] = field(
         default_factory=dict[AnswerMeasure, Floats], init=False, repr=False, compare=False
     )
     _positions: dict[str, int] | None = field(default=None, init=False, repr=False, compare=False)
     _clusters: Positions | None = field(default=None, init=False, repr=False, compare=False)
-    _undecided: Integers | None = field(default=None, init=False, repr=False, compare=False)
+    _columns: "_AnswerColumns | None" = field(default=None, init=False, repr=False, compare=False)
     _by_repeat: "dict[str, dict[int, ComparedAnswer]] | None" = field(
         default=None, init=False, repr=False, compare=False
     )
-    _criteria: "_CriteriaColumns | None" = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
     def of(
@@ -165,23 +158,25 @@ class ComparisonSide:
 
     def mean(self, place: SampleRef, measure: AnswerMeasure) -> float | None:
         """Return the mean of a measure over the sample's answers that have it; None if none has."""
-        means = self._means.get(measure)
-        if means is None:
-            means = {}
-            for sample, answers in self.answers.items():
-                values: list[float] = [value for answer in answers if (value := getattr(answer, measure)) is not None]
-                if values:
-                    means[sample] = sum(values) / len(values)
-            self._means[measure] = means  # whole, since other threads read it
-        return means.get(place.sample_id)
+        position = self.positions.get(place.sample_id)
+        if position is None:
+            return None
+        value = float(self.column(measure)[position])
+        return None if isnan(value) else value
 
     def column(self, measure: AnswerMeasure) -> Floats:
         """Return the mean of a measure over the answers to each sample of the side; not a number if none has it."""
-        column = self._columns.get(measure)
+        column = self._measured.get(measure)
         if column is None:
-            means = [self.mean(place, measure) for place in self.places]
-            column = self._columns[measure] = np.array(means, dtype=np.float64)
+            means = group_means(self.columns.measured(measure), self.columns.samples, len(self.places))
+            column = self._measured[measure] = self._by_place(means)
         return column
+
+    def _by_place(self, column: NDArray[T]) -> NDArray[T]:
+        """Return a column for all places: the samples' names may come back, and the answers are those of the last one."""
+        if len(self.positions) == len(self.places):
+            return column
+        return column[[self.positions[place.sample_id] for place in self.places]]
 
     def values(self, measure: AnswerMeasure, places: Iterable[SampleRef]) -> Floats:
         """Return the mean of a measure over the answers to each of these samples; not a number if none has it."""
@@ -205,11 +200,9 @@ class ComparisonSide:
     @property
     def undecided(self) -> Integers:
         """The number of undecided answers to each sample."""
-        if self._undecided is None:
-            answers = [self.answers.get(place.sample_id, ()) for place in self.places]
-            counts = [sum(answer.correctness == "undecided" for answer in of_sample) for of_sample in answers]
-            self._undecided = np.array(counts, dtype=np.int64)
-        return self._undecided
+        columns, undecided = self.columns, CORRECTNESS.index("undecided")
+        samples = columns.samples[columns.correctness == undecided]
+        return self._by_place(np.bincount(samples, minlength=len(self.places)))
 
     @property
     def scored_answers(self) -> dict[str, dict[int, ComparedAnswer]]:
@@ -222,11 +215,11 @@ class ComparisonSide:
         return self._by_repeat
 
     @property
-    def criteria(self) -> "_CriteriaColumns":
-        """The scores of all answers by criterion."""
-        if self._criteria is None:
-            self._criteria = _CriteriaColumns.of(self.positions, self.answers)
-        return self._criteria
+    def columns(self) -> "_AnswerColumns":
+        """The answers to the samples of the side, by column."""
+        if self._columns is None:
+            self._columns = _AnswerColumns.of(self.positions, self.answers)
+        return self._columns
 
     def loss(self, place: SampleRef) -> str:
         """Return why a measure of the sample is missing: the kind of its first failure, `no result` or `not known`."""
@@ -236,17 +229,22 @@ class ComparisonSide:
 
 
 @dataclass(frozen=True, slots=True)
-class _CriteriaColumns:
-    """The criteria of a side's answers in one row of numbers: whether an answer addresses each, its score and its weight.
+class _AnswerColumns:
+    """The answers of a side by column, and their criteria in one row of numbers.
 
-    Answer number i has `lengths[i]` criteria from `starts[i]` on, of the set `sets[i]`, empty for none. `numbers` has the i of
-    each sample's position and repeat, whose columns are in `repeats`; -1 where there is no answer. `named` says whether any
-    answer names criteria, `worded` whether any has a text.
+    Answer number i is to the sample at the position `samples[i]`; `numbers` has the i of each sample's position and repeat,
+    whose columns are in `repeats`; -1 where there is no answer. It has `lengths[i]` criteria from `starts[i]` on, of the set
+    `sets[i]`, empty for none: whether it addresses each, its score and its weight. `named` says whether any answer names
+    criteria, `worded` whether any has a text.
     """
 
-    numbers: Integers
+    samples: Positions
+    correctness: Positions
+    own_scores: Floats
+    own_stated: Floats
+    numbers: Positions
     repeats: Mapping[int, int]
-    sets: NDArray[np.object_]
+    sets: NDArray[np.str_]
     starts: Integers
     lengths: Integers
     stated: NDArray[np.bool_]
@@ -256,14 +254,13 @@ class _CriteriaColumns:
     worded: bool
 
     @classmethod
-    def of(cls, positions: Mapping[str, int], answers: Mapping[str, Sequence[ComparedAnswer]]) -> "_CriteriaColumns":
+    def of(cls, positions: Mapping[str, int], answers: Mapping[str, Sequence[ComparedAnswer]]) -> "_AnswerColumns":
         """Return the columns of answers by sample, for samples at some positions."""
-        listed = [answer for of_sample in answers.values() for answer in of_sample]
+        listed = [answer for sample, of_sample in answers.items() if sample in positions for answer in of_sample]
+        samples = np.array([positions[answer.sample_id] for answer in listed], dtype=np.intp)
         repeats = {repeat: column for column, repeat in enumerate(sorted({answer.repeat for answer in listed}))}
-        numbers = np.full((len(positions), len(repeats)), -1, dtype=np.int64)
-        for number, answer in enumerate(listed):
-            if answer.sample_id in positions:
-                numbers[positions[answer.sample_id], repeats[answer.repeat]] = number
+        numbers = np.full((max(positions.values(), default=-1) + 1, len(repeats)), -1, dtype=np.intp)
+        numbers[samples, [repeats[answer.repeat] for answer in listed]] = np.arange(len(listed))
         sizes = [len(answer.criteria_stated) for answer in listed]
         lengths = np.array(sizes, dtype=np.int64)
 
@@ -271,9 +268,13 @@ class _CriteriaColumns:
             return np.array(list(chain.from_iterable(values)), dtype=np.int64)
 
         return cls(
+            samples,
+            np.array([CORRECTNESS.index(answer.correctness) for answer in listed], dtype=np.intp),
+            np.array([answer.score for answer in listed], dtype=np.float64),
+            np.array([answer.stated for answer in listed], dtype=np.float64),
             numbers,
             repeats,
-            np.array([answer.criteria or "" for answer in listed], dtype=np.object_),
+            np.array([answer.criteria or "" for answer in listed], dtype=np.str_),
             np.cumsum(lengths) - lengths,
             lengths,
             flat(answer.criteria_stated for answer in listed).astype(np.bool_),
@@ -282,6 +283,12 @@ class _CriteriaColumns:
             any(answer.criteria is not None for answer in listed),
             any(answer.response is not None for answer in listed),
         )
+
+    def measured(self, measure: AnswerMeasure) -> Floats:
+        """Return a measure of each answer; not a number where it is missing."""
+        if measure == "score":
+            return self.own_scores
+        return self.own_stated if measure == "stated" else WORTH[measure][self.correctness]
 
 
 def loss_reason(
@@ -292,12 +299,16 @@ def loss_reason(
     return "; ".join(f"{name}: {side.loss(place)}" for name, side, place, value in sides if value is None)
 
 
+UNSHARED: Mapping[str, int] = {"only in the first run": 0, "only in the second run": 0}
+"""The counts of samples that only one of two sides has, where both have the same."""
+
+
 def match_places(
     first: Sequence[SampleRef], second: Sequence[SampleRef]
 ) -> tuple[list[tuple[SampleRef, SampleRef]], Mapping[str, int]]:
     """Return pairs of samples with the same digest (the same id first, then in order), and the counts of the others."""
     if first == second:
-        return [(place, place) for place in first], {"only in the first run": 0, "only in the second run": 0}
+        return [(place, place) for place in first], UNSHARED
     waiting: dict[str, list[SampleRef]] = {}
     for place in second:
         waiting.setdefault(place.digest, []).append(place)
@@ -332,12 +343,12 @@ class _Shared(NamedTuple):
 
 def _share(first: ComparisonSide, second: ComparisonSide) -> tuple[_Shared, Mapping[str, int]]:
     """Return the paired samples of two sides, and the counts of the others."""
+    if first.places == second.places:
+        every = np.arange(len(first.places), dtype=np.intp)
+        return _Shared(every, every, first.clusters), UNSHARED
     pairs, unshared = match_places(first.places, second.places)
-    if len(pairs) == len(first.places) == len(second.places) and first.places == second.places:
-        ours = theirs = np.arange(len(pairs), dtype=np.intp)
-    else:
-        ours = np.array([first.positions[place.sample_id] for place, _ in pairs], dtype=np.intp)
-        theirs = np.array([second.positions[place.sample_id] for _, place in pairs], dtype=np.intp)
+    ours = np.array([first.positions[place.sample_id] for place, _ in pairs], dtype=np.intp)
+    theirs = np.array([second.positions[place.sample_id] for _, place in pairs], dtype=np.intp)
     return _Shared(ours, theirs, first.clusters[ours]), unshared
 
 
@@ -415,7 +426,7 @@ def _undecided(first: ComparisonSide, second: ComparisonSide, compared: _Shared,
         for measure in ("strict", "upper")
     )
     least, most = lows[1] - highs[0], highs[1] - lows[0]
-    bounds = Bounds(low=rounded(sum(least.tolist()) / count), high=rounded(sum(most.tolist()) / count))
+    bounds = Bounds(low=rounded(total(least) / count), high=rounded(total(most) / count))
     outer = None
     if any(counts):
         clusters = compared.clusters
@@ -431,14 +442,14 @@ def _on_both_stated(first: ComparisonSide, second: ComparisonSide, shared: _Shar
     A criterion that one of the two answers does not address is left out for both, so that the comparison depends neither on
     how much a model says nor on which criteria it addresses.
     """
-    ours, theirs = first.criteria, second.criteria
+    ours, theirs = first.columns, second.columns
     columns = [(column, theirs.repeats[repeat]) for repeat, column in ours.repeats.items() if repeat in theirs.repeats]
     own = ours.numbers[shared.first][:, [column for column, _ in columns]]
     other = theirs.numbers[shared.second][:, [column for _, column in columns]]
     places, repeats = np.nonzero((own >= 0) & (other >= 0))
     own, other = own[places, repeats], other[places, repeats]
     sets = ours.sets[own]
-    alike = np.not_equal(sets, "").astype(np.bool_) & np.equal(sets, theirs.sets[other]).astype(np.bool_)
+    alike = (sets == theirs.sets[other]) & (sets != "")
     places, own, other = places[alike], own[alike], other[alike]
     lengths = np.minimum(ours.lengths[own], theirs.lengths[other])
     starts = np.cumsum(lengths) - lengths
@@ -454,9 +465,11 @@ def _on_both_stated(first: ComparisonSide, second: ComparisonSide, shared: _Shar
     our_sums = by_answer(ours.scores[at] * ours.weights[at])
     their_sums = by_answer(theirs.scores[other_at] * theirs.weights[other_at])
     weighed = weights > 0
-    kept, of_answer, sizes = np.unique(places[weighed], return_inverse=True, return_counts=True)
+    places = places[weighed]
+    sizes = np.bincount(places)
+    kept = np.flatnonzero(sizes)
     firsts, seconds = (
-        np.bincount(of_answer, weights=sums[weighed] / weights[weighed], minlength=len(kept)) / sizes
+        np.bincount(places, weights=sums[weighed] / weights[weighed])[kept] / sizes[kept]
         for sums in (our_sums, their_sums)
     )
     return _Means(firsts, seconds, shared.clusters[kept]), int(counts[weighed].sum())
@@ -466,7 +479,10 @@ def _compared_means(means: _Means, *, widest: float, seed: int) -> ComparedMeans
     """Return both sides' means over samples, and their paired difference, second minus first."""
     firsts, seconds, clusters = means
     paired = paired_difference(seconds - firsts, clusters, widest=widest, seed=seed)
-    return ComparedMeans(first=mean(firsts.tolist()), second=mean(seconds.tolist()), **dict(paired))
+    count = len(firsts)
+    if not count:
+        return ComparedMeans(first=None, second=None, **dict(paired))
+    return ComparedMeans(first=rounded(total(firsts) / count), second=rounded(total(seconds) / count), **dict(paired))
 
 
 class ScorePair(NamedTuple):
@@ -557,7 +573,7 @@ def _possible_sums(firsts: Floats, seconds: Floats, scale: Scale) -> tuple[float
         np.where(np.isnan(seconds), theirs, seconds) - np.where(np.isnan(firsts), ours, firsts)
         for theirs, ours in ((lowest, highest), (highest, lowest))
     )
-    return sum(low.tolist()), sum(high.tolist())
+    return total(low), total(high)
 
 
 def _most_changed(pairs: Sequence[ScorePair], top: int) -> tuple[ChangedSample, ...]:
@@ -599,8 +615,8 @@ def _agreement(
                 answers += 1
                 gaps += [abs(a - b) for a, b in zip(one.criteria_scores, other.criteria_scores, strict=True)]
                 clusters += [pair.first.cluster] * len(one.criteria_scores)
-    criteria_shared = same_criteria if first.criteria.named or second.criteria.named else None
-    answers_shared = same_answers if first.criteria.worded or second.criteria.worded else None
+    criteria_shared = same_criteria if first.columns.named or second.columns.named else None
+    answers_shared = same_answers if first.columns.worded or second.columns.worded else None
     if not gaps:
         return criteria_shared, answers_shared, None
     exact = [float(gap == 0) for gap in gaps]
@@ -912,51 +928,37 @@ def _check(first: Run, second: Run, names: Sequence[Sequence[str]], models: Mode
 
 def sides_of(home: Home, run: Run) -> dict[str, ComparisonSide]:
     """Return each model's answers by its shown name, with scores on the scale of the method's displayed figures."""
-    places, scores = sample_refs(home, run), judgement_scores(home, run.id)
-    stated, weights = judgement_stated(home, run.id), criteria_weights(home, run.id)
+    places, judgements, weights = sample_refs(home, run), judged_criteria(home, run.id), criteria_weights(home, run.id)
     texts = {id: digest("text", text) for id, text in response_texts(home, run.id)}
     method = method_of(run)
-    rows, judged = results(home, run.id, kind=method.row_kind), bool(method.read(run)[0].judge_name)
+    rows, scored = results(home, run.id, kind=method.row_kind), bool(method.read(run)[0].judge_name)
     rubrics = None if method.rubrics is None else method.rubrics(home, run)
     answers: dict[str, list[ComparedAnswer]] = {}
     for row in rows:
-        answer = answer_of(row, scores, stated, weights, texts)
+        judged = judgements.get(row.judgement_id or "", NOT_JUDGED)
+        answer = ComparedAnswer(
+            sample_id=row.sample_id or row.item,
+            repeat=row.repeat,
+            score=row.score,
+            failure=row.failure,
+            response=texts.get(row.response_id or ""),
+            criteria=row.criteria_id,
+            criteria_scores=judged.scores,
+            correctness=correctness_of(row.verdict, row.failure),
+            stated=row.stated,
+            criteria_stated=judged.stated,
+            weights=weights.get(row.criteria_id or "", ()),
+        )
         if rubrics is not None:
-            answer = replace(answer, criteria=rubrics[row.sample_id])
+            answer = answer._replace(criteria=rubrics[row.sample_id])
         if answer.score is not None:
-            answer = replace(answer, score=answer.score * method.shown)
+            answer = answer._replace(score=answer.score * method.shown)
         answers.setdefault(shown_name(row.model, row.arm), []).append(answer)
-    scored = judged or any(row.score is not None for row in rows)
+    scored = scored or any(row.score is not None for row in rows)
     return {
         name: ComparisonSide.of(_samples_answered(run, places, listed), listed, scored=scored)
         for name, listed in sorted(answers.items())
     }
-
-
-def answer_of(
-    row: ResultRow,
-    scores: Mapping[str, tuple[int, ...]],
-    stated: Mapping[str, tuple[bool, ...]],
-    weights: Mapping[str, tuple[int, ...]],
-    texts: Mapping[str, str] = {},
-) -> ComparedAnswer:
-    """Return a result row as an answer to compare, with the scores of its judgement and the weights of its criteria.
-
-    `texts` has a digest of the text for each response's id; without it no two answers count as the same.
-    """
-    return ComparedAnswer(
-        sample_id=row.sample_id or row.item,
-        repeat=row.repeat,
-        score=row.score,
-        failure=row.failure,
-        response=texts.get(row.response_id or ""),
-        criteria=row.criteria_id,
-        criteria_scores=scores.get(row.judgement_id or "", ()),
-        correctness=correctness_of(row.verdict, row.failure),
-        stated=row.stated,
-        criteria_stated=stated.get(row.judgement_id or "", ()),
-        weights=weights.get(row.criteria_id or "", ()),
-    )
 
 
 def _samples_answered(run: Run, places: Sequence[SampleRef], answers: Sequence[ComparedAnswer]) -> Sequence[SampleRef]:

@@ -127,11 +127,7 @@ def _simulated(*runs: Run) -> tuple[str, ...]:
 
 
 def _decided(side: ComparisonSide) -> bool:
-    return any(
-        answer.strict is not None and answer.correctness != "undecided"
-        for answers in side.answers.values()
-        for answer in answers
-    )
+    return any(answer.right is not None for answers in side.answers.values() for answer in answers)
 
 
 def _gated(

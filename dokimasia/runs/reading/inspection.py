@@ -8,7 +8,7 @@ from typing import NamedTuple
 from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import NotFound
 from dokimasia.report.sections.calls import CallView
-from dokimasia.runs.catalogue import OWN, method_named, method_of, plugin_methods
+from dokimasia.runs.catalogue import adding_methods, method_named, method_of
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.figures import forked_from, limits_of, ordered_rows
 from dokimasia.runs.method import SampleGroup
@@ -196,7 +196,7 @@ class SampleGrouping(NamedTuple):
 def sample_groupings(home: Home, run: Run) -> Sequence[SampleGrouping]:
     """Return all groupings of a run's samples, including those of plug-ins."""
     groupings: list[SampleGrouping] = []
-    for name in (*OWN, *plugin_methods()):
+    for name in adding_methods():
         adds = method_named(name).adds
         if adds is not None and adds.groups is not None and (groups := adds.groups(home, run)):
             groupings.append(SampleGrouping(name, adds.grouping, groups))

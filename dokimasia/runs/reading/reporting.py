@@ -16,7 +16,7 @@ from dokimasia.errors import ConfigError, InputError, StorageError
 from dokimasia.report.data import Added, ModelFacts, Picture, PromptFacts, ReportData, Role, RunFacts, Selection
 from dokimasia.report.fields import RunFigures, as_json
 from dokimasia.report.thumbnails import picture, share_of
-from dokimasia.runs.catalogue import OWN, method_named, method_of, plugin_methods
+from dokimasia.runs.catalogue import adding_methods, method_named, method_of
 from dokimasia.runs.plans import RunPlan
 from dokimasia.runs.reading.exporting import write_whole
 from dokimasia.storage.home import Home
@@ -272,7 +272,7 @@ def _graphs(run: Run, now: Mapping[str, int]) -> Mapping[str, int] | None:
 def _added(home: Home, run: Run) -> dict[str, Added]:
     """Return what other methods, including plug-ins, add to the page of a run that they build on."""
     added: dict[str, Added] = {}
-    for name in (*OWN, *plugin_methods()):
+    for name in adding_methods():
         adds = method_named(name).adds
         if adds is not None and (value := adds.figures(home, run)) is not None:
             added[name] = Added(value, adds.section())
