@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from dokimasia.domain.blindspots import EVALUATORS, Task
+from dokimasia.domain.blindspots import EVALUATORS, NEUTRAL, Task
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.methods.perturb import METHOD as PERTURB
 from dokimasia.methods.perturb import PerturbRequest
@@ -36,9 +36,9 @@ class JudgeCheckRequest(RunRequest):
     """Say whether JUDGE is good enough: suitable, suitable with correction, not suitable, or cannot tell, and why.
 
     Errors are planted in right answers (--perturber), the judge is asked about each of them, and what it misses, its false
-    alarms, its steadiness, its position bias and its failures of form are held to limits; with --labels and --reference
-    its disagreement, too. What a judgement costs, in money and time, stands beside them. Each part is a run of the home:
-    the same command resumes it, and nothing is paid twice.
+    alarms, its steadiness, its position and length bias and its failures of form are held to limits; with --labels and
+    --reference its disagreement, too. What a judgement costs, in money and time, stands beside them. Each part is a run of
+    the home: the same command resumes it, and nothing is paid twice.
     """
 
     VERB: ClassVar[str] = "judges check"
@@ -99,7 +99,8 @@ class JudgeCheckRequest(RunRequest):
         """The run that plants the errors; None where the data are planted errors.
 
         Raises:
-            ConfigError: the data are no file, the reference is the judge, or an option is for planting alone.
+            ConfigError: the data are no file, the reference is the judge, no error is to be planted, or an option is for
+            planting alone.
         """
         if self.reference == self.judge:
             raise ConfigError(f"--reference: {self.judge} is the judge itself: name another model")
@@ -117,6 +118,11 @@ class JudgeCheckRequest(RunRequest):
             raise ConfigError(
                 f"--perturber plants errors in a file of data, and there is none called {self.data}: name one, or leave "
                 "--perturber out where --data names a run of perturb"
+            )
+        if self.dimensions and set(self.dimensions) == {NEUTRAL}:
+            raise ConfigError(
+                f"--dimensions: {NEUTRAL} alone plants no error, and a judge is measured by errors: name dimensions of error; "
+                "harmless changes are planted beside them in any case"
             )
         return PerturbRequest(
             data=self.data,
@@ -150,6 +156,7 @@ class JudgeCheckRequest(RunRequest):
             data=data,
             judges=self.judges,
             evaluators=self.evaluators,
+            padded=True,
             unchecked=True,
             limit=None if planted else self.limit,
             subsample=None if planted else self.subsample,
