@@ -171,11 +171,14 @@ def _beginning(path: Path) -> list[str]:
         return file.read(2**16).decode(errors="replace").splitlines()
 
 
+def no_verdict_yet(run: str, why: str) -> InputError:
+    """Return the error of a check one of whose runs ended otherwise than complete."""
+    return InputError(f"there is no verdict yet: run {run} ended before its end ({why}); the same call goes on")
+
+
 def _check_finished(result: RunResult) -> None:
     if result.end != "complete":
-        raise InputError(
-            f"there is no verdict yet: run {result.run} ended before its end ({result.why or result.end}); the same call goes on"
-        )
+        raise no_verdict_yet(result.run, result.why or result.end)
 
 
 @python_verb(JudgeCheckRequest)
