@@ -12,6 +12,7 @@ from dokimasia.methods.perturb import PerturbRequest
 from dokimasia.methods.probe import METHOD as PROBE
 from dokimasia.methods.probe import ProbeRequest
 from dokimasia.methods.probe.judge_checks import check_of
+from dokimasia.methods.probe.request import choose_evaluators
 from dokimasia.operations.operation import OperationContext
 from dokimasia.operations.runs import one_run
 from dokimasia.people.checks.filled import import_checks
@@ -99,11 +100,12 @@ class JudgeCheckRequest(RunRequest):
         """The run that plants the errors; None where the data are planted errors.
 
         Raises:
-            ConfigError: the data are no file, the reference is the judge, no error is to be planted, or an option is for
-            planting alone.
+            ConfigError: the data are no file, the reference is the judge, an evaluator is unknown, no error is to be planted, or
+            an option is for planting alone.
         """
         if self.reference == self.judge:
             raise ConfigError(f"--reference: {self.judge} is the judge itself: name another model")
+        choose_evaluators(self.evaluators, (self.task,))
         if self.perturber is None:
             if self.dimensions or self.checker:
                 raise ConfigError(
@@ -133,6 +135,7 @@ class JudgeCheckRequest(RunRequest):
             per=self.per,
             limit=self.limit,
             subsample=self.subsample,
+            judges=self.judges,
             name=self.name and f"{self.name}-errors",
             **self._shared,
         )

@@ -240,6 +240,18 @@ def test_a_dry_run_sends_nothing(folder: Path, tmp_path: Path, capsys: pytest.Ca
     assert not (tmp_path / "none").exists()
 
 
+def test_an_unknown_judge_is_refused_before_anything_is_planted(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No run is stored, and nothing is paid for errors that nobody would be asked about."""
+    arguments = command(folder, "nobody")
+    arguments[arguments.index("--home") + 1] = str(tmp_path / "home")
+    assert run(arguments) == 2
+    assert "there is no model 'nobody'" in capsys.readouterr().err
+    assert run(["runs", "--json", "--home", str(tmp_path / "home")]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+
+
 @pytest.mark.parametrize(
     ("more", "way_out"),
     [
@@ -248,6 +260,8 @@ def test_a_dry_run_sends_nothing(folder: Path, tmp_path: Path, capsys: pytest.Ca
         (["--data", "texts.jsonl", "--checker", "sim/judge"], "name who plants them with --perturber"),
         (["--data", "texts.jsonl"], "--perturber"),
         (["--data", "texts.jsonl", "--perturber", "sim/judge", "--dimensions", "score_neutral"], "plants no error"),
+        (["--data", "texts.jsonl", "--perturber", "sim/judge", "--evaluators", "single-eye"], "there is no evaluator"),
+        (["--data", "texts.jsonl", "--perturber", "sim/judge", "--reference", "nobody"], "there is no model 'nobody'"),
     ],
 )
 def test_what_cannot_be_checked_says_the_way_out(
