@@ -408,6 +408,30 @@ class Client:
         """Return a judge's passport, made from probes."""
         return self.call(operations.passports.one_passport, judge=judge, run=list(runs) or None, seed=seed)
 
+    def check_judge(
+        self, judge: str, data: str | Path, *, told: Callable[[Event], None] = lambda event: None, **request: object
+    ) -> JsonObject:
+        """Return whether a judge is good enough, once errors are planted and put to it; `dokimasia judges check` prints it.
+
+        Args:
+            judge: the judge's name on the service.
+            data: data with right answers, or planted errors: a file, a folder or a run of `perturb`.
+            told: called with each event of both runs.
+            request: other fields of `dokimasia.JudgeCheckRequest`, such as `perturber`, `labels`, `reference` or `max_cost`.
+
+        Raises:
+            InputError: the data, the labels or the options cannot be used, or a run ended before its end; the same call goes on.
+        """
+        asked = _validated(operations.judge_checks.JudgeCheckRequest, {"judge": judge, "data": data, **request})
+        body = request_sent(self.connection, asked)
+        while True:
+            step = self.connection.send("POST", "/api/judge-checks", body)
+            if step["check"] is not None:
+                return step["check"]
+            ended = ClientRun(self, step["run"]).wait(told)
+            if ended.status != "done":
+                raise operations.judge_checks.no_verdict_yet(ended.run, ended.why or ended.end)
+
     def reviews(self) -> list[JsonObject]:
         """Return the runs with items for people to decide, those with waiting items first."""
         return list(self.entries(operations.reviews.reviews, "reviews"))

@@ -153,7 +153,8 @@ class Probe(NamedTuple):
     """A perturbation that judges are probed with: its id, the perturbation, and what it counts as after all checks.
 
     `neutral` is what people said (`score_invariant`), else what the change was meant as. `checked` says that a person
-    decided. `cluster` names what shares an image.
+    decided. `cluster` names what shares an image. Of an answer that was padded to measure length bias, `pads` is the id of
+    the probe whose answer it is, empty for the gold answer; None: planted, not padded.
     """
 
     id: str
@@ -161,6 +162,7 @@ class Probe(NamedTuple):
     neutral: bool
     checked: bool
     cluster: str
+    pads: str | None = None
 
 
 class AxisScores(Value):
@@ -198,8 +200,9 @@ class Noticed(Value):
     provenance: Provenance
 
 
-Case = Literal["error", "neutral", "retest", "gold"]
-"""What was put to the judge: an answer made worse, one changed without harm, the gold answer once more, or for the first time."""
+Case = Literal["error", "neutral", "retest", "gold", "padded"]
+"""What was put to the judge: an answer made worse, one changed without harm, the gold answer once more, or for the first time,
+or one of these answers behind sentences that say nothing."""
 
 
 class Detection(NamedTuple):
@@ -220,8 +223,10 @@ class Detection(NamedTuple):
         undetected: of an error, whether no relevant axis detects it, 0 or 1; in between where two orders differ. None: the
             judgement failed.
         strict: the same in the strict form: no relevant axis lower. Pairwise: the error was not detected in both orders.
-        equal: of a neutral item or a retest, whether both were judged equal (by reference: the full score), 0 or 1; else None.
-        worse: whether the changed answer was judged better than the gold one on the whole, 0 or 1; None where it failed.
+        equal: of a neutral item or a retest, whether both were judged equal (by reference: the full score), 0 or 1; of a padded
+            one, whether it was judged on the whole as it was without the padding; else None.
+        worse: whether the changed answer was judged better than the gold one on the whole, 0 or 1, a padded one better than
+            without the padding; None where it failed.
         majority: of an error, whether no majority of the relevant axes detects it, 0 or 1, or in between. None: as `overall`.
         overall: of an error, whether it goes undetected by the axis `overall` alone, 0 or 1: single, `overall` is unchanged;
             pairwise, the gold answer alone is not chosen on `overall`, mean of both orders. None: the evaluator asks for no

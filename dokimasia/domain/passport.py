@@ -137,6 +137,17 @@ class PlaceRates(Judgements):
     )
 
 
+class LengthRates(Judgements):
+    """What length does to a judge: right answers and errors behind sentences that say nothing, and without them."""
+
+    changed: MeasuredShare = Field(
+        description="judged otherwise on the whole with the padding; of pairs, in both orders"
+    )
+    bias: MeasuredDifference = Field(
+        description="how much more often padding makes a judgement better than worse: -1 to 1, 0 none"
+    )
+
+
 class OwnAnswers(Judgements):
     """Self-preference: detection where the judge's own model wrote the answer with the error, less where another did.
 
@@ -265,6 +276,9 @@ class Passport(Value):
     neutral: tuple[NeutralRates, ...]
     retests: tuple[RetestRates, ...]
     places: tuple[PlaceRates, ...]
+    lengths: tuple[LengthRates, ...] = Field(
+        default=(), exclude_if=operator.not_, description="length bias; absent where no answers were padded"
+    )
     own_answers: tuple[OwnAnswers, ...]
     replies: tuple[ReplyRates, ...]
     binary: tuple[BinaryRates, ...]

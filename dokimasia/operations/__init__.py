@@ -8,9 +8,19 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dokimasia.operations import comments, finished, knowledge, passports, results, reviews, runs, trees
+    from dokimasia.operations import (
+        comments,
+        finished,
+        judge_checks,
+        knowledge,
+        passports,
+        results,
+        reviews,
+        runs,
+        trees,
+    )
 
-__all__ = ["comments", "finished", "knowledge", "passports", "results", "reviews", "runs", "trees"]
+__all__ = ["comments", "finished", "judge_checks", "knowledge", "passports", "results", "reviews", "runs", "trees"]
 
 
 def __getattr__(name: str) -> ModuleType:

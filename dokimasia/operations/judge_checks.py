@@ -5,13 +5,14 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from dokimasia.domain.blindspots import EVALUATORS, Task
+from dokimasia.domain.blindspots import EVALUATORS, NEUTRAL, Task
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.methods.perturb import METHOD as PERTURB
 from dokimasia.methods.perturb import PerturbRequest
 from dokimasia.methods.probe import METHOD as PROBE
 from dokimasia.methods.probe import ProbeRequest
 from dokimasia.methods.probe.judge_checks import check_of
+from dokimasia.methods.probe.request import choose_evaluators
 from dokimasia.operations.operation import OperationContext
 from dokimasia.operations.runs import one_run
 from dokimasia.people.checks.filled import import_checks
@@ -36,9 +37,9 @@ class JudgeCheckRequest(RunRequest):
     """Say whether JUDGE is good enough: suitable, suitable with correction, not suitable, or cannot tell, and why.
 
     Errors are planted in right answers (--perturber), the judge is asked about each of them, and what it misses, its false
-    alarms, its steadiness, its position bias and its failures of form are held to limits; with --labels and --reference
-    its disagreement, too. What a judgement costs, in money and time, stands beside them. Each part is a run of the home:
-    the same command resumes it, and nothing is paid twice.
+    alarms, its steadiness, its position and length bias and its failures of form are held to limits; with --labels and
+    --reference its disagreement, too. What a judgement costs, in money and time, stands beside them. Each part is a run of
+    the home: the same command resumes it, and nothing is paid twice.
     """
 
     VERB: ClassVar[str] = "judges check"
@@ -99,10 +100,12 @@ class JudgeCheckRequest(RunRequest):
         """The run that plants the errors; None where the data are planted errors.
 
         Raises:
-            ConfigError: the data are no file, the reference is the judge, or an option is for planting alone.
+            ConfigError: the data are no file, the reference is the judge, an evaluator is unknown, no error is to be planted, or
+            an option is for planting alone.
         """
         if self.reference == self.judge:
             raise ConfigError(f"--reference: {self.judge} is the judge itself: name another model")
+        choose_evaluators(self.evaluators, (self.task,))
         if self.perturber is None:
             if self.dimensions or self.checker:
                 raise ConfigError(
@@ -118,6 +121,11 @@ class JudgeCheckRequest(RunRequest):
                 f"--perturber plants errors in a file of data, and there is none called {self.data}: name one, or leave "
                 "--perturber out where --data names a run of perturb"
             )
+        if self.dimensions and set(self.dimensions) == {NEUTRAL}:
+            raise ConfigError(
+                f"--dimensions: {NEUTRAL} alone plants no error, and a judge is measured by errors: name dimensions of error; "
+                "harmless changes are planted beside them in any case"
+            )
         return PerturbRequest(
             data=self.data,
             perturber=self.perturber,
@@ -127,6 +135,7 @@ class JudgeCheckRequest(RunRequest):
             per=self.per,
             limit=self.limit,
             subsample=self.subsample,
+            judges=self.judges,
             name=self.name and f"{self.name}-errors",
             **self._shared,
         )
@@ -150,6 +159,7 @@ class JudgeCheckRequest(RunRequest):
             data=data,
             judges=self.judges,
             evaluators=self.evaluators,
+            padded=True,
             unchecked=True,
             limit=None if planted else self.limit,
             subsample=None if planted else self.subsample,
@@ -164,11 +174,14 @@ def _beginning(path: Path) -> list[str]:
         return file.read(2**16).decode(errors="replace").splitlines()
 
 
+def no_verdict_yet(run: str, why: str) -> InputError:
+    """Return the error of a check one of whose runs ended otherwise than complete."""
+    return InputError(f"there is no verdict yet: run {run} ended before its end ({why}); the same call goes on")
+
+
 def _check_finished(result: RunResult) -> None:
     if result.end != "complete":
-        raise InputError(
-            f"there is no verdict yet: run {result.run} ended before its end ({result.why or result.end}); the same call goes on"
-        )
+        raise no_verdict_yet(result.run, result.why or result.end)
 
 
 @python_verb(JudgeCheckRequest)

@@ -11,7 +11,6 @@ from pydantic import BaseModel, JsonValue
 from pydantic.fields import FieldInfo
 from starlette.requests import Request
 
-from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.requests import (
     Invocation,
     Option,
@@ -102,13 +101,12 @@ class FieldGroup:
     folded: bool = True
 
 
-def groups_of(method: AnyMethod) -> list[FieldGroup]:
-    """Return the form of a method: required fields and models first, then options, names, limits and the rest."""
-    request: type[RunRequest] = method.request
+def groups_of(request: type[RunRequest], leave_out: Collection[str] = ()) -> list[FieldGroup]:
+    """Return the form of a request: required fields and models first, then options, names, limits and the rest."""
     fields = {
         name: field
         for name, field in fields_in_order(request)
-        if settable_over_http(name, field) and not option_of(field).hidden and name not in method.unmeasured
+        if settable_over_http(name, field) and not option_of(field).hidden and name not in leave_out
     }
     controls = {name: _control(name, field) for name, field in fields.items()}
     first = [

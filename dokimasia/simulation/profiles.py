@@ -150,7 +150,9 @@ class JudgeProfile(_Profile):
     that it quotes: `misquotes` is the rate at which they stand nowhere in the answer.
 
     Of the verdict in a duel: `favours_first` and `favours_longer` are the rates at which it moves a step towards the answer
-    shown first, or towards the longer one (see `judging.duels`).
+    shown first, or towards the longer one (see `judging.duels`). Where it is probed itself, `favours_longer` is the rate at
+    which an answer with a quarter more words than the gold answer, or than the other of a pair, gains a point overall, or a
+    step in the pair, and at which such an answer is called right whatever its errors, drawn once as they are.
 
     Where it says whether a final answer agrees with the reference: `passes_wrong` is the rate at which it says so of one that
     does not, `fails_right` that at which it denies it of one that does.

@@ -86,6 +86,48 @@ def test_a_lenient_judge_without_false_alarms_needs_correction(
     assert "dokimasia correct" in figures["sentence"]
 
 
+def test_a_judge_that_favours_length_is_found_and_no_other_is_accused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It likes two in five answers better for padding; a judge without that habit changes nothing, whatever else it does."""
+    figures = checked(capsys, command(folder, "sim/judge-longer", "-o", str(folder / "longer.json")))
+    assert figures["verdict"] == "not suitable"
+    single = qualities(figures, "single-axes")["length bias"]
+    assert (single["n"], single["n_scored"], single["coverage"], single["within"]) == (28, 28, 1, "no")
+    assert figures["limits"]["length bias"] < single["low"] < 0.4 < single["high"]
+    assert "single-axes (length bias +" in figures["sentence"]
+    pairs = qualities(figures, "pairwise-axes")["length bias"]
+    assert (pairs["n"], pairs["n_scored"]) == (14, 14)
+    assert pairs["low"] < 0.4 < pairs["high"]
+    decisions = qualities(figures, "right-or-wrong")
+    assert "length bias" not in decisions
+    changed = decisions["changed by length"]
+    assert (changed["n"], changed["n_scored"]) == (28, 28)
+    assert changed["low"] < 0.4 / 2 < changed["high"], "errors alone can be forgiven for length"
+    passport = read_passport(folder / "longer.json")
+    assert {length.evaluator: length.bias.mean for length in passport.lengths} == {
+        "single-axes": single["value"],
+        "pairwise-axes": pairs["value"],
+        "right-or-wrong": changed["value"],
+    }
+    for judge in ("sim/judge", "sim/judge-first-place", "sim/judge-lenient"):
+        figures = checked(capsys, command(folder, judge))
+        for use in figures["uses"]:
+            assert not [reason for reason in use["reasons"] if "length" in reason]
+        assert qualities(figures, "single-axes")["length bias"]["value"] == 0
+        assert qualities(figures, "right-or-wrong")["changed by length"]["value"] == 0
+
+
+def test_the_estimate_counts_the_calls_for_length(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two calls for each evaluator and right answer, beside what the ledger has of the same probe without."""
+    assert run(command(folder, "sim/judge", "--name", "counted")) == 0
+    probe = ["probe", "counted-errors", "--judges", "sim/judge-fickle", "--unchecked", "--home", str(folder / "home")]
+    probe += ["--evaluators", "single-axes,pairwise-axes,right-or-wrong"]
+    without = checked(capsys, probe)["calls"]
+    assert checked(capsys, [*probe, "--padded", "--dry-run"])["calls"] == 2 * 3 * 14
+    assert checked(capsys, [*probe, "--padded"])["calls"] == without + 2 * 3 * 14
+
+
 def test_few_samples_cannot_tell_and_say_what_is_missing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With four images the interval reaches beyond the limit; about so many items would settle it."""
     figures = checked(capsys, command(folder, "sim/judge", "--limit", "4", "--evaluators", "single-axes"))
@@ -160,6 +202,34 @@ def test_a_passport_has_the_ceiling_of_people_who_labelled_the_same(
     assert "human ceiling" in capsys.readouterr().out
 
 
+def test_a_run_that_planted_nothing_says_why_and_the_way_out(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Right answers of a word leave no place for an error: exit code 2, with the reasons and what to change."""
+    rows = [json.loads(line) for line in (folder / "texts.jsonl").read_text().splitlines()[:2]]
+    short = [{**row, "gold": "seven"} for row in rows]
+    (folder / "short.jsonl").write_text("\n".join(map(json.dumps, short)))
+    arguments = ["judges", "check", "sim/judge", "--data", str(folder / "short.jsonl"), "--perturber", "sim/judge"]
+    assert run([*arguments, "--dimensions", "numerical_errors", "--home", str(tmp_path / "home")]) == 2
+    (error,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error: ")]
+    assert "planted nothing (2 " in error
+    assert "other --dimensions, or with another --perturber" in error
+
+
+def test_harmless_changes_alone_give_no_verdict_and_say_that_errors_are_missing(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No error was planted: the check cannot tell, and says so."""
+    home = ["--home", str(folder / "home")]
+    data = [str(folder / "texts.jsonl"), "--perturber", "sim/judge", "--dimensions", "score_neutral"]
+    assert run(["perturb", *data, "--name", "harmless", *home]) == 0
+    figures = checked(capsys, ["judges", "check", "sim/judge", "--data", "harmless", *home])
+    assert figures["verdict"] == "cannot tell"
+    assert "single-axes (no planted error was put to the judge)" in figures["sentence"]
+    for use in figures["uses"]:
+        assert use["missing"][0].startswith("undetected errors: planted errors. Plant some (--perturber")
+
+
 def test_a_dry_run_sends_nothing(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It prints the estimate of planting, and makes no home."""
     arguments = command(folder, "sim/judge", "--dry-run")
@@ -170,6 +240,18 @@ def test_a_dry_run_sends_nothing(folder: Path, tmp_path: Path, capsys: pytest.Ca
     assert not (tmp_path / "none").exists()
 
 
+def test_an_unknown_judge_is_refused_before_anything_is_planted(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No run is stored, and nothing is paid for errors that nobody would be asked about."""
+    arguments = command(folder, "nobody")
+    arguments[arguments.index("--home") + 1] = str(tmp_path / "home")
+    assert run(arguments) == 2
+    assert "there is no model 'nobody'" in capsys.readouterr().err
+    assert run(["runs", "--json", "--home", str(tmp_path / "home")]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+
+
 @pytest.mark.parametrize(
     ("more", "way_out"),
     [
@@ -177,6 +259,9 @@ def test_a_dry_run_sends_nothing(folder: Path, tmp_path: Path, capsys: pytest.Ca
         (["--data", "nothing", "--perturber", "sim/judge"], "leave --perturber out"),
         (["--data", "texts.jsonl", "--checker", "sim/judge"], "name who plants them with --perturber"),
         (["--data", "texts.jsonl"], "--perturber"),
+        (["--data", "texts.jsonl", "--perturber", "sim/judge", "--dimensions", "score_neutral"], "plants no error"),
+        (["--data", "texts.jsonl", "--perturber", "sim/judge", "--evaluators", "single-eye"], "there is no evaluator"),
+        (["--data", "texts.jsonl", "--perturber", "sim/judge", "--reference", "nobody"], "there is no model 'nobody'"),
     ],
 )
 def test_what_cannot_be_checked_says_the_way_out(

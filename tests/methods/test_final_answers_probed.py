@@ -86,6 +86,15 @@ def test_right_or_wrong_is_asked_about_changed_final_answers_alone(tmp_path: Pat
     assert any(f"{errors - 2} of {errors} perturbations leave the final answer as it is" in note for note in notes)
 
 
+def test_right_or_wrong_is_not_asked_about_padding_beside_a_final_answer(tmp_path: Path) -> None:
+    """The padding is no part of what it judges; a judge of the whole answer is asked about it."""
+    items_in(tmp_path, changed=2)
+    check = checked(tmp_path, SimTransport(), evaluators=("single-vanilla", "right-or-wrong"), padded=True)
+    measured = {use.evaluator: [quality.name for quality in use.qualities] for use in check.uses}
+    assert "length bias" in measured["single-vanilla"]
+    assert "changed by length" not in measured["right-or-wrong"]
+
+
 def test_without_a_changed_final_answer_there_is_no_verdict_by_right_or_wrong(tmp_path: Path) -> None:
     """It is left out with a note, nothing is asked for it, and alone it is refused before anything is asked."""
     errors = items_in(tmp_path, changed=0)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from dokimasia.domain.blindspots import NEUTRAL, Detection, Evaluator
 from dokimasia.people.passports.suitability import JudgeCheck, JudgeQuality, judge_check
 from tests.planted_judges import detections, planted_passport
 
@@ -29,3 +30,43 @@ def test_position_bias_is_over_what_is_judged_in_both_orders() -> None:
     """The right answer judged once more is shown in one order, and is none of the items."""
     bias = quality(checked(images=24), "position bias")
     assert (bias.n, bias.n_scored) == (24 * 5, 24 * 5)
+
+
+def padded(*, better: int, worse: int, equal: int, failed: int, way: Evaluator = "single-vanilla") -> JudgeQuality:
+    """Return the quality of length of a judge that judges so many padded answers better, worse or as before, or fails."""
+    moved = [(0.0, 1.0)] * better + [(0.0, 0.0)] * worse + [(1.0, 0.0)] * equal + [(None, None)] * failed
+    found = detections(alarms=0.0, ways=(way,))
+    for number, (same, gain) in enumerate(moved):
+        found.append(
+            Detection(
+                judge="sim/judge",
+                task="image-to-text",
+                evaluator=way,
+                case="padded",
+                dimension=NEUTRAL,
+                group="",
+                cluster=f"image-{number}",
+                item=f"padded/{number}",
+                equal=same,
+                worse=gain,
+                failure="" if same is not None else "unparsable",
+            )
+        )
+    (use,) = judge_check(planted_passport(found), labelled={}, seconds={}).uses
+    return next(one for one in use.qualities if "length" in one.name)
+
+
+def test_a_failed_judgement_of_a_padded_answer_has_no_part_in_the_length_bias() -> None:
+    """It is in n and lowers the coverage."""
+    bias = padded(better=10, worse=2, equal=20, failed=8)
+    assert (bias.name, bias.value, bias.n, bias.n_scored, bias.coverage) == ("length bias", 0.25, 40, 32, 0.8)
+    assert bias.low is not None
+    assert bias.high is not None
+    assert bias.low < 0.25 < bias.high
+
+
+def test_a_judge_may_prefer_the_shorter_answer_and_may_not_call_the_longer_one_wrong() -> None:
+    """A score below that without padding is within the limit, a decision that changes is not."""
+    assert padded(better=0, worse=20, equal=20, failed=0).within == "yes"
+    changed = padded(better=0, worse=20, equal=20, failed=0, way="right-or-wrong")
+    assert (changed.name, changed.value, changed.within) == ("changed by length", 0.5, "no")

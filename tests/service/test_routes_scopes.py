@@ -3,6 +3,7 @@
 import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -145,6 +146,19 @@ async def test_no_route_is_answered_to_a_token_without_its_scope(small: Finished
                     ]
                     assert 403 in {one.status_code for one in replies}, (method, path, scope)
                     assert {one.status_code for one in replies} <= {403, 404, 405}, (method, path, scope)
+
+
+async def test_labels_of_a_check_need_the_right_to_decide(small: Finished, tmp_path: Path) -> None:
+    """They are stored as people's decisions: whoever may only run checks without them."""
+    for name in ("data.jsonl", "labels.jsonl"):
+        (tmp_path / name).write_text('{"perturbed": "a"}\n')
+    body = {"judge": "sim/judge", "data": "data.jsonl", "labels": "labels.jsonl"}
+    with service_over(small.home, tokens=tokens(), data_root=tmp_path) as service:
+        async with asking(service) as client:
+            headers = {"authorization": f"Bearer {TOKENS['run']}"}
+            reply = await client.post("/api/judge-checks", json=body, headers=headers)
+    assert reply.status_code == 403
+    assert "lacks the scope 'review'" in reply.text
 
 
 async def test_a_token_in_a_query_counts_for_nothing(small: Finished) -> None:

@@ -91,6 +91,9 @@ class PerturbRequest(DataRequest):
         default=None,
         description="text-to-image: edited images that exist, in place of models: JSON lines of id, dimension, image.",
     )
+    judges: Annotated[tuple[str, ...], Option(hidden=True, models=True)] = Field(
+        default=(), description="Judges of what is planted: unknown models are refused before anything is planted."
+    )
 
 
 class PerturbPlan(DataPlan):
@@ -179,6 +182,7 @@ async def accept(request: PerturbRequest, session: Session) -> Accepted[PerturbP
     Raises:
         InputError: data, dimensions, configuration or options cannot be used.
     """
+    session.models(request.judges, "judges")
     models = _models(request, session)
     dimensions = choose_dimensions(request.task, request.dimensions)
     material = await asyncio.to_thread(_material, request, session, dimensions)

@@ -52,6 +52,9 @@ from dokimasia.methods.probe.units import (
     count_items,
     golds_of,
     judged_probes,
+    padded_probes,
+    planted,
+    probes_asked,
     probes_by_sample,
     stored_probes,
     to_store,
@@ -134,15 +137,16 @@ async def accept(request: ProbeRequest, session: Session) -> Accepted[ProbePlan]
     check_budgets(request.budgets)
     tools = select_tools(request.tools)
     material = await asyncio.to_thread(_material, request, session)
+    perturbations = planted(material.probes)
     tasks: list[Task] = sorted({probe.item.task for probe in material.probes})
     evaluators = choose_evaluators(request.evaluators, tasks)
     if request.new_references is not None and "reference" not in evaluators:
         raise ConfigError(
             "--new-references are for the evaluator `reference`, which --evaluators does not name: add it, or leave them out"
         )
-    if evaluators == ("right-or-wrong",) and not any(changes_final_answer(probe.item) for probe in material.probes):
+    if evaluators == ("right-or-wrong",) and not any(changes_final_answer(probe.item) for probe in perturbations):
         raise ConfigError(
-            f"--evaluators: right-or-wrong judges final answers alone, and none of the {len(material.probes)} perturbations "
+            f"--evaluators: right-or-wrong judges final answers alone, and none of the {len(perturbations)} perturbations "
             "changes one: name an evaluator that judges the whole answer, such as single-axes or pairwise-axes"
         )
     judges = [session.judge(name) for name in request.judges]
@@ -201,6 +205,8 @@ def _material(request: ProbeRequest, session: Session) -> ProbeMaterial:
     samples = [sample for sample in samples if sample.id in drawn]
     digests = {sample.digest for sample in samples}
     probes = [probe for probe in perturbations.probes if probe.item.sample in digests]
+    if request.padded:
+        probes += [*padded_probes(probes)]
     if perturbations.run:
         request = request.model_copy(update={"data": Path(perturbations.run)})
     skipped: list[str] = []
@@ -257,7 +263,7 @@ def estimate(
 
 
 def _notes(plan: ProbePlan, probes: Mapping[str, Sequence[Probe]]) -> Iterator[str]:
-    all_probes = [probe for group in probes.values() for probe in group]
+    all_probes = planted(probe for group in probes.values() for probe in group)
     for evaluator, count in unjudged_probes(plan.evaluators, all_probes).items():
         yield (
             f"{evaluator} judges final answers alone, which {count} of the {len(all_probes)} perturbations leave as they are: "
@@ -322,7 +328,7 @@ def _calls_of_basis(arm: Arm, evaluator: Evaluator, size: SampleSize, golds: Seq
 def _calls_of_gold(
     plan: ProbePlan, arm: Arm, evaluator: Evaluator, size: SampleSize, gold: Gold
 ) -> Iterator[ExpectedCalls]:
-    """Yield the calls for a gold answer and its perturbations: one per judgement, two per pair."""
+    """Yield the calls for a gold answer, its perturbations and what is padded: one per judgement, two per pair."""
     probes = judged_probes(evaluator, gold)
     if not probes:
         return
@@ -332,7 +338,8 @@ def _calls_of_gold(
     paradigm = paradigm_of(evaluator)
     orders = 2 if paradigm == "pairwise" else 1
     compared = plan.retests + len(probes) * orders
-    count = compared if paradigm == "pairwise" else compared + 1
+    padded = (len(probes_asked(evaluator, gold)) - len(probes)) * orders
+    count = padded + (compared if paradigm == "pairwise" else compared + 1)
     yield ExpectedCalls(judge, count, sent, received)
     if arm.tools:
         for look in range(1, plan.looks + 2):

@@ -69,7 +69,8 @@ def detect(unit: ProbeUnit, gold: Value | None, judgements: Sequence[Value]) -> 
 
     Args:
         unit: the judged unit.
-        gold: the first judgement of the unchanged answer; None for pairs.
+        gold: the judgement that it is compared with: the first of the unchanged answer, or of a padded error that of the error;
+            None for pairs.
         judgements: the judgement of the item; for a pair those in both orders, first with the gold answer first.
     """
     case = unit.case
@@ -84,13 +85,13 @@ def detect(unit: ProbeUnit, gold: Value | None, judgements: Sequence[Value]) -> 
         case RubricJudgement(), RubricJudgement():
             before, after = (*gold.group_a, *gold.group_b), (*changed.group_a, *changed.group_b)
             detection = _of_score(case, gold.score, changed.score, missed=undetected_gated(before, after))
-            return detection if case == "error" else detection._replace(equal=float(before == after))
+            return detection if case in ("error", "padded") else detection._replace(equal=float(before == after))
         case FinalAnswer(), FinalAnswer():
             right_before, right_after = gold.verdict == "right", changed.verdict == "right"
             detection = _of_score(case, float(right_before), float(right_after), missed=right_after)
             if case == "error":
                 return detection._replace(strict=detection.undetected)
-            return detection._replace(equal=float(right_after))
+            return detection if case == "padded" else detection._replace(equal=float(right_after))
         case _:
             raise TypeError(f"{unit.name}: {type(changed).__name__} cannot be held against {type(gold).__name__}")
 
@@ -149,6 +150,8 @@ def notices_of(home: Home, rows: Mapping[str, ResultRow]) -> dict[str, list[Noti
 def _of_axes(unit: ProbeUnit, gold: Mapping[str, float], changed: Mapping[str, float]) -> JudgedDetection:
     by_reference = unit.evaluator == "reference"
     worse = float(worse_single(gold, changed))
+    if unit.case == "padded":
+        return JudgedDetection(equal=float(not worse and not worse_single(changed, gold)), worse=worse)
     if unit.case != "error":
         equal = full_score(changed, changed) if by_reference else equal_single(gold, changed)
         return JudgedDetection(equal=float(equal), worse=worse)
@@ -169,6 +172,9 @@ def _of_axes(unit: ProbeUnit, gold: Mapping[str, float], changed: Mapping[str, f
 def _of_pair(unit: ProbeUnit, choices: Sequence[Mapping[str, str]]) -> JudgedDetection:
     if unit.case == "retest":
         return JudgedDetection(equal=equal_pair(choices))
+    if unit.case == "padded":
+        verdicts = _verdicts(choices, [OVERALL], "any")
+        return JudgedDetection(equal=verdicts.count(0) / len(verdicts), worse=worse_pair(verdicts))
     axes = _relevant_axes(unit)
     verdicts = _verdicts(choices, axes, "majority")
     worse = worse_pair(verdicts)

@@ -1,5 +1,6 @@
 """The figures of a probe: models, computation from judgements, items, and columns of an export."""
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean
@@ -40,10 +41,12 @@ from dokimasia.methods.probe.units import (
     ProbeUnit,
     all_units,
     count_items,
+    planted,
     probes_by_sample,
     stored_probes,
     unjudged_probes,
 )
+from dokimasia.people.passports import changed_by_length, length_bias
 from dokimasia.report.blocks import Cell, Span, Tone
 from dokimasia.report.fields import (
     Bounds,
@@ -240,6 +243,20 @@ class PairPlaces(Value):
     ] = Field(description="over all judges and evaluators of the task, Benjamini and Hochberg")
 
 
+class LengthEffect(Value):
+    """What padding does to the judgement of an answer: sentences that say nothing, in front of right answers and errors."""
+
+    n: Annotated[Count, Display("answers", "judged with padding and without")] = Field(description="padded answers")
+    n_scored: Count = Field(description="of them, those judged with padding and without")
+    coverage: Coverage
+    changed: Annotated[
+        ProbeShare, Display("changed", f"judged otherwise on the whole than without padding; {LOWER}", write=percent)
+    ] = Field(description="judged otherwise on the whole than without padding; of pairs, in both orders alike")
+    bias: Interval | None = Field(
+        description="how much more often padding makes a judgement better than worse, -1 to 1; 0 is no bias; null without one"
+    )
+
+
 class GoldJudgements(Value):
     """How many of the gold answers' own judgements there are."""
 
@@ -279,6 +296,11 @@ class ProbedEvaluator(ProbedKind):
         description="justifications of gold answers and harmless changes in which the reader finds an error; lower is better"
     )
     places: PairPlaces | None = Field(description="of pairs judged in both orders; null for others")
+    length: LengthEffect | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="what padding does to judgements; absent where nothing was padded",
+    )
     groups: dict[str, ProbedKind]
     dimensions: dict[str, ProbedKind]
     gold: GoldJudgements | None = Field(
@@ -377,6 +399,11 @@ class ProbeItems(Value):
     errors: Count = Field(description="answers with an error")
     neutral: Count = Field(description="answers with a harmless change")
     checked: Count = Field(description="of both, those that a person decided on")
+    padded: Count = Field(
+        default=0,
+        exclude_if=operator.not_,
+        description="right answers and errors that were judged once more with padding; absent where none were",
+    )
     unjudged: dict[Evaluator, Count] = Field(
         default_factory=dict[Evaluator, int],
         description="of both, those that an evaluator is not asked about, since they change nothing that it judges: for "
@@ -464,6 +491,7 @@ def figures_of_run(home: Home, run: Run) -> ProbeFigures:
     # an earlier version also judged perturbations that an evaluator is not asked about any more
     rows_of_items = [row for row in rows if row.kind != run.method or row.item in units]
     neutral = sum(probe.neutral for probe in probes)
+    perturbations = len(planted(probes))
     return ProbeFigures(
         **heading(run, plan),
         samples=len(run_samples(home, run.id)),
@@ -476,9 +504,10 @@ def figures_of_run(home: Home, run: Run) -> ProbeFigures:
         writer=model_name(plan.writer),
         direction=DIRECTION,
         probes=ProbeItems(
-            errors=len(probes) - neutral,
+            errors=perturbations - neutral,
             neutral=neutral,
             checked=sum(probe.checked for probe in probes),
+            padded=len(probes) - perturbations,
             unjudged=unjudged_probes(plan.evaluators, probes),
         ),
         open_items=count_items(plan, probes_by_sample(probes)) - len(rows_of_items),
@@ -541,7 +570,8 @@ def _judges(every: Sequence[Detection], *, seed: int) -> dict[str, ProbedJudge]:
         for judge, evaluator in rows:
             if judge == name:
                 key = (judge, evaluator)
-                evaluators[evaluator] = _evaluator(rows[key], by_evaluator[evaluator], places.get(key))
+                length = length_effect(by_evaluator[evaluator], seed=seed)
+                evaluators[evaluator] = _evaluator(rows[key], by_evaluator[evaluator], places.get(key), length)
         first = next(iter(by_evaluator.values()))[0]
         judges[name] = ProbedJudge(
             model=first.model or name, budget=first.budget, tools=first.tools, evaluators=evaluators
@@ -549,7 +579,12 @@ def _judges(every: Sequence[Detection], *, seed: int) -> dict[str, ProbedJudge]:
     return judges
 
 
-def _evaluator(rows: Sequence[FailureRate], every: Sequence[Detection], places: PairPlaces | None) -> ProbedEvaluator:
+def _evaluator(
+    rows: Sequence[FailureRate],
+    every: Sequence[Detection],
+    places: PairPlaces | None,
+    length: LengthEffect | None,
+) -> ProbedEvaluator:
     (overall,) = (row for row in rows if row.scope == "all")
     controls = overall.controls
     assert controls is not None  # The row of all errors has it.
@@ -566,6 +601,7 @@ def _evaluator(rows: Sequence[FailureRate], every: Sequence[Detection], places: 
         flickers=to_share(controls.flickers),
         false_alarms=to_share(controls.false_alarms),
         places=places,
+        length=length,
         groups={row.name: _kind(row) for row in rows if row.scope == "group"},
         dimensions={row.name: _kind(row) for row in rows if row.scope == "dimension"},
         gold=gold,
@@ -638,6 +674,21 @@ def pair_places(every: Sequence[Detection], *, seed: int) -> PairPlaces | None:
         bias=interval_of(position_bias(first, second) / 100, bias, unit=0.01),
         p_value=p,
         adjusted=p,
+    )
+
+
+def length_effect(every: Sequence[Detection], *, seed: int) -> LengthEffect | None:
+    """Return what padding does to a judge's judgements; None where nothing was padded."""
+    padded = [detection for detection in every if detection.case == "padded"]
+    if not padded:
+        return None
+    changed = to_share(item_share([(changed_by_length(detection), detection.cluster) for detection in padded]))
+    return LengthEffect(
+        n=changed.n,
+        n_scored=changed.n_scored,
+        coverage=changed.coverage,
+        changed=changed,
+        bias=length_bias(padded, seed=seed),
     )
 
 

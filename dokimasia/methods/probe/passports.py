@@ -10,7 +10,7 @@ from dokimasia.errors import ConfigError, NotFound
 from dokimasia.methods.probe.detections import detections_of
 from dokimasia.methods.probe.perturbations import labels_by_item
 from dokimasia.methods.probe.request import Arm, ProbePlan
-from dokimasia.methods.probe.units import stored_probes
+from dokimasia.methods.probe.units import planted, stored_probes
 from dokimasia.people.passports import PassportMaterial
 from dokimasia.report.figures import in_words
 from dokimasia.runs.figures import is_simulated
@@ -70,7 +70,7 @@ def material_of(home: Home, judge: str, runs: Sequence[str] = (), *, seed: int =
             name: version for _, plan, _ in probed for name, version in plan.prompts.items() if name not in NOT_ASKED
         },
         data=[
-            _data(task, [probe for probe in probes.values() if probe.item.task == task], runs_of[task])
+            _data(task, [probe for probe in planted(probes.values()) if probe.item.task == task], runs_of[task])
             for task in sorted(runs_of)
         ],
         detections=list(detections.values()),

@@ -8,12 +8,14 @@ from typing import NamedTuple, Unpack
 from dokimasia.datasets.perturbations import TASKS, read_perturbations
 from dokimasia.datasets.samples import ReadingOptions
 from dokimasia.domain.blindspots import ENTERING, LABELS, Label, Perturbed, Probe, Task
+from dokimasia.domain.perturbation import NotApplicable
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import DataError
 from dokimasia.people.checks import checked_texts, labels_of
 from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import of_method, resolve_run
+from dokimasia.storage.results import results
 from dokimasia.storage.reviews import made_values
 from dokimasia.storage.runs import list_runs, samples_by_id
 
@@ -83,6 +85,8 @@ def probes_of(
     else:
         run = resolve_run(home, str(source), of_method("perturb", done=True)).id
         labelled = list(_of_run(home, run))
+        if not labelled:
+            raise DataError(_nothing_planted(home, run))
     return _usable(
         [probe for probe in labelled if task in (None, probe.item.task)], f"{source}", task, unchecked
     )._replace(run=run)
@@ -151,6 +155,20 @@ def _left_out(probe: _LabelledProbe, unchecked: bool) -> str:
     if probe.label not in ENTERING:
         return probe.label
     return HARMFUL if probe.label == "valid" and probe.item.neutral else ""
+
+
+def _nothing_planted(home: Home, run: str) -> str:
+    """Return the message that a run of `perturb` made no perturbation, with what came of asking for them."""
+    failures = Counter(row.failure for row in results(home, run) if row.failure is not None)
+    why = [f"{count} failed ({kind})" for kind, count in sorted(failures.items())]
+    if not_applicable := len(list(made_values(home, run, NotApplicable))):
+        why.append(f"{not_applicable} do not apply, as the perturber says")
+    counts = f" ({'; '.join(why)})" if why else ""
+    return (
+        f"run {run} planted nothing{counts}, so there is nothing to put to a judge. `dokimasia show {run}` lists the reasons; "
+        "plant again with right answers of more words (the field 'gold', or --gold-writer of perturb), with other "
+        "--dimensions, or with another --perturber"
+    )
 
 
 def _nothing_usable(left_out: Mapping[str, int], task: Task | None) -> str:

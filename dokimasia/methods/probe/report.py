@@ -637,6 +637,36 @@ def places(data: ReportData) -> Section | None:
     return Section("places", "The order of places", blocks, menu="Places") if blocks else None
 
 
+def length(data: ReportData) -> Section | None:
+    """Return the section on what padding does to judgements; None where nothing was padded."""
+    columns: list[TableColumn[ProbedEvaluator]] = [
+        column("length", "n", title="answers"),
+        column("length", "changed"),
+        computed_column(
+            "length bias",
+            _length_bias,
+            meaning="percentage points by which padding makes a judgement better more often than worse",
+        ),
+    ]
+    blocks: list[Block] = []
+    for task in tasks_of(data):
+        rows: list[tuple[Sequence[Cell], TableRow[ProbedEvaluator]]] = []
+        for row in task.rows():
+            if row.figures.length is not None:
+                rows.append(((Span(row.judge, "strong"), strategy(row.evaluator)), row.row))
+        if rows:
+            about = task.titled("Right answers and errors behind sentences that say nothing")
+            blocks.append(labelled_table(ProbedEvaluator, ("judge", "strategy"), rows, columns, about))
+    return Section("length", "The length of an answer", blocks, menu="Length") if blocks else None
+
+
+def _length_bias(row: TableRow[ProbedEvaluator]) -> Cell:
+    effect = row.figures.length
+    if effect is None:
+        return figures.NOTHING
+    return _points(effect.bias, f"{row.pointer}/length/bias", sure=False)
+
+
 def _bias(row: TableRow[ProbedEvaluator]) -> Cell:
     pairs = row.figures.places
     if pairs is None:
@@ -1007,7 +1037,7 @@ def _sample(items: Sequence[ProbeItem], cut: Cut) -> Iterator[Block]:
     answers: list[tuple[Cell, str]] = []
     for gold in dict.fromkeys(item.gold for item in items):
         answers.append((Span("gold answer", "strong"), cut(gold or "")))
-    for item in {item.item: item for item in items if item.item}.values():
+    for item in {item.item: item for item in items if item.item and item.case != "padded"}.values():
         title = (Span(item.dimension or "", "strong"), f": {item.description}")
         answers.append((title, cut(item.perturbed or "")))
     yield Texts(answers, prose=True)
@@ -1035,6 +1065,8 @@ def _images(items: Sequence[ProbeItem]) -> list[str]:
 
 def _judgement(item: ProbeItem) -> list[Cell]:
     name = item.dimension if item.item else "unchanged, judged again"
+    if item.case == "padded":
+        name = f"{name}, padded"
     scores = [", ".join(texts or ()) or figures.NOTHING for texts in (item.gold_scores, item.scores)]
     evaluator = short(item.evaluator)
     if item.new_reference:
@@ -1055,7 +1087,8 @@ def _outcome(item: ProbeItem) -> Cell:
         equal = item.equal == 1
         spans.append(Span("judged equal" if equal else "not judged equal", "good" if equal else "bad"))
     if item.worse:
-        spans.append(Span(" · judged better than the gold answer", "bad"))
+        other = "without the padding" if item.case == "padded" else "the gold answer"
+        spans.append(Span(f" · judged better than {other}", "bad"))
     if item.words:
         spans.append(Span(f" · named: “{'”, “'.join(item.words)}”", "muted"))
     return tuple(spans)
@@ -1097,6 +1130,7 @@ DRAWING = Drawing(
         dimensions,
         justifications,
         places,
+        length,
         comparisons,
         budgets,
         tools,

@@ -87,6 +87,11 @@ class ProbeRequest(RunRequest):
         description="published: temperature 0 and reasoning effort high for the nine, where the configuration says "
         "neither; own: as configured.",
     )
+    padded: bool = Field(
+        default=False,
+        description="Judge each right answer and one of its errors once more behind sentences that say nothing: the length "
+        "bias of judges of texts.",
+    )
     unchecked: bool = Field(
         default=False, description="Take perturbations on which nobody has decided as what they were meant to be."
     )

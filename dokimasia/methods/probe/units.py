@@ -1,9 +1,13 @@
 """The units of a probe: the stored probes, and their judgements by item."""
 
+import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Literal, NamedTuple
 
+from pydantic import Field
+
 from dokimasia.agents.candidate import stated_answer
+from dokimasia.algorithms.text.padding import padded
 from dokimasia.domain.blindspots import NEUTRAL, Case, ErrorDimension, Evaluator, Perturbed, Probe, paradigm_of
 from dokimasia.domain.identity import Value, digest, value_id
 from dokimasia.methods.probe.request import Arm, ProbePlan
@@ -18,6 +22,10 @@ READ: tuple[str, ...] = ("single", "pairwise", "reference")
 """Paradigms whose judges write justifications, which a reader can read."""
 
 
+PADDED = "Sentences that say nothing stand in front of it."
+"""What is described of a padded answer."""
+
+
 class StoredProbe(NamedTuple):
     """A probe without its texts: `perturbed` is the id of the perturbation, the rest is as in `Probe`."""
 
@@ -29,24 +37,35 @@ class StoredProbe(NamedTuple):
 
 
 class StoredProbes(Value):
-    """All probes of a run, in order."""
+    """All probes of a run, in order; `pads` holds `Probe.pads` of those that are padded, by id."""
 
     stored_as: ClassVar[str] = "KeptProbes"
 
     probes: tuple[StoredProbe, ...]
+    pads: dict[str, str] = Field(default_factory=dict, exclude_if=operator.not_)
 
 
 def to_store(probes: Iterable[Probe]) -> StoredProbes:
     """Return probes in their stored form, which refers to perturbations by id."""
-    rows = [StoredProbe(probe.id, value_id(probe.item), *probe[2:]) for probe in probes]
-    return StoredProbes(probes=tuple(rows))
+    rows: list[StoredProbe] = []
+    pads: dict[str, str] = {}
+    for probe in probes:
+        rows.append(StoredProbe(probe.id, value_id(probe.item), probe.neutral, probe.checked, probe.cluster))
+        if probe.pads is not None:
+            pads[probe.id] = probe.pads
+    return StoredProbes(probes=tuple(rows), pads=pads)
 
 
 def stored_probes(home: Home, plan: ProbePlan) -> list[Probe]:
-    """Return the probes of a run, in order."""
-    rows = find_values(home, StoredProbes, [plan.probes])[plan.probes].probes
-    items = find_values(home, Perturbed, {row.perturbed for row in rows})
-    return [Probe(row.id, items[row.perturbed], *row[2:]) for row in rows]
+    """Return the probes of a run, in order, those that are padded among them."""
+    stored = find_values(home, StoredProbes, [plan.probes])[plan.probes]
+    items = find_values(home, Perturbed, {row.perturbed for row in stored.probes})
+    return [Probe(row.id, items[row.perturbed], *row[2:], stored.pads.get(row.id)) for row in stored.probes]
+
+
+def planted(probes: Iterable[Probe]) -> list[Probe]:
+    """Return the probes without those that are padded."""
+    return [probe for probe in probes if probe.pads is None]
 
 
 def probes_by_sample(probes: Iterable[Probe]) -> dict[str, list[Probe]]:
@@ -63,11 +82,12 @@ def dimension_of(probe: Probe) -> ErrorDimension:
 
 
 class Gold(NamedTuple):
-    """A gold answer and its probes; `key` distinguishes it from other gold answers to the same sample."""
+    """A gold answer, its probes, and which of its answers are padded; `key` tells it from others to the same sample."""
 
     key: str
     item: Perturbed
     probes: tuple[Probe, ...]
+    padded: tuple[Probe, ...] = ()
 
 
 def golds_of(probes: Iterable[Probe]) -> list[Gold]:
@@ -77,7 +97,41 @@ def golds_of(probes: Iterable[Probe]) -> list[Gold]:
         item = probe.item
         answer = item.gold or (item.gold_image.sha256 if item.gold_image else "")
         by_gold.setdefault(digest("gold", answer)[:12], []).append(probe)
-    return [Gold(key, group[0].item, tuple(group)) for key, group in by_gold.items()]
+    golds: list[Gold] = []
+    for key, group in by_gold.items():
+        padded_probes = tuple(probe for probe in group if probe.pads is not None)
+        golds.append(Gold(key, group[0].item, tuple(planted(group)), padded_probes))
+    return golds
+
+
+def padded_probes(probes: Iterable[Probe]) -> Iterator[Probe]:
+    """Yield each right answer in a text padded, and one of its errors: best one that changes the final answer.
+
+    A judge's score of a right answer may have no room to rise, so that an error is needed, too.
+    """
+    for sample, group in probes_by_sample(probes).items():
+        for gold in golds_of(group):
+            if not gold.item.gold:
+                continue
+            text = padded(gold.item.gold)
+            item = gold.item.model_copy(
+                update={"dimension": NEUTRAL, "perturbed": text, "description": PADDED, "rationale": "", "by": ""}
+            )
+            yield Probe(f"padded/{sample}/{gold.key}", item, False, False, gold.probes[0].cluster, "")
+            errors = [probe for probe in gold.probes if not probe.neutral]
+            if errors:
+                error = min(errors, key=_padding_order)
+                item = error.item.model_copy(
+                    update={
+                        "perturbed": padded(error.item.perturbed),
+                        "description": f"{error.item.description} {PADDED}".strip(),
+                    }
+                )
+                yield Probe(f"padded/{error.id}", item, False, False, error.cluster, error.id)
+
+
+def _padding_order(probe: Probe) -> tuple[bool, str]:
+    return not changes_final_answer(probe.item), digest("padded", probe.id)
 
 
 def judged_probes(evaluator: Evaluator, gold: Gold) -> tuple[Probe, ...]:
@@ -91,6 +145,21 @@ def judged_probes(evaluator: Evaluator, gold: Gold) -> tuple[Probe, ...]:
     return tuple(probe for probe in gold.probes if changes_final_answer(probe.item))
 
 
+def probes_asked(evaluator: Evaluator, gold: Gold) -> tuple[Probe, ...]:
+    """Return all probes of a gold answer that are put to a judge under an evaluator, padded ones last.
+
+    In pairs the gold answer is compared with itself behind the padding. `right-or-wrong` is asked where the padding belongs
+    to what it judges: where the gold answer has no final answer on a line of its own.
+    """
+    probes = judged_probes(evaluator, gold)
+    if not probes or (evaluator == "right-or-wrong" and stated_answer(gold.item.gold)[1]):
+        return probes
+    bases = {""}
+    if paradigm_of(evaluator) != "pairwise":
+        bases |= {probe.id for probe in probes}
+    return (*probes, *(probe for probe in gold.padded if probe.pads in bases))
+
+
 def changes_final_answer(item: Perturbed) -> bool:
     """Return whether a change in a text changes its final answer; letter case, white space and a last full stop aside.
 
@@ -102,7 +171,7 @@ def changes_final_answer(item: Perturbed) -> bool:
 
 def unjudged_probes(evaluators: Iterable[Evaluator], probes: Iterable[Probe]) -> dict[Evaluator, int]:
     """Return how many probes each evaluator is not asked about; evaluators that are asked about all are missing."""
-    all_probes = list(probes)
+    all_probes = planted(probes)
     golds = [gold for group in probes_by_sample(all_probes).values() for gold in golds_of(group)]
     unjudged: dict[Evaluator, int] = {}
     for evaluator in evaluators:
@@ -142,12 +211,19 @@ class ProbeUnit(NamedTuple):
         """The case to judge."""
         if self.probe is None:
             return "retest" if self.draw else "gold"
+        if self.probe.pads is not None:
+            return "padded"
         return "neutral" if self.probe.neutral else "error"
 
     @property
     def first(self) -> str:
-        """The name of the gold answer's first judgement; empty for pairs, which contain both answers."""
-        return "" if paradigm_of(self.evaluator) == "pairwise" else _name(self, "gold")
+        """The name of the judgement that it is compared with; empty for pairs, which contain both answers.
+
+        It is the gold answer's first judgement, of a padded error that of the error.
+        """
+        if paradigm_of(self.evaluator) == "pairwise":
+            return ""
+        return _name(self, (self.probe is not None and self.probe.pads) or "gold")
 
     @property
     def item(self) -> str:
@@ -189,7 +265,9 @@ def _name(unit: ProbeUnit, ending: str) -> str:
 
 def is_read(plan: ProbePlan, unit: ProbeUnit) -> bool:
     """Return whether a reader reads the justification."""
-    return plan.reader is not None and unit.compared and paradigm_of(unit.evaluator) in READ
+    return (
+        plan.reader is not None and unit.case in ("error", "neutral", "retest") and paradigm_of(unit.evaluator) in READ
+    )
 
 
 def units_of(
@@ -199,7 +277,7 @@ def units_of(
 
     A gold answer without a probe that the evaluator is asked about has none.
     """
-    probes = judged_probes(evaluator, gold)
+    probes = probes_asked(evaluator, gold)
     if not probes:
         return
     unit = ProbeUnit("", evaluator, arm, sample, gold, new_reference=new_reference)
@@ -239,7 +317,7 @@ def count_items(plan: ProbePlan, probes: Mapping[str, Sequence[Probe]]) -> int:
             judged = [len(judged_probes(evaluator, gold)) for gold in golds]
             judged_golds = sum(map(bool, judged))
             compared = judged_golds * plan.retests + sum(judged)
-            count += compared
+            count += judged_golds * plan.retests + sum(len(probes_asked(evaluator, gold)) for gold in golds)
             if paradigm != "pairwise":
                 count += judged_golds
             if plan.reader is not None and paradigm in READ:

@@ -117,10 +117,12 @@ class ProbeWork:
             await self._judge_and_read(sample, units(golds), basis)
 
     async def _judge_and_read(self, sample: Sample, units: Sequence[ProbeUnit], basis: ResultRow | None) -> None:
-        """Judge the gold answers, then the probes compared with them, and then read justifications."""
+        """Judge the gold answers, the probes compared with them, what is padded of both, and then read justifications."""
         rows: dict[str, ResultRow] = {}
+        padded = [unit for unit in units if unit.case == "padded"]
         await self._judge(sample, [unit for unit in units if not unit.compared], basis, rows)
-        await self._judge(sample, [unit for unit in units if unit.compared], basis, rows)
+        await self._judge(sample, [unit for unit in units if unit.compared and unit not in padded], basis, rows)
+        await self._judge(sample, padded, basis, rows)
         await self._read(sample, [unit for unit in units if is_read(self._plan, unit)], rows)
 
     async def _judge(

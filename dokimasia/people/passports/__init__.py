@@ -5,7 +5,7 @@ from dokimasia.people.passports.holding import DroppedJudge, each_has_one, held,
 from dokimasia.people.passports.measuring import PassportMaterial, passport_of
 from dokimasia.people.passports.options import BLIND_BELOW, PAIRWISE, BlindBelow, JudgeChoice, JudgeUse, Passports
 from dokimasia.people.passports.picking import ChosenJudge, chosen_judge, weights_of, without_blind
-from dokimasia.people.passports.shares import alarmed, detected, marked, measured
+from dokimasia.people.passports.shares import alarmed, changed_by_length, detected, length_bias, marked, measured
 from dokimasia.people.passports.suitability import Disagreement, JudgeCheck, check_blocks, judge_check
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "PassportMaterial",
     "Passports",
     "alarmed",
+    "changed_by_length",
     "check_blocks",
     "chosen_judge",
     "detected",
@@ -28,6 +29,7 @@ __all__ = [
     "encoded",
     "held",
     "judge_check",
+    "length_bias",
     "marked",
     "measured",
     "passport_for",

@@ -50,6 +50,7 @@ def blocks_of(passport: Passport) -> Iterator[Block]:
         yield Paragraph(RULE, "note")
     yield Paragraph(Span("What else was measured", "strong"))
     yield _ways(passport)
+    yield from _lengths(passport)
     yield from _ceilings(passport)
     yield Paragraph(Span("Recommended", "strong"))
     yield _recommended(passport.recommended)
@@ -164,6 +165,25 @@ def _ways(passport: Passport) -> Table:
     titles = ("false alarms", "unsteady", "consistency", "bias", "sensitivity", "specificity", "own answers")
     columns = [EVALUATOR, *map(Column, titles), Column("failed", numeric=False), Column("cost each")]
     return Table(columns, rows, "False alarms, steadiness, places, decisions and replies by evaluator")
+
+
+def _lengths(passport: Passport) -> Iterator[Block]:
+    """Yield what padding does to judgements, where answers were padded."""
+    rows: list[list[Cell]] = []
+    for length in passport.lengths:
+        bias = length.bias
+        points: Cell = NOTHING
+        if bias.mean is not None:
+            points = (signed_text(100 * bias.mean, 1), Span(bracketed(bias, _percent), "muted"))
+        scored = f"{length.n_scored} of {length.n}{thin_mark(length.images)}"
+        rows.append([length.evaluator, _share(length.changed), points, scored])
+    if rows:
+        columns = [EVALUATOR, Column("changed"), Column("length bias, points"), Column("judged")]
+        yield Table(columns, rows, "Answers behind sentences that say nothing, beside the same answers without them")
+
+
+def _percent(end: float) -> str:
+    return f"{100 * end:.0f}".replace("-", "−")
 
 
 def _ceilings(passport: Passport) -> Iterator[Block]:

@@ -35,7 +35,7 @@ def task_halves(found: Mapping[tuple[Task, Evaluator], Sequence[Detection]], *, 
             detection.item: detection.cluster
             for detections in of_task.values()
             for detection in detections
-            if detection.case != "gold"
+            if detection.case not in ("gold", "padded")
         }
         choosing, estimating = halves(dict(sorted(clusters.items())), {}, seed=seed)
         split.append(TaskHalves(task, _within(of_task, choosing), _within(of_task, estimating)))

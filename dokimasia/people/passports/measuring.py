@@ -18,6 +18,7 @@ from dokimasia.domain.passport import (
     BinaryRates,
     ErrorRates,
     LabelCeiling,
+    LengthRates,
     MeasuredDifference,
     MeasuredShare,
     NeutralRates,
@@ -32,7 +33,17 @@ from dokimasia.domain.passport import (
 )
 from dokimasia.people.judgements import beside_people
 from dokimasia.people.passports.choosing import rates_by_half, recommendations, task_halves
-from dokimasia.people.passports.shares import ShareLimits, alarmed, detected, limits_of, marked, measured, written
+from dokimasia.people.passports.shares import (
+    ShareLimits,
+    alarmed,
+    changed_by_length,
+    detected,
+    length_bias,
+    limits_of,
+    marked,
+    measured,
+    written,
+)
 from dokimasia.report.fields import Interval
 from dokimasia.runs.figures import counts_by_name
 from dokimasia.runs.measures import rounded
@@ -94,6 +105,7 @@ def passport_of(material: PassportMaterial) -> Passport:
         places=tuple(
             _places(key, several, seed) for key, several in found.items() if paradigm_of(key[1]) == "pairwise"
         ),
+        lengths=tuple(one for key, several in found.items() for one in _lengths(key, several, seed)),
         own_answers=tuple(_own(key, several, material.own) for key, several in found.items()),
         replies=tuple(_replies(key, several, material.costs.get(key, ())) for key, several in found.items()),
         binary=tuple(one for key, several in found.items() if key[1] in BINARY for one in _binary(key, several)),
@@ -162,6 +174,18 @@ def _places(key: Key, found: Sequence[Detection], seed: int) -> PlaceRates:
         bias = MeasuredDifference(mean=mean, **limits_of(leaning, unit=0.01))
     counts = _counts(key, pairs, lambda one: None if one.orders is None else 1.0)
     return PlaceRates(**counts, consistency=consistency, bias=bias)
+
+
+def _lengths(key: Key, found: Sequence[Detection], seed: int) -> Iterator[LengthRates]:
+    padded = [one for one in found if one.case == "padded"]
+    if not padded:
+        return
+    bias = length_bias(padded, seed=seed)
+    yield LengthRates(
+        **_counts(key, padded, changed_by_length),
+        changed=measured(padded, changed_by_length),
+        bias=MeasuredDifference() if bias is None else MeasuredDifference(mean=bias.mean, **_limits(bias)),
+    )
 
 
 def _own(key: Key, found: Sequence[Detection], own: Mapping[str, bool]) -> OwnAnswers:

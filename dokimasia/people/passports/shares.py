@@ -7,7 +7,8 @@ from dokimasia.algorithms.blindspots import ItemShare, item_share
 from dokimasia.algorithms.statistics import ConfidenceInterval
 from dokimasia.domain.blindspots import Detection
 from dokimasia.domain.passport import MeasuredShare
-from dokimasia.runs.measures import rounded
+from dokimasia.report.fields import Interval
+from dokimasia.runs.measures import mean_with_interval, rounded
 
 
 def detected(one: Detection) -> float | None:
@@ -23,6 +24,24 @@ def alarmed(one: Detection) -> float | None:
 def marked(one: Detection) -> float | None:
     """Return how much worse than the gold answer an item was judged, 0 to 1; None without a judgement."""
     return detected(one) if one.case == "error" else alarmed(one)
+
+
+def leaning(one: Detection) -> float | None:
+    """Return how padding moved the judgement of an answer: 1 up, 0 not, -1 down, in pairs the mean over both orders."""
+    return None if one.equal is None or one.worse is None else 2 * one.worse + one.equal - 1
+
+
+def changed_by_length(one: Detection) -> float | None:
+    """Return the degree to which padding moved the judgement of an answer, 0 to 1; None without a judgement."""
+    moved = leaning(one)
+    return None if moved is None else abs(moved)
+
+
+def length_bias(padded: Iterable[Detection], *, seed: int) -> Interval | None:
+    """Return how much more often padding moves judgements up than down, -1 to 1; None without a judgement."""
+    moved = [(value, one.cluster) for one in padded if (value := leaning(one)) is not None]
+    clusters = [cluster for _, cluster in moved]
+    return mean_with_interval([value for value, _ in moved], clusters, seed=seed, bounds=(-1.0, 1.0))
 
 
 def measured(found: Iterable[Detection], what: Callable[[Detection], float | None]) -> MeasuredShare:

@@ -27,10 +27,18 @@ Quality = Literal[
     "false alarms",
     "judged otherwise again",
     "position bias",
+    "length bias",
+    "changed by length",
     "failures of form",
     "disagreement with labels",
     "disagreement with reference",
 ]
+
+BIASES: tuple[Quality, ...] = ("position bias", "length bias")
+"""Qualities of -1 to 1, in percentage points; 0 is none."""
+
+ONE_SIDED: tuple[Quality, ...] = ("length bias",)
+"""Biases of which a value below 0 is within."""
 
 TONES: dict[Suitability, Literal["good", "bad", "strong"]] = {
     "suitable": "good",
@@ -54,11 +62,17 @@ LIMITS: Mapping[Quality, float] = {
     "false alarms": 0.2,
     "judged otherwise again": 0.1,
     "position bias": 0.1,
+    "length bias": 0.1,
+    "changed by length": 0.1,
     "failures of form": 0.05,
     "disagreement with labels": 0.25,
     "disagreement with reference": 0.25,
 }
-"""The highest value of each quality that a suitable judge may have: a share from 0 to 1, or a number of blind spots."""
+"""The highest value of each quality that a suitable judge may have: a share from 0 to 1, or a number of blind spots.
+
+A position bias may be as far below 0. A length bias below 0 is within: whoever compares or scores answers may prefer those
+without words that say nothing. A decision of right or wrong may not change with length at all.
+"""
 
 CORRECTABLE = 0.5
 """The highest share of undetected errors (upper end of the interval) at which right-or-wrong decisions can be corrected."""
@@ -235,7 +249,14 @@ def _measured(passport: Passport, way: Way, replies: ReplyRates) -> Iterator[Jud
             yield _share("judged otherwise again", retest.changed, retest.n, retest.n_scored)
     for place in passport.places:
         if (place.task, place.evaluator) == way:
-            yield _bias(place.bias, place.n, place.n_scored)
+            yield _bias("position bias", place.bias, place.n, place.n_scored)
+    for length in passport.lengths:
+        if (length.task, length.evaluator) != way:
+            continue
+        if way[1] in BINARY:
+            yield _share("changed by length", length.changed, length.n, length.n_scored)
+        else:
+            yield _bias("length bias", length.bias, length.n, length.n_scored)
     yield _share("failures of form", replies.unparsable, replies.n, replies.n)
 
 
@@ -265,19 +286,18 @@ def _share(name: Quality, rate: MeasuredShare, n: int, n_scored: int) -> JudgeQu
     return _quality(name, rate.share, n, n_scored, within, rate.low, rate.high, rate.no_interval)
 
 
-def _bias(difference: MeasuredDifference, n: int, n_scored: int) -> JudgeQuality:
-    limit = LIMITS["position bias"]
+def _bias(name: Quality, difference: MeasuredDifference, n: int, n_scored: int) -> JudgeQuality:
+    limit = LIMITS[name]
+    least = -1.0 if name in ONE_SIDED else -limit
     within: WithinLimit = "open"
     if difference.mean is None:
         within = "not measured"
     elif difference.low is not None and difference.high is not None:
-        if max(abs(difference.low), abs(difference.high)) <= limit:
+        if least <= difference.low and difference.high <= limit:
             within = "yes"
-        elif difference.low > limit or difference.high < -limit:
+        elif difference.low > limit or difference.high < least:
             within = "no"
-    return _quality(
-        "position bias", difference.mean, n, n_scored, within, difference.low, difference.high, difference.no_interval
-    )
+    return _quality(name, difference.mean, n, n_scored, within, difference.low, difference.high, difference.no_interval)
 
 
 def _quality(
@@ -327,7 +347,13 @@ def _verdict(way: Way, qualities: Sequence[JudgeQuality]) -> tuple[Suitability, 
 def _is_unsettled(quality: JudgeQuality) -> bool:
     if quality.name == "undetected errors":
         return quality.within in ("open", "not measured")
-    return quality.within == "open" and abs(quality.value or 0.0) > quality.limit
+    return quality.within == "open" and _size(quality) > quality.limit
+
+
+def _size(quality: JudgeQuality) -> float:
+    """Return the value to compare with the limit: of a bias its size, where only one side counts the value."""
+    value = quality.value or 0.0
+    return value if quality.name in ONE_SIDED else abs(value)
 
 
 def _correction(way: Way, quality: JudgeQuality) -> str:
@@ -339,6 +365,8 @@ def _correction(way: Way, quality: JudgeQuality) -> str:
 
 
 def _reason(quality: JudgeQuality) -> str:
+    if not quality.n:
+        return "no planted error was put to the judge"
     if quality.within == "not measured":
         return f"{quality.name} not measured"
     if quality.kinds:
@@ -349,10 +377,15 @@ def _reason(quality: JudgeQuality) -> str:
 
 def _missing(quality: JudgeQuality) -> str:
     """Return which data would settle an open quality, with about how many items if that can be estimated."""
+    if not quality.n:
+        return (
+            f"{quality.name}: planted errors. Plant some (--perturber, with --dimensions beside score_neutral), in right answers "
+            "of enough words, or take planted errors that people did not find harmless"
+        )
     if quality.value is None or not quality.n_scored:
         return f"{quality.name}: items that the judge judges"
-    distance = abs(quality.limit - abs(quality.value))
-    end = quality.high if abs(quality.value) <= quality.limit else quality.low
+    distance = abs(quality.limit - _size(quality))
+    end = quality.high if _size(quality) <= quality.limit else quality.low
     if end is None or not distance:
         return f"{quality.name}: more items on more images"
     needed = ceil(quality.n_scored * (abs(end - quality.value) / distance) ** 2)
@@ -390,7 +423,7 @@ def _sentence(verdict: Suitability, uses: Sequence[JudgeInUse]) -> str:
 def _number(name: Quality, value: float) -> str:
     if name == "blind spots":
         return f"{value:.0f}"
-    if name == "position bias":
+    if name in BIASES:
         return f"{signed_text(100 * value, 1)} points"
     return f"{100 * value:.1f} %"
 
@@ -405,7 +438,8 @@ def _value_text(quality: JudgeQuality) -> str:
 
 
 def _limit_text(quality: JudgeQuality) -> str:
-    return _number(quality.name, quality.limit).replace("+", "±").replace(".0 ", " ")
+    sign = "+" if quality.name in ONE_SIDED else "±"
+    return _number(quality.name, quality.limit).replace("+", sign).replace(".0 ", " ")
 
 
 def check_blocks(check: JudgeCheck) -> Iterator[Block]:
@@ -428,7 +462,9 @@ def check_blocks(check: JudgeCheck) -> Iterator[Block]:
         "Each evaluator is a way of asking the judge, with a verdict of its own. Shares with 95 % intervals, clustered by image; "
         "lower is better, and a bias better the nearer it is to 0 percentage points. n counts planted errors; for blind spots "
         "kinds of error (those that can be compared with others, of all), for false alarms harmless changes, for position bias "
-        "both, for judged otherwise again right answers, for failures of form judgements. Within the limit, or not, is what the "
+        "both, for judged otherwise again right answers, for failures of form judgements. Length bias is how much more often an "
+        "answer is judged better behind sentences that say nothing than worse, over right answers and errors; below 0 it is "
+        "within. Within the limit, or not, is what the "
         "whole interval is; else it is open. Blind spots are within if of every kind the whole interval of undetected errors is. "
         "Undetected errors have to be within; what else is open counts only if its value is beyond the limit.",
         "note",

@@ -7,7 +7,7 @@ from fastapi import APIRouter
 
 from dokimasia.operations import comments, finished, knowledge, passports, results, reviews, runs, trees
 from dokimasia.operations.operation import operations_in
-from dokimasia.service.routes import lookups, starting, uploads
+from dokimasia.service.routes import checking, lookups, starting, uploads
 from dokimasia.service.routing import add_operation, json_router
 
 
@@ -19,6 +19,7 @@ def api_routers() -> Iterator[APIRouter]:
     yield _operations(knowledge.__name__)
     yield starting.methods_router
     yield _operations(passports.__name__)
+    yield checking.checks_router()
     router = json_router()
     add_operation(router, results.items)
     router.include_router(lookups.samples_router)

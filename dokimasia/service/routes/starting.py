@@ -208,8 +208,8 @@ async def _begin_any(
 async def _begin(
     method: AnyMethod, context: Starting, request: Request, response: Response, *, dry_run: bool
 ) -> RunBegun | RunPreview:
-    with _request_files(context) as places:
-        body = await _read_body(method.request, request, places)
+    with request_files(context) as places:
+        body = await read_body(method.request, request, places)
         if dry_run:
             response.status_code = HTTPStatus.OK
             return RunPreview.model_validate(await context.service.runner.preview(method.name, body))
@@ -220,16 +220,16 @@ async def _begin(
 
 async def resume(context: Starting, request: Request, run: str) -> RunBegun:
     """Go on with a run that is not finished; no finished call is sent again."""
-    with _request_files(context) as places:
-        body = await _read_body(GoneOn, request, places, optional=True)
+    with request_files(context) as places:
+        body = await read_body(GoneOn, request, places, optional=True)
         row = _require_changeable(context.run(run), body)
         return begun(context, await context.service.runner.resume(row, changes=changes_in(body), payer=context.payer))
 
 
 async def retry(context: Starting, request: Request, run: str) -> RunBegun:
     """Ask anew what failed in a run; every earlier outcome is kept on record."""
-    with _request_files(context) as places:
-        body = await _read_body(Retried, request, places, optional=True)
+    with request_files(context) as places:
+        body = await read_body(Retried, request, places, optional=True)
         row = context.run(run)
         if row.status in AT_WORK:
             raise RequestRefused(HTTPStatus.CONFLICT, f"run {row.id} is {row.status}: ask anew when it has ended")
@@ -244,8 +244,8 @@ async def fork(
     context: Starting, request: Request, response: Response, run: str, dry_run: DryRun = False
 ) -> RunBegun | RunPreview:
     """Do a finished run again with another judge, model or prompt, as a run of its own."""
-    with _request_files(context) as places:
-        body = await _read_body(ForkRequest, request, places)
+    with request_files(context) as places:
+        body = await read_body(ForkRequest, request, places)
         row = context.run(run)
         if dry_run:
             response.status_code = HTTPStatus.OK
@@ -262,7 +262,7 @@ async def _submit(context: Starting, response: Response, put: Callable[[], Await
     return begun(context, run)
 
 
-async def _read_body(model: type[Q], request: Request, places: RequestFiles, *, optional: bool = False) -> Q:
+async def read_body(model: type[Q], request: Request, places: RequestFiles, *, optional: bool = False) -> Q:
     value = await read_json_body(request, optional=optional)
     return await run_in_threadpool(read_request, model, value, places)
 
@@ -282,7 +282,7 @@ def changes_in(changes: GoneOn) -> dict[str, JsonValue]:
 
 
 @contextmanager
-def _request_files(context: Starting) -> Iterator[RequestFiles]:
+def request_files(context: Starting) -> Iterator[RequestFiles]:
     """Yield the places where files may be; errors name files as the caller did."""
     try:
         with RequestFiles(context.home, context.data_root).named_as_sent() as places:

@@ -36,6 +36,9 @@ BEST, FULL = 9, 10
 ROUND = 1_000_000
 """Draws of one attempt: an answer is judged once more where the draw, but for attempts, is not the first."""
 
+LONG = 1.25
+"""How many times the words of the other answer, or of the gold answer, a long one has."""
+
 MOST_LOOKS = 6
 MOST_MENTIONED = 10
 IMAGINED = "A fault{}: something about the light is not quite as it should be."
@@ -271,6 +274,12 @@ def _score_reply(
     if verdict.blameless and _imagines(judge, setting, text, image):
         reasons.append(IMAGINED.format(""))
     best = FULL if setting.paradigm == "reference" else BEST
+    if (
+        image
+        and setting.task == "image-to-text"
+        and _favours(judge, setting.evaluator, text, gold_answer(image.content))
+    ):
+        lost[OVERALL] = lost.get(OVERALL, 0) - 1
     points = {axis: min(10, max(1, best - lost.get(axis, 0))) for axis in setting.axes}
     if slip == "out_of_range":
         points[OVERALL] = 11
@@ -316,7 +325,9 @@ def _comparison_reply(
     for position, verdict in enumerate(verdicts):
         if verdict.blameless and _imagines(judge, setting, texts[position], images[position]):
             reasons.append(IMAGINED.format(f" of {'AB'[position]}"))
-    words = {axis: {1: "A", 0: "tie", -1: "B"}[min(1, value + step)] for axis, value in ahead.items()}
+    for sign, answer, other in ((1, *texts), (-1, *reversed(texts))):
+        step += sign * (of_texts and _favours(judge, setting.evaluator, answer, other))
+    words = {axis: {1: "A", 0: "tie", -1: "B"}[max(-1, min(1, value + step))] for axis, value in ahead.items()}
     if slip == "out_of_range":
         words[OVERALL] = "C"
     if slip == "one_short":
@@ -349,6 +360,13 @@ def _preference(judge: JudgeProfile, setting: ProbeSetting, texts: Sequence[str]
     marks = [f"{text}{[edit.words for edit in image.edits]}" for text, image in zip(texts, images, strict=True)]
     worse = int(unit_interval("taste", judge.name, *sorted(marks)) * 2)
     return 1 if marks[0] == sorted(marks)[worse] else -1
+
+
+def _favours(judge: JudgeProfile, evaluator: str, text: str, other: str) -> bool:
+    """Whether the judge favours an answer for being much longer than another one."""
+    if len(text.split()) < LONG * len(other.split()):
+        return False
+    return unit_interval("longer", judge.name, evaluator, text, other) < judge.favours_longer
 
 
 def _imagines(judge: JudgeProfile, setting: ProbeSetting, text: str, image: JudgedImage | None) -> bool:
@@ -475,12 +493,14 @@ def criteria_of_description(picture: PictureContent, *, final: bool) -> list[Wri
 def says_the_same(judge: JudgeProfile, answer: str, reference: str) -> bool | None:
     """Return whether a judge takes a description to say what a reference says; None where the two are no descriptions.
 
-    Errors in it are missed as `misses` says for the evaluator `right-or-wrong`, harmless changes taken for errors with the
-    rate `nitpicks`.
+    Errors in it are missed as `misses` says for the evaluator `right-or-wrong`, and forgiven a much longer description with the
+    rate `favours_longer`; harmless changes are taken for errors with the rate `nitpicks`.
     """
     if min(len(read_statements(answer)), len(read_statements(reference))) < _LEAST_STATED:
         return None
     differences = _differences(answer, reference)
+    if differences and _favours(judge, DECISION, answer, reference):
+        return True
     if not differences:
         return answer == reference or unit_interval("nitpicks", judge.name, DECISION, answer) >= judge.nitpicks
     groups = error_dimensions("image-to-text")

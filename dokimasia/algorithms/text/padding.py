@@ -1,0 +1,32 @@
+"""Padding of a text: sentences that make it longer and say nothing, by rule."""
+
+SENTENCES = (
+    "What follows is an answer to the request above, written in plain sentences.",
+    "A request of this kind can be answered in more than one way, and in fewer words or in more.",
+    "Whoever looks at an image takes in many things at once, while sentences can only name them one after another.",
+    "So an answer has to begin somewhere, and it can begin with what catches the eye or with what was asked for.",
+    "Either order can be read without trouble, and neither of the two says more than the other.",
+    "The same holds of the words that are chosen, since many things have more than one name.",
+)
+"""Sentences that are true of any answer, and neither describe an image nor say how good an answer is."""
+
+
+def padded(text: str) -> str:
+    """Return a text behind sentences that say nothing: as many words again if there are so many, and at least two sentences.
+
+    They stand in front, so that a final answer on a last line of its own stays the last line.
+
+    Examples
+    --------
+    >>> print(padded("Three."))
+    What follows is an answer to the request above, written in plain sentences. A request of this kind can be answered in more than one way, and in fewer words or in more.
+    <BLANKLINE>
+    Three.
+    """  # noqa: E501
+    wanted, count, chosen = len(text.split()), 0, list[str]()
+    for sentence in SENTENCES:
+        if len(chosen) > 1 and count >= wanted:
+            break
+        chosen.append(sentence)
+        count += len(sentence.split())
+    return f"{' '.join(chosen)}\n\n{text}"

@@ -1,0 +1,160 @@
+"""The pages of a judge's check: a form to begin it, the run that is at work for it, and the verdict."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import RedirectResponse, Response
+from starlette.concurrency import run_in_threadpool
+
+from dokimasia.errors import InputError
+from dokimasia.operations.finished import end
+from dokimasia.operations.judge_checks import UNMEASURED, JudgeCheckRequest
+from dokimasia.operations.passports import one_judge_check
+from dokimasia.people.passports import check_blocks
+from dokimasia.report.drawing import Charts
+from dokimasia.service.drawing import drawn, page
+from dokimasia.service.forms import (
+    FieldGroup,
+    defaults_of,
+    groups_of,
+    parse_form,
+    split_faults,
+    texts_of,
+    values_of,
+)
+from dokimasia.service.request_parsing import read_request
+from dokimasia.service.routes.checking import CheckPreview, next_step, preview_check
+from dokimasia.service.routing import Reading, Starting
+from dokimasia.service.state import Reader, Service, Starter, TheService
+from dokimasia.service.suggestions import suggestions_of
+from dokimasia.service.uploads import RequestFiles
+from dokimasia.storage.runs import AT_WORK
+
+router = APIRouter()
+
+SHOWN_FIRST = ("perturber", "reference", "labels", "evaluators")
+"""Options that most checks need."""
+
+FormValues = Mapping[str, Sequence[str]]
+
+
+def _groups() -> list[FieldGroup]:
+    """Return the form of a check: the judge, the data and who plants errors first, the rest folded."""
+    first, options, *others = groups_of(JudgeCheckRequest, UNMEASURED)
+    moved = tuple(control for control in options.controls if control.name in SHOWN_FIRST)
+    rest = tuple(control for control in options.controls if control not in moved)
+    return [replace(first, controls=(*first.controls, *moved)), replace(options, controls=rest), *others]
+
+
+def _values_in(request: Request, groups: Sequence[FieldGroup]) -> dict[str, tuple[str, ...]]:
+    """Return the form's values: those of the address, and the defaults of the others."""
+    query = request.query_params
+    return {name: tuple(query.getlist(name)) if name in query else texts for name, texts in defaults_of(groups).items()}
+
+
+@router.get("/judge-checks")
+def blank(request: Request, service: TheService, person: Reader) -> Response:
+    """Show the form of a check, filled in from the address."""
+    groups = _groups()
+    return _form(request, service, groups, _values_in(request, groups))
+
+
+@router.post("/judge-checks")
+async def filled(request: Request, service: TheService, person: Starter, context: Starting) -> Response:
+    """Estimate a check, or carry it one step further; errors are shown beside their fields."""
+    groups = _groups()
+    texts = await texts_of(request)
+    values = values_of(groups, texts)
+    fields, faults = parse_form(groups, values)
+    places = RequestFiles(service.home, service.data_root)
+    preview: CheckPreview | None = None
+    problem = ""
+    try:
+        known = {name: value for name, value in fields.items() if name not in faults}
+        asked = await run_in_threadpool(read_request, JudgeCheckRequest, known, places)
+        if not faults and texts.get("do") == ["estimate"]:
+            preview = await preview_check(service, asked)
+        elif not faults:
+            step = await next_step(context, asked, person)
+            if step.check is not None:
+                verdict = {
+                    "name": asked.judge,
+                    "run": step.check.runs,
+                    "reference": asked.reference or "",
+                    "seed": asked.seed,
+                }
+                return RedirectResponse(f"/judge-checks/verdict?{urlencode(verdict, doseq=True)}", 303)
+            if step.run is not None:
+                kept = {name: texts for name, texts in values.items() if texts}
+                address = urlencode({**kept, "at": step.run.id}, doseq=True)
+                return RedirectResponse(f"/judge-checks/at-work?{address}", 303)
+    except InputError as fault:
+        sentence = service.redact(places.shortened(str(fault)))
+        by_field, problem = split_faults(groups, sentence, values)
+        faults = {**by_field, **faults}
+    return await run_in_threadpool(_form, request, service, groups, values, faults, problem, preview)
+
+
+@router.get("/judge-checks/at-work")
+def at_work(request: Request, person: Reader, context: Reading, at: Annotated[str, Query(max_length=200)]) -> Response:
+    """Show the run that is at work for a check; once it is done, the check goes on with the values of the address."""
+    run = context.run(at)
+    groups = _groups()
+    values = _values_in(request, groups)
+    changed = {name: texts for name, texts in values.items() if texts and texts != defaults_of(groups)[name]}
+    return page(
+        request,
+        "judge_check_at_work.html",
+        run=run,
+        judge=" ".join(values["judge"]),
+        working=run.status in (*AT_WORK, "waiting"),
+        why="" if run.status in ("done", *AT_WORK, "waiting") else end(context, run.id).why or run.status,
+        values=changed,
+        back=f"/judge-checks?{urlencode(changed, doseq=True)}",
+    )
+
+
+@router.get("/judge-checks/verdict")
+def verdict(
+    request: Request,
+    person: Reader,
+    context: Reading,
+    name: Annotated[str, Query(max_length=500)],
+    run: Annotated[list[str] | None, Query(max_length=50)] = None,
+    reference: Annotated[str, Query(max_length=200)] = "",
+    seed: Annotated[int, Query(ge=0, lt=2**63)] = 0,
+) -> Response:
+    """Show whether a judge is good enough by its probes, and why."""
+    check = one_judge_check(context, name, run, reference, seed)
+    charts = Charts()
+    blocks = drawn([*check_blocks(check)], charts)
+    return page(request, "judge_check.html", charts=charts, check=check, blocks=blocks)
+
+
+def _form(
+    request: Request,
+    service: Service,
+    groups: Sequence[FieldGroup],
+    values: FormValues,
+    faults: Mapping[str, str] | None = None,
+    problem: str = "",
+    preview: CheckPreview | None = None,
+) -> Response:
+    first, *paragraphs = (JudgeCheckRequest.__doc__ or "").strip().split("\n\n")
+    return page(
+        request,
+        "judge_check_new.html",
+        status=422 if faults or problem else 200,
+        about=" ".join(first.split()),
+        more=[" ".join(paragraph.split()) for paragraph in paragraphs],
+        groups=groups,
+        values=values,
+        faults=faults or {},
+        problem=problem,
+        preview=preview,
+        offers=suggestions_of(service),
+        data_root=service.data_root is not None,
+    )

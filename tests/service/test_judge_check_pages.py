@@ -1,0 +1,86 @@
+"""The pages of a judge's check: a form that is estimated and begun, the run at work for it, and the verdict."""
+
+from html import unescape
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from dokimasia.cli.main import run
+from tests.service.working import working
+
+HTML = {"accept": "text/html"}
+ASKED = {"judge": "sim/judge-longer", "data": "texts.jsonl", "perturber": "sim/judge"}
+ASKED |= {"dimensions": "numerical_errors", "evaluators": "single-axes", "name": "by hand"}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A folder below which requests may name files, with five right answers."""
+    folder = tmp_path / "root"
+    assert run(["sim", "make", str(folder / "texts.jsonl"), "--gold", "texts", "--samples", "5", "--seed", "1"]) == 0
+    return folder
+
+
+async def test_a_check_goes_from_its_form_to_its_verdict(root: Path, tmp_path: Path) -> None:
+    """What is at work is shown, what was typed goes on in the address, and the last page says what the command says."""
+    async with working(tmp_path / "home", data_root=root, client={"follow_redirects": False}) as at:
+        form = await at.client.get("/judge-checks", params={"judge": "sim/judge-longer"}, headers=HTML)
+        assert 'name="perturber"' in form.text
+        assert 'value="sim/judge-longer"' in form.text
+        assert 'name="output"' not in form.text
+        assert 'name="fresh"' not in form.text
+        estimated = await at.client.post("/judge-checks", data={**ASKED, "do": "estimate"}, headers=HTML)
+        assert "Planting errors" in estimated.text
+        assert "known once they are planted" in estimated.text
+        assert (await at.client.get("/api/runs")).json()["total"] == 0
+        visited: list[str] = []
+        where = ""
+        while "/verdict" not in where:
+            reply = await at.client.post("/judge-checks", data={**ASKED, "do": "start"}, headers=HTML)
+            assert reply.status_code == 303, reply.text
+            where = reply.headers["location"]
+            if "/at-work" in where:
+                begun = parse_qs(urlsplit(where).query)["at"][0]
+                await at.ended(begun)
+                shown = unescape((await at.client.get(where, headers=HTML)).text)
+                assert "data-goes-on" in shown
+                assert 'name="perturber" value="sim/judge"' in shown
+                visited.append(begun)
+            assert len(visited) < 4
+        assert [one["id"] for one in (await at.client.get("/api/runs")).json()["runs"]] == visited[::-1]
+        verdict = unescape((await at.client.get(where, headers=HTML)).text)
+        check = (await at.client.get(f"/api/judge-checks/sim/judge-longer?run={visited[-1]}")).json()
+        assert check["verdict"] in verdict
+        assert "length bias" in verdict
+        assert 'href="/passports/judge?name=sim/judge-longer"' in verdict
+        listed = (await at.client.get("/passports", headers=HTML)).text
+        assert 'href="/judge-checks/verdict?name=sim/judge-longer"' in listed
+
+
+async def test_what_is_wrong_stands_beside_its_field(root: Path, tmp_path: Path) -> None:
+    """Nothing is begun, and what was typed is kept."""
+    async with working(tmp_path / "home", data_root=root) as at:
+        for wrong, words in (
+            ({"per": "0"}, "it must be 1 or more"),
+            ({"judge": "nobody"}, "nobody"),
+            ({"reference": "sim/judge-longer"}, "is the judge itself"),
+            ({"perturber": ""}, "name who plants them"),
+        ):
+            reply = await at.client.post("/judge-checks", data={**ASKED, "do": "start", **wrong}, headers=HTML)
+            assert reply.status_code == 422
+            assert words in unescape(reply.text)
+            assert 'value="by hand"' in reply.text
+        assert (await at.client.get("/api/runs")).json()["total"] == 0
+
+
+async def test_a_run_that_was_stopped_says_so_and_does_not_go_on_alone(root: Path, tmp_path: Path) -> None:
+    """Its page has a button; the same values begin where it stopped."""
+    async with working(tmp_path / "home", data_root=root, client={"follow_redirects": False}) as at:
+        reply = await at.client.post("/judge-checks", data={**ASKED, "do": "start", "max_calls": "1"}, headers=HTML)
+        where = reply.headers["location"]
+        await at.ended(parse_qs(urlsplit(where).query)["at"][0])
+        shown = unescape((await at.client.get(where, headers=HTML)).text)
+        assert "data-goes-on" not in shown
+        assert "Go on" in shown
+        assert "limit" in shown
