@@ -170,7 +170,8 @@ def _fork_form(
     step = form.get("node", [""])[0]
     steps = method.fork_steps()
     problem = as_on_pages(problem, {"--from": "Re-run from", "--judge": "Replace judge", "--models": "Replace model"})
-    at_step = bool(problem) and not wrong and (not step or "“Re-run from”" in problem) and bool(steps)
+    unnamed = bool(steps) and not step and bool(faults or problem)
+    at_step = unnamed or (bool(steps) and not wrong and "“Re-run from”" in problem)
     return page(
         request,
         "fork.html",
@@ -180,7 +181,7 @@ def _fork_form(
         method=method,
         steps=steps,
         step=step,
-        step_fault=(problem if step else "Choose the step to re-run from.") if at_step else "",
+        step_fault="Choose the step to re-run from." if unnamed else problem if at_step else "",
         replacements=replacements,
         model_faults=wrong,
         problem="" if wrong or at_step else problem,
