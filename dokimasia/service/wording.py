@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dokimasia.runs.catalogue import OWN
 from dokimasia.runs.wording import reword_options
 
-_RETRY = "“Retry” on the page of the run"
+_BY_ARGUMENT: Mapping[str, str] = {"--retry": "“Retry” on the page of the run", "--sample": "the page of its samples"}
+"""What does on pages what a command does with an option."""
 
 PAGES: Mapping[str, str] = {
     "data check": "“Look at the data”",
@@ -26,8 +27,10 @@ PAGES: Mapping[str, str] = {
 _VERBS = "|".join(sorted(PAGES, key=len, reverse=True))
 _COMMAND = re.compile(
     rf"""
-    `?\bdokimasia\ (?P<verb> {_VERBS.replace(" ", chr(92) + " ")})\b(?!-)
-    (?P<arguments> (?: [ ] (?: --?[a-z][a-z-]* | [A-Z][A-Z0-9=.,]*\b | [^\s;,)`]*[\d_=./][^\s;,)`]*(?<!\.) ) )* ) `?
+    (?P<quote>`)?\bdokimasia\ (?P<verb> {_VERBS.replace(" ", chr(92) + " ")})\b(?!-)
+    (?P<arguments>
+      (?(quote) [^`\n]*` | (?: [ ] (?: --?[a-z][a-z-]* | [A-Z][A-Z0-9=.,]*\b | [^\s;,)`]*[\d_=./][^\s;,)`]*(?<!\.) ) )* )
+    )
     """,
     re.VERBOSE,
 )
@@ -38,6 +41,7 @@ _FOR_PROGRAMS: Mapping[str, str] = {
     r", or allow it with --allow-(fetch|outside)": "",
     r"GET /api/uploads lists them": "the page Data lists them",
     r"a name from dokimasia\.toml": "a name from Models",
+    r"give the command again with": "duplicate the run with",
 }
 """Parts of texts that are for programs, and what pages say in their place."""
 
@@ -57,7 +61,8 @@ def as_on_pages(text: str, labels: Mapping[str, str] = {}) -> str:
     """
 
     def page(command: re.Match[str]) -> str:
-        words = _RETRY if "--retry" in command["arguments"] else PAGES[command["verb"]]
+        special = (words for option, words in _BY_ARGUMENT.items() if option in command["arguments"])
+        words = next(special, PAGES[command["verb"]])
         begins = re.search(r"(^|[.?!] )$", text[: command.start()])
         return f"{words[0].upper()}{words[1:]}" if begins else words
 

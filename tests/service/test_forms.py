@@ -98,14 +98,11 @@ async def test_all_that_is_wrong_is_said_in_one_round(at_work: Working) -> None:
 
 
 def faults_beside_fields(page: str) -> dict[str, str]:
-    """What a page says beside its fields, by field."""
-    return dict(
-        re.findall(
-            r'id="about-([a-z0-9_-]+)"(?:(?!id="about-).)*?class="fault" role="alert">(.*?)</p>',
-            unescape(page),
-            re.DOTALL,
-        )
+    """What a page says beside its fields, by field, without markup."""
+    beside = re.findall(
+        r'id="about-([a-z0-9_-]+)"(?:(?!id="about-).)*?class="fault" role="alert">(.*?)</p>', page, re.DOTALL
     )
+    return {field: unescape(re.sub("<[^>]+>", "", fault)) for field, fault in beside}
 
 
 async def test_models_and_options_and_data_are_faulted_in_one_round(at_work: Working) -> None:
@@ -129,6 +126,7 @@ async def test_models_and_options_and_data_are_faulted_in_one_round(at_work: Wor
     ]
     assert "there is no image file 'missing.png'" in beside["data"]
     assert "“Prompt” gives one question to all that have none" in beside["data"]
+    assert '<a href="/models">The page Models</a>' in sent.text
     for text in ("sim/jugde", "sim/weka", "sim/strnog", "nowhere", kept):
         assert f'value="{text}"' in sent.text
     missing = await at_work.client.post("/new/evaluate", data={**asked, "data": "", "do": "start"}, headers=BROWSER)
@@ -156,7 +154,7 @@ async def test_models_and_options_and_data_are_faulted_in_one_round(at_work: Wor
             "arena",
             {"models": "sim/weak"},
             "models",
-            "an arena is of 3 models or more, and “Models” names 1: for two there is `duel`",
+            "an arena is of 3 models or more, and “Models” names 1: for two there is duel",
         ),
     ],
 )
