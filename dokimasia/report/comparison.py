@@ -25,8 +25,8 @@ from dokimasia.report.figures import (
     SPEAKING,
     SURE,
     allowing,
+    bracketed,
     in_words,
-    limits_text,
     no_interval,
     several,
     share,
@@ -283,7 +283,7 @@ def comparison_blocks(comparison: RunComparison, *, changed: bool = True) -> Ite
         first, second = shortened_names([_plain(setting.first), _plain(setting.second)], SHORT)
         yield Paragraph(f"differs: {setting.what}: {first} → {second}", "note")
     if comparison.scale is not None:
-        conclusion = [_conclusion(pair) for pair in pairs[: MOST_SENTENCES - 1]]
+        conclusion = [_conclusion(pair, comparison.scale) for pair in pairs[: MOST_SENTENCES - 1]]
         if len(pairs) > len(conclusion):
             conclusion.append(
                 f"{several(len(pairs) - len(conclusion), 'more pair is', 'more pairs are')} in the table."
@@ -332,10 +332,8 @@ def interval_and_test(compared: Iterable[ComparedMeans]) -> Iterator[str]:
             continue
         if not changed.higher and not changed.lower:
             unchanged = True
-        elif measured.gap.interval_method:
-            continue
-        elif (measured.gap.low <= 0 <= measured.gap.high) == (measured.p_value <= SURE):
-            disagree = True
+        else:
+            disagree = disagree or _disagree(measured)
     if disagree:
         yield (
             "The interval (a bootstrap) and the p-value (sign flips) use different methods and disagree here: treat such a "
@@ -429,22 +427,24 @@ def _of(compared: ShareComparison, pair: ScoreComparison) -> str:
     return f"{compared.n}/{pair.n_shared}" if compared.lost else f"{compared.n}"
 
 
-def _conclusion(pair: ScoreComparison) -> Cell:
-    """Return by how much a pair differs, and whether that may be chance: in strict accuracy, else in the score."""
+def _conclusion(pair: ScoreComparison, scale: tuple[float, float]) -> Cell:
+    """Return by how much a pair differs in strict accuracy, else in the score, and whether that may be chance."""
     row = next(_rows(pair))
     name = Span(pair_name(pair), "strong")
     measured = row.compared.measured
     if measured is None:
         return (name, ": no sample has a figure on both sides.")
     first, second, difference, limits, p_value = difference_cells(row.compared, row.percent)
-    unit = "percentage points" if row.percent else "points of the score"
+    unit = "percentage points" if row.percent else f"points of the scale from {scale[0]:g} to {scale[1]:g}"
     outer = row.compared.outer if isinstance(row.compared, AccuracyComparison) else None
     p_text = plain(p_value)
     p_text = f"p {p_text}" if p_text.startswith("<") else f"p = {p_text}"
     chance = f"This may be chance ({p_text})."
     if not row.compared.changed.higher and not row.compared.changed.lower:
         chance = "No sample differs."
-    if measured.p_value <= SURE:
+    elif _disagree(measured):
+        chance = f"The interval and the p-value disagree ({p_text}): this is inconclusive."
+    elif direction_of(measured) is not None:
         chance = f"This is beyond chance ({p_text})."
         if outer is not None and outer.low <= 0 <= outer.high:
             chance = f"This is beyond chance ({p_text}), but undecided answers could reverse it."
@@ -481,18 +481,22 @@ def _table(pairs: Sequence[ScoreComparison]) -> Table:
 
 
 def direction_of(difference: MeanDifference, adjusted: float | None = None) -> Literal["higher", "lower"] | None:
-    """Return which way a difference goes beyond chance; None where it may be chance.
+    """Return which way a difference goes beyond chance; None where it may be chance, or interval and p-value disagree.
 
-    The interval decides, and where it is no bootstrap's the p-value; with a p-value that is adjusted for several comparisons,
-    that too must be small.
+    With a p-value that is adjusted for several comparisons, that too must be small.
     """
-    gap = difference.gap
-    if adjusted is not None and adjusted > SURE:
+    p_value = max(difference.p_value, adjusted or 0.0)
+    if p_value > SURE or _disagree(difference):
         return None
-    apart = gap.low is not None and gap.high is not None and (gap.low > 0 or gap.high < 0)
-    if apart or (difference.p_value <= SURE and (gap.low is None or gap.interval_method)):
-        return "higher" if gap.mean > 0 else "lower"
-    return None
+    return "higher" if difference.gap.mean > 0 else "lower"
+
+
+def _disagree(difference: MeanDifference) -> bool:
+    """Return whether the bootstrap interval of a difference and its p-value contradict each other."""
+    gap = difference.gap
+    if gap.low is None or gap.high is None or gap.interval_method:
+        return False
+    return (gap.low <= 0 <= gap.high) == (difference.p_value <= SURE)
 
 
 def difference_cells(means: ComparedMeans, percent: bool = False, *, adjusted: float | None = None) -> list[Cell]:
@@ -596,11 +600,10 @@ def _remarks(pair: ScoreComparison, *, judges: str, by: str) -> Iterator[Block]:
     agreement = pair.agreement
     if agreement is not None:
         exact = agreement.exact
-        limits = limits_text(exact, lambda end: share(end).text, " – ")
+        limits = bracketed(exact, lambda end: f"{100 * end:.0f}")
         yield Paragraph(
-            f"{judges} exactly on {share(exact.share).text} of {agreement.criteria} criteria scores "
-            f"({limits if exact.low is None else f'95 % {limits}'}), within one point on "
-            f"{share(agreement.within_one).text}"
+            f"{judges} exactly on {share(exact.share).text}{limits} of {agreement.criteria} criteria scores, within one point "
+            f"on {share(agreement.within_one).text}"
         )
 
 

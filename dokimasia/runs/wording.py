@@ -18,7 +18,7 @@ _WORDS = re.compile(
     r"""
     (?P<command> `[^`]*` | \bdokimasia\ [a-z][^`);,]* )
   | (?<![\w-]) (?P<flag> --[a-z][a-z-]*[a-z] | -o\b )
-    (?: [ ](?P<value> (?:[a-z]+=)?[A-Z][A-Z0-9]*(?:[=,+][A-Z0-9]+)*\b | \d[\d.]*%? ) )?
+    (?: [ ](?P<value> [A-Z]+=[\w.-]+\w | (?:[a-z]+=)?[A-Z][A-Z0-9]*(?:[=,+][A-Z0-9]+)*\b | \d[\d.]*%? ) )?
     """,
     re.VERBOSE,
 )
@@ -42,23 +42,32 @@ def in_python(text: str, arguments: Mapping[str, str]) -> str:
         'name it with columns={"score": COLUMN}; see `dokimasia export --help`'
     """
 
-    def argument(match: re.Match[str]) -> str:
-        flag = match["flag"]
-        if flag is None:
-            return match[0]
+    def argument(flag: str, value: str) -> str:
         if flag in arguments:
-            return _with_value(arguments[flag], match["value"])
+            return _with_value(arguments[flag], value)
         switch = flag.replace("--no-", "--", 1)
-        if switch in arguments:
-            return f"{arguments[switch]}=False"
-        return match[0]
+        return f"{arguments[switch]}=False" if switch in arguments else ""
 
-    return _WORDS.sub(argument, text)
+    return reword_options(text, argument)
 
 
-def _with_value(argument: str, value: str | None) -> str:
+def reword_options(text: str, words: Callable[[str, str], str]) -> str:
+    """Return a text with other words for the options outside of commands.
+
+    Args:
+        text: the text.
+        words: returns the words for an option and its value, which may be empty; empty words leave the option as it is.
+    """
+
+    def reworded(match: re.Match[str]) -> str:
+        return match[0] if match["flag"] is None else words(match["flag"], match["value"] or "") or match[0]
+
+    return _WORDS.sub(reworded, text)
+
+
+def _with_value(argument: str, value: str) -> str:
     """Return an argument with its value as a program writes them."""
-    if value is None:
+    if not value:
         return f"`{argument}`"
     key, equals, part = value.partition("=")
     if equals and key.islower():

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from http import HTTPStatus
 
@@ -12,12 +13,13 @@ from markupsafe import Markup, escape
 from starlette.routing import Match
 
 from dokimasia.operations.operation import RequestRefused
-from dokimasia.report.blocks import Block
+from dokimasia.report.blocks import Block, Bullets, Cell, Fold, Only, Paragraph, Span, spans
 from dokimasia.report.drawing import Charts, draw_blocks
 from dokimasia.report.figures import cost_text, several
 from dokimasia.report.page import script_json
 from dokimasia.service.guard import Caller
 from dokimasia.service.state import person_of, service_of
+from dokimasia.service.wording import as_on_pages
 from dokimasia.version import __version__
 
 MENU = (
@@ -36,16 +38,18 @@ MENU = (
 
 
 def mark_code(text: str) -> Markup:
-    """Return a sentence as HTML, with text between backticks as code.
+    """Return a sentence as HTML, with text between backticks as code, and the names of pages as links.
 
     Examples:
-        >>> print(mark_code("say `resume <run>` & wait"))
-        say <code>resume &lt;run&gt;</code> &amp; wait
+        >>> print(mark_code("say `resume <run>` & wait, or see the page Trees"))
+        say <code>resume &lt;run&gt;</code> &amp; wait, or see <a href="/trees">the page Trees</a>
     """
-    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))
+    sentence = _CODE.sub(r"<code>\1</code>", str(escape(text)))
+    return Markup(_PAGE.sub(lambda page: f'<a href="/{page[1].lower()}">{page[0]}</a>', sentence))
 
 
 _CODE = re.compile(r"`([^`]+)`")
+_PAGE = re.compile(r"\b[Tt]he page (Compare|Data|Models|Passports|Review|Trees)\b")
 
 
 @cache
@@ -141,5 +145,32 @@ def _caller_or_none(request: Request) -> Caller | None:
 
 
 def drawn(blocks: Sequence[Block], charts: Charts) -> Markup:
-    """Return the blocks of a report as HTML; the blocks escape their own texts."""
-    return Markup("\n".join(draw_blocks(blocks, charts, browser=lambda note: "")))
+    """Return the blocks of a report as HTML, in the words of pages; the blocks escape their own texts."""
+    return Markup("\n".join(draw_blocks(list(map(block_on_page, blocks)), charts, browser=lambda note: "")))
+
+
+def block_on_page(block: Block, labels: Mapping[str, str] = {}) -> Block:
+    """Return a block whose sentences name pages in place of commands, and fields in place of options.
+
+    Args:
+        block: the block.
+        labels: the label of each field by its option.
+    """
+    if isinstance(block, Paragraph):
+        return replace(block, text=_cell_on_page(block.text, labels))
+    if isinstance(block, Bullets):
+        return replace(block, items=[_cell_on_page(item, labels) for item in block.items])
+    if isinstance(block, Fold | Only):
+        return replace(block, blocks=[block_on_page(inner, labels) for inner in block.blocks])
+    return block
+
+
+def _cell_on_page(cell: Cell, labels: Mapping[str, str]) -> Cell:
+    return tuple(_piece_on_page(piece, labels) for piece in spans(cell))
+
+
+def _piece_on_page(piece: str | Span, labels: Mapping[str, str]) -> str | Span:
+    if isinstance(piece, str):
+        return as_on_pages(piece, labels)
+    words = as_on_pages(piece.text, labels) if piece.tone == "code" else piece.text
+    return piece if words == piece.text else f"{words[0].lower()}{words[1:]}"

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args, get_origin
 
@@ -22,6 +22,8 @@ from dokimasia.runs.requests import (
     run_or_file,
 )
 from dokimasia.service.request_parsing import holds_path, settable_over_http
+from dokimasia.service.uploads import UPLOAD
+from dokimasia.service.wording import as_on_pages
 
 Kind = Literal["text", "long", "number", "choice", "box", "several", "list", "object"]
 """`several` has an input for each value, `list` takes comma-separated values, `object` lines of NAME=VALUES."""
@@ -44,7 +46,28 @@ RULES: Mapping[str, str] = {
 }
 """Additions to the hints of models and of labels."""
 
+LABELS: Mapping[str, str] = {
+    "api_base": "Address of the API",
+    "api_key_env": "Variable with the API key",
+    "input_price": "Price of input tokens",
+    "output_price": "Price of output tokens",
+    "rpm": "Requests per minute",
+    "tpm": "Tokens per minute",
+    "max_concurrency": "Requests at the same time",
+    "start_concurrency": "Requests at the same time, at first",
+    "timeout": "Time limit",
+    "cached_input_price": "Price of cached input tokens",
+    "cache_write_price": "Price of tokens written to the cache",
+    "image_price": "Price of an image",
+    "max_image_side": "Longest side of an image",
+    "parameters": "Size",
+    "top_p": "Top-p",
+}
+"""Labels of fields whose names do not say what they are."""
+
 _COMMAS = ", separated by commas"
+_DIRECTIONS = re.compile(r"; `[^`]*`[^.]*| \(see: dokimasia [a-z ]+\)")
+"""Directions to a command, which hints leave out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +112,8 @@ class InputField:
     @property
     def label(self) -> str:
         """The label of the field."""
-        return _label(self.name)
+        words = re.sub("[_-]", " ", self.name)
+        return LABELS.get(self.name, f"{words[0].upper()}{words[1:]}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,37 +231,94 @@ def parse_form(
         if value is not None:
             request[control.name] = value
         elif control.required:
-            faults[control.name] = f"{control.flag or control.name} is needed"
+            faults[control.name] = "fill in this field"
     return request, faults
 
 
 def split_faults(
     groups: Sequence[FieldGroup], sentence: str, values: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, str], str]:
-    """Return the parts of an error message that concern single fields, by name, and the rest.
+    """Return the parts of an error message that concern single fields, by name, and the rest, in the words of the form.
 
-    A message names a field as requests do (`limit: ...`), as the command line does (`--limit ...`), or by a value
-    (`there is no model 'x'`) that only one field contains.
+    A message names a field as requests do (`limit: ...`), by a file that it contains (`questions.csv: ...`), as the command
+    line does (`--limit ...`), or by a value (`there is no model 'x'`) that only one field contains; else it concerns the
+    field whose option it mentions first.
     """
     controls = {control.name: control for group in groups for control in group.controls}
     names = "|".join(sorted(map(re.escape, controls), key=len, reverse=True))
     by_field: dict[str, str] = {}
     parts = re.split(rf"(?:^|; )(?=(?:{names})(?:\.[^:; ]+)*: )", sentence)
-    unassigned = [part for part in parts if part]
-    for part in list(unassigned):
+    unassigned: list[str] = []
+    for part in filter(None, parts):
         if match := re.match(rf"({names})(?:\.[^:; ]+)*: ", part):
             by_field[match[1]] = part[match.end() :]
-            unassigned.remove(part)
-    if unassigned and (flag := re.match(r"(--?[a-z-]+)\b", unassigned[0])):
-        flagged = next((control.name for control in controls.values() if control.flag == flag[1]), None)
-        if flagged is not None:
-            by_field[flagged] = unassigned.pop(0)
-    if len(unassigned) == 1:
-        quoted = set(re.findall(r"'([^']+)'", unassigned[0]))
-        matching = [name for name in controls if quoted & {text.strip() for text in values.get(name, ())}]
+        else:
+            unassigned.append(part)
+    if len(unassigned) == 1 and (name := _field_meant(controls, unassigned[0], values)):
+        by_field[name] = unassigned.pop()
+    labels = labels_of(groups)
+    return {name: as_on_pages(fault, labels) for name, fault in by_field.items()}, as_on_pages(
+        "; ".join(unassigned), labels
+    )
+
+
+def _field_meant(controls: Mapping[str, InputField], sentence: str, values: Mapping[str, Sequence[str]]) -> str:
+    """Return the name of the field that a message concerns without naming it; empty if that cannot be told."""
+    texts = {name: {text.strip() for text in values.get(name, ())} for name in controls}
+    by_flag = {control.flag: name for name, control in controls.items() if control.flag}
+    flags = re.findall(r"(?<![\w-])--?[a-z][a-z-]*", as_on_pages(sentence))
+    if flags and sentence.startswith(flags[0]) and flags[0] in by_flag:
+        return by_flag[flags[0]]
+    files = {
+        name: {text.removeprefix(UPLOAD).partition("@")[0] for text in texts[name] if text}
+        for name, control in controls.items()
+        if control.file
+    }
+    in_files = [name for name in files if sentence.removeprefix("the upload ").startswith(tuple(files[name]))]
+    quoted = set(re.findall(r"(?<=')[^']+(?=')|(?<=\brun )[\w.-]+", sentence))
+    for matching in (in_files, [name for name in controls if quoted & texts[name]]):
         if len(matching) == 1:
-            by_field[matching[0]] = unassigned.pop(0)
-    return by_field, "; ".join(unassigned)
+            return matching[0]
+    return by_flag.get(flags[0], "") if flags else ""
+
+
+def _mentions(fault: str, label: str) -> bool:
+    return f"“{label}”" in fault or re.search(rf"\b{re.escape(label.upper())}\b", fault) is not None
+
+
+async def find_faults(
+    groups: Sequence[FieldGroup],
+    values: Mapping[str, Sequence[str]],
+    faults: dict[str, str],
+    problem: str,
+    check: Callable[[Collection[str]], Awaitable[str]],
+) -> str:
+    """Add all that is wrong with a form to its faults by field, and return the message about what concerns no field.
+
+    The form is checked again without the fields that are known to be wrong, until nothing new is found. What is wrong only
+    because such a field is left out does not count: it concerns an empty field, and mentions one that was left out.
+
+    Args:
+        groups: the form.
+        values: its texts.
+        faults: what is known to be wrong, by field; the rest is added.
+        problem: the message about the form without these fields, empty if nothing else is wrong.
+        check: returns that message for other fields that are left out.
+    """
+    labels = labels_of(groups)
+    while problem:
+        found, general = split_faults(groups, problem, values)
+        new = {
+            name: fault
+            for name, fault in found.items()
+            if name not in faults
+            and (any(values.get(name, ())) or not any(_mentions(fault, labels[other]) for other in faults))
+        }
+        if not new:
+            return "" if faults else general
+        faults |= new
+        problem = await check(faults)
+    return ""
 
 
 def _control(name: str, field: FieldInfo) -> InputField:
@@ -266,41 +347,27 @@ def _control(name: str, field: FieldInfo) -> InputField:
     return control if default is None else replace(control, default=_texts(control, default))
 
 
-def as_on_forms(text: str, labels: Mapping[str, str]) -> str:
-    """Return a help text of the command line as forms say it: options by the labels of their fields, and no commands.
-
-    Args:
-        text: the help text.
-        labels: the label of each field by its option.
-
-    Examples:
-        >>> as_on_forms("With --passport: a name from dokimasia.toml (see: dokimasia passport).", {"--passport": "Passports"})
-        'With “Passports”: a name from Models.'
-    """
-
-    def label(flag: re.Match[str]) -> str:
-        return f"“{labels[flag[0]]}”" if flag[0] in labels else flag[0]
-
-    text = re.sub(r"; `[^`]*`[^.]*| \(see: dokimasia [a-z ]+\)", "", text)
-    return re.sub(r"(?<![\w-])--[a-z][a-z-]*", label, text).replace("a name from dokimasia.toml", "a name from Models")
+def labels_of(groups: Iterable[FieldGroup]) -> dict[str, str]:
+    """Return the label of each field of a form, by its option and by its name."""
+    controls = [control for group in groups for control in group.controls]
+    by_flag = {control.flag: control.label for control in controls if control.flag}
+    return {**by_flag, **{control.name: control.label for control in controls}}
 
 
 def _in_words_of_forms(groups: Iterable[FieldGroup]) -> list[FieldGroup]:
-    """Return groups whose hints name fields by their labels."""
+    """Return groups whose hints name fields by their labels, and no commands."""
     groups = list(groups)
-    labels = {control.flag: control.label for group in groups for control in group.controls if control.flag}
+    labels = labels_of(groups)
     return [
         replace(
             group,
-            controls=tuple(replace(control, hint=as_on_forms(control.hint, labels)) for control in group.controls),
+            controls=tuple(
+                replace(control, hint=as_on_pages(_DIRECTIONS.sub("", control.hint), labels))
+                for control in group.controls
+            ),
         )
         for group in groups
     ]
-
-
-def _label(name: str) -> str:
-    words = re.sub("[_-]", " ", name)
-    return f"{words[0].upper()}{words[1:]}"
 
 
 def _hint(name: str, field: FieldInfo, option: Option) -> str:

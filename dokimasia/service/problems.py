@@ -20,6 +20,7 @@ from dokimasia.errors import DecidedMeanwhile, DokimasiaError, HomeLocked, Input
 from dokimasia.log import logger
 from dokimasia.operations.operation import RequestRefused
 from dokimasia.plugins import broken_plugin
+from dokimasia.service.wording import as_on_pages
 
 MEDIA_TYPE = "application/problem+json"
 ERROR_HEADER = "dokimasia-error"
@@ -97,12 +98,13 @@ def handle_problems(app: FastAPI, redact: Callable[[str], str], *, error_page: E
     def respond(request: Request, status: int, detail: str, headers: Mapping[str, str] | None = None) -> Response:
         if status == HTTPStatus.UNAUTHORIZED and wants_page(request):
             return RedirectResponse(login_for(request), HTTPStatus.SEE_OTHER)
+        detail = redact(detail) if _for_programs(request) else as_on_pages(redact(detail))
         if wants_page(request):
-            return error_page(request, status, redact(detail))
+            return error_page(request, status, detail)
         all_headers = dict(headers or {})
         if status == HTTPStatus.UNAUTHORIZED and not _for_programs(request):
             all_headers["hx-redirect"] = "/login"
-        return problem(status, redact(detail), request=getattr(request.state, "id", ""), headers=all_headers)
+        return problem(status, detail, request=getattr(request.state, "id", ""), headers=all_headers)
 
     @app.exception_handler(DokimasiaError)
     async def package_error(request: Request, error: DokimasiaError) -> Response:  # pyright: ignore[reportUnusedFunction]

@@ -15,6 +15,8 @@ from dokimasia.report.page import heading
 from dokimasia.report.sections import sections_of
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.reading.reporting import report_data
+from dokimasia.service.drawing import block_on_page
+from dokimasia.service.forms import groups_of, labels_of
 from dokimasia.service.state import Service
 from dokimasia.storage.people.corrections import count_corrections
 from dokimasia.storage.runs import Run, get_run
@@ -24,8 +26,8 @@ SOON = 0.7
 """Seconds for which a page waits for figures before it shows that they are being computed."""
 
 
-TWO_MODELS = "dokimasia diff RUN RUN --models A,B"
-"""The command in a report that compares two models of a run, which the service replaces by a link."""
+TWO_MODELS = "the page Compare"
+"""What compares two models of a run, by a link in the service's pages."""
 
 
 class DrawnReport(NamedTuple):
@@ -77,6 +79,10 @@ def _draw_report(service: Service, run: Run) -> DrawnReport:
     data: ReportData = asyncio.run(report_data(service.home, run, samples=0, redact=service.redact))
     data = replace(data, samples_page=f"/runs/{_samples_run(service, run)}/samples")
     sections = [section for section in sections_of(data) if not _samples_alone(section)]
+    labels = labels_of(groups_of(method_of(run)))
+    sections = [
+        replace(section, blocks=[block_on_page(block, labels) for block in section.blocks]) for section in sections
+    ]
     charts = Charts()
     body = Markup("\n".join(draw_section(section, charts, browser=lambda note: "") for section in sections))
     body = body.replace(TWO_MODELS, Markup('<a href="/compare?runs={}">compare two models</a>').format(run.id))

@@ -5,9 +5,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from dokimasia.endpoints.models import chosen_models, list_models
+from dokimasia.errors import ConfigError
 from dokimasia.plugins import entry_points_of
+from dokimasia.prompts import PromptLibrary
+from dokimasia.runs.session import Session
 from dokimasia.service.state import Service
 from dokimasia.service.uploads import RequestFiles
+from dokimasia.service.wording import as_on_pages
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.runs import list_runs
 from dokimasia.storage.trees.versions import list_trees
@@ -55,6 +59,15 @@ def models_of(service: Service) -> Iterator[tuple[str, str]]:
     for spec in chosen_models(settings, simulated=True):
         if spec.ref.name not in settings.models:
             yield spec.ref.name, "simulated"
+
+
+def fault_of_model(service: Service, name: str) -> str:
+    """Return why there is no model of a name; empty if there is one."""
+    try:
+        Session(service.settings, service.home, PromptLibrary(())).model(name)
+    except ConfigError as problem:
+        return as_on_pages(str(problem))
+    return ""
 
 
 def _runs(service: Service) -> Iterator[tuple[str, str]]:

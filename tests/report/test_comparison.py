@@ -28,6 +28,7 @@ def compared(low: float | None, high: float | None, p_value: float) -> ComparedM
         (compared(0.1, 0.9, 0.015), 0.04, "higher"),
         (compared(0.1, 0.9, 0.015), 0.092, "strong"),
         (compared(-0.1, 1.1, 0.2), 0.2, "strong"),
+        (compared(0.1, 0.9, 0.06), None, "strong"),
         (compared(None, None, 0.015), None, "higher"),
         (compared(None, None, 0.015), 0.092, "strong"),
     ],

@@ -11,7 +11,9 @@ from typing import Any
 import httpx
 import pytest
 
-from dokimasia.report.fields import as_json
+from dokimasia.report.blocks import Paragraph, Span, Table, plain, spans
+from dokimasia.report.comparison import comparison_blocks
+from dokimasia.report.fields import Interval, as_json
 from dokimasia.runs.reading.comparison import (
     ATOMS,
     SamplePart,
@@ -260,7 +262,7 @@ def test_parts_are_compared_by_their_own_samples_and_criteria(small: Finished) -
         assert as_json(one)[field] == whole[field]
     categories = compare_parts(first, second, category_parts(names), seed=run.seed, scale=ATOMS)  # type: ignore[arg-type]
     assert sum(part.n for part in categories) == len(names)
-    assert all(part.adjusted >= part.p_value for part in categories)
+    assert all(part.p_value is not None and part.adjusted >= part.p_value for part in categories)
     top = criteria_apart(first, second, top=1)[0]  # type: ignore[arg-type]
     part = SamplePart("one", 0, every, frozenset({criterion_key(top.criteria, top.number)}))
     (alone,) = compare_parts(first, second, [part], seed=run.seed, scale=ATOMS)  # type: ignore[arg-type]
@@ -331,6 +333,42 @@ async def test_two_models_differ_in_the_direction_of_the_json(client: httpx.Asyn
     assert "Paired differences" in await body(client, f"/runs/{small.run}?wait=true")
 
 
+@pytest.mark.parametrize(
+    ("low", "p_value", "sentence", "tone"),
+    [
+        (0.1, 0.01, "This is beyond chance (p = 0.010).", "higher"),
+        (-0.1, 0.2, "This may be chance (p = 0.200).", "strong"),
+        (0.1, 0.06, "The interval and the p-value disagree (p = 0.060): this is inconclusive.", "strong"),
+        (-0.1, 0.04, "The interval and the p-value disagree (p = 0.040): this is inconclusive.", "strong"),
+    ],
+)
+def test_the_sentence_and_the_table_say_the_same(
+    small: Finished, low: float, p_value: float, sentence: str, tone: str
+) -> None:
+    """A difference is marked in the table where the sentence calls it beyond chance, and in the same unit."""
+    with Home.open(small.home, write=False) as opened:
+        run = get_run(opened, small.run)
+        found = compare_runs(opened, run, run, models=("sim/weak", "sim/strong"))
+    (pair,) = found.scores
+    difference = Interval(mean=0.3, low=low, high=0.5)
+    figures = {
+        "strict_accuracy": None,
+        "stated": None,
+        "both_stated": None,
+        "difference": difference,
+        "p_value": p_value,
+    }
+    changed = pair.model_copy(update=figures)
+    blocks = list(comparison_blocks(found.model_copy(update={"pairs": (changed,)})))
+    (lead,) = [block for block in blocks if isinstance(block, Paragraph) and block.kind == "lead"]
+    said = plain(lead.text)
+    assert said.endswith(sentence)
+    assert "a difference of +0.30 points of the scale from 1 to 5" in said
+    table = next(block for block in blocks if isinstance(block, Table))
+    tones = [span.tone for span in spans(table.rows[-1][-3]) if isinstance(span, Span)]
+    assert tones[0] == tone
+
+
 async def test_rows_are_read_once_for_a_comparison(two: tuple[Path, str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures, parts and samples of a comparison share one reading of each run, and of its rows only those that count."""
     home, first, second = two
@@ -368,7 +406,7 @@ async def test_differences_are_told_without_colours(client: httpx.AsyncClient, s
     assert re.search(r'<span class="higher"[^>]*>\+', page)
     assert 'class="gap higher"' in page
     assert not re.search(r'class="(?:gap )?(?:good|bad)"', page)
-    assert "▲ higher and ▼ lower in the second" in page
+    assert "▲ sim/strong is higher and ▼ lower, beyond chance" in page
     style = (await client.get("/static/report/page.css")).text
     for name, sign in (("higher", "25B2"), ("lower", "25BC")):
         assert re.search(rf"\.{name}::before {{ content: \"\\{sign}", style)

@@ -97,6 +97,85 @@ async def test_all_that_is_wrong_is_said_in_one_round(at_work: Working) -> None:
     assert "Input should" not in page
 
 
+def faults_beside_fields(page: str) -> dict[str, str]:
+    """What a page says beside its fields, by field, without markup."""
+    beside = re.findall(
+        r'id="about-([a-z0-9_-]+)"(?:(?!id="about-).)*?class="fault" role="alert">(.*?)</p>', page, re.DOTALL
+    )
+    return {field: unescape(re.sub("<[^>]+>", "", fault)) for field, fault in beside}
+
+
+async def test_models_and_options_and_data_are_faulted_in_one_round(at_work: Working) -> None:
+    """Each misspelt model, a wrong option, a limit out of range and bad data stand beside their fields; all texts stay."""
+    data = b'{"id": "a", "prompt": "What is it?", "image": "missing.png"}\n{"id": "b"}\n'
+    kept = (await at_work.client.post("/api/uploads", files={"file": ("bad.jsonl", data)})).json()["called"]
+    asked: dict[str, str | list[str]] = {
+        "data": kept,
+        "judge": "sim/jugde",
+        "models": ["sim/weka", "sim/strnog"],
+        "limit": "0",
+        "prompts": "nowhere",
+    }
+    sent = await at_work.client.post("/new/evaluate", data={**asked, "do": "start"}, headers=BROWSER)
+    assert sent.status_code == 422
+    beside = faults_beside_fields(sent.text)
+    assert set(beside) == set(asked)
+    assert beside["models"].splitlines() == [
+        "there is no simulated model 'sim/weka'; did you mean 'sim/weak' or 'sim/writer'? The page Models lists all",
+        "there is no simulated model 'sim/strnog'; did you mean 'sim/strong' or 'sim/tutor'? The page Models lists all",
+    ]
+    assert "there is no image file 'missing.png'" in beside["data"]
+    assert "“Prompt” gives one question to all that have none" in beside["data"]
+    assert '<a href="/models">The page Models</a>' in sent.text
+    for text in ("sim/jugde", "sim/weka", "sim/strnog", "nowhere", kept):
+        assert f'value="{text}"' in sent.text
+    missing = await at_work.client.post("/new/evaluate", data={**asked, "data": "", "do": "start"}, headers=BROWSER)
+    assert {**faults_beside_fields(missing.text)} == {**beside, "data": "fill in this field"}
+
+
+@pytest.mark.parametrize(
+    ("method", "asked", "field", "sentence"),
+    [
+        ("evaluate", {}, "models", "name at least one candidate with “Models”, or answers that exist with “Responses”"),
+        (
+            "evaluate",
+            {"models": "sim/weak", "reasons": "on"},
+            "reasons",
+            "“Reasons” is for a judge, and there is none: name one with “Judge”, or leave “Reasons” out",
+        ),
+        (
+            "evaluate",
+            {"models": "sim/weak", "tree": "none-such"},
+            "tree",
+            "“Tree” is for a judge, and there is none: name one with “Judge”, or leave “Tree” out",
+        ),
+        ("arena", {"models": "sim/weak"}, "judge", "fill in this field"),
+        (
+            "arena",
+            {"models": "sim/weak"},
+            "models",
+            "an arena is of 3 models or more, and “Models” names 1: for two there is duel",
+        ),
+    ],
+)
+async def test_faults_name_the_fields_of_the_form(
+    at_work: Working, method: str, asked: dict[str, str], field: str, sentence: str
+) -> None:
+    """A message of a method stands beside the field that it concerns, and names fields where the command line has options."""
+    data = b'{"id": "a", "prompt": "What is 1 + 1?", "reference_answer": "2"}\n'
+    kept = (await at_work.client.post("/api/uploads", files={"file": ("one.jsonl", data)})).json()["called"]
+    page = await at_work.client.post(f"/new/{method}", data={"data": kept, **asked, "do": "start"}, headers=BROWSER)
+    assert faults_beside_fields(page.text)[field] == sentence
+
+
+async def test_an_error_page_names_pages_and_no_commands(client: httpx.AsyncClient) -> None:
+    """Where a page does what a command does, the page of an error names it; a program is told the command."""
+    page = unescape((await client.get("/trees/none", headers=BROWSER)).text)
+    told = (await client.get("/api/trees/none")).json()["detail"]
+    assert "grow one with dokimasia tree grow RUN --judge NAME" in told
+    assert "grow one with a new run of tree" in page
+
+
 async def test_rules_of_fields_stand_beside_them(client: httpx.AsyncClient) -> None:
     """What a name may consist of, what a score lies between, and how a person is named is said before anything is sent."""
     page = (await client.get("/new/evaluate")).text
@@ -217,6 +296,10 @@ async def test_a_fork_takes_prompts_limits_and_a_name(at_work: Working, small: F
     prompts = await forked(at_work, small.run, node="score", prompts="mine")
     assert prompts.status_code == 422
     assert "mine: no prompt in it" in unescape(prompts.text)
+    entered = {"old": ["judge:sim/judge-noisy", "models:sim/weak"], "new": ["sim/jugde", "sim/weka"]}
+    several = await forked(at_work, small.run, node="score", max_cost="-1", max_calls="x", **entered)
+    assert set(faults_beside_fields(several.text)) == {"1", "3", "fork-max_cost", "fork-max_calls"}
+    assert "did you mean 'sim/weak'" in faults_beside_fields(several.text)["3"]
     outside = await forked(at_work, small.run, node="score", prompts="/etc")
     assert outside.status_code == 422
     assert "--data-root" in unescape(outside.text)

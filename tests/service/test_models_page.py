@@ -88,6 +88,9 @@ async def test_every_fault_stands_beside_its_field(tmp_path: Path) -> None:
         assert str(tmp_path) not in " ".join(beside.values())
         assert 'value="ftp://somewhere"' in reply.text
         assert not (tmp_path / "home" / "models.toml").exists()
+        unnamed = await at.client.post("/models", data={**wrong, "model": "", "transport": "pigeon"}, headers=BROWSER)
+        assert set(faults(unnamed.text)) == {*wrong, "transport"}
+        assert beside["api_base"].startswith("“Address of the API” is not an address")
         empty = await at.client.post("/models", data={"name": "", "model": ""}, headers=BROWSER)
         assert set(faults(empty.text)) == {"name", "model"}
 

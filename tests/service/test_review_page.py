@@ -54,6 +54,16 @@ def _said(reply: httpx.Response) -> str:
     return unescape(re.sub(r"<[^>]+>", " ", reply.text))
 
 
+def test_reports_on_pages_lead_to_pages(served: tuple[Service, Waits]) -> None:
+    """Where people are to decide, the run's page and that of agreement name the page Review, and no command."""
+    service, waits = served
+    with _browsing(service, "ana") as browser:
+        for path in (f"{waits.path('perturbations')}/agreement", f"/runs/{waits.runs['perturbations']}?wait=true"):
+            said = " ".join(_said(browser.get(path)).split())
+            assert "wait for a person to label them: the page Review" in said
+            assert "dokimasia decide" not in said
+
+
 def test_every_page_of_the_review_answers(served: tuple[Service, Waits]) -> None:
     """The queue, each run's items, their agreement and one item of each kind are pages."""
     service, waits = served

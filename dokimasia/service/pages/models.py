@@ -1,7 +1,7 @@
 """The page of models: what runs may ask, a check of each, and a form by which an operator adds, edits and removes them."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from http import HTTPStatus
 from typing import Annotated
 from urllib.parse import urlencode
@@ -25,8 +25,8 @@ from dokimasia.service.forms import (
     FieldGroup,
     InputField,
     body_groups,
+    find_faults,
     parse_form,
-    split_faults,
     texts_from_request,
     texts_of,
     values_of,
@@ -93,8 +93,11 @@ async def save_model(request: Request, service: TheService, person: Operator, co
     hidden = await run_in_threadpool(_hidden_settings, service, edited)
     if not edited and name in service.settings.added:
         faults["name"] = f"{name} was added before: edit it, or choose another name"
-    others, problem = _faults_of(service, name, sent, {*faults}, groups, values)
-    faults = {**others, **faults}
+
+    async def check(left_out: Collection[str]) -> str:
+        return _problem_of(service, name, sent, left_out)
+
+    problem = await find_faults(groups, values, faults, await check(faults), check)
     if not faults and not problem:
         try:
             await put_model(context, name, ModelSent.model_validate({**sent, **hidden}))
@@ -143,49 +146,21 @@ def _hidden_settings(service: Service, edited: str) -> JsonObject:
     return {name: value for name, value in table.items() if name == "sampling"}
 
 
-def _faults_of(
-    service: Service,
-    name: str,
-    sent: Mapping[str, JsonValue],
-    wrong: set[str],
-    groups: list[FieldGroup],
-    values: Mapping[str, tuple[str, ...]],
-) -> tuple[dict[str, str], str]:
-    """Return what is wrong with a model's settings, by field, and the message about what concerns no field.
-
-    Args:
-        service: the service.
-        name: the model's name.
-        sent: its settings.
-        wrong: fields that are wrong already.
-        groups: the form.
-        values: the texts of the form.
-    """
-    faults: dict[str, str] = {}
-    rest = {field: value for field, value in sent.items() if field not in wrong}
-    for _ in range(len(rest) + 2):  # each round finds the fault of one field or more, and goes on without these fields
-        try:
-            table = validate_json(ModelSent, rest).as_table()
-            settings_with(service.settings, name or "name", table)
-            return faults, ""
-        except ConfigError as problem:
-            fault = str(problem)
-            place = f"{service.settings.added_path}, [models.{name}]: "
-            sentence = fault.removeprefix(place)
-            new = {field_of_fault(sentence, ("name", *ModelSent.model_fields)): sentence.removeprefix("name: ")}
-        except InputError as problem:
-            fault = str(problem)
-            new, _ = split_faults(groups, fault, values)
-        new = {field: sentence for field, sentence in new.items() if field and field not in faults}
-        if not new:
-            return faults, "" if faults or wrong else fault
-        faults |= new
-        if "name" in new:
-            name = "name"
-        if "model" in new or not new.keys() & {"name", *rest}:
-            return faults, ""
-        rest = {field: value for field, value in rest.items() if field not in new}
-    return faults, ""
+def _problem_of(service: Service, name: str, sent: Mapping[str, JsonValue], left_out: Collection[str]) -> str:
+    """Return what is wrong with a model's settings without some of them, with the field where it is known; else empty."""
+    rest = {field: value for field, value in sent.items() if field not in left_out}
+    checked_name = "name" if "name" in left_out else name
+    try:
+        table = validate_json(ModelSent, {"model": "sim/strong", **rest}).as_table()
+        new_settings = settings_with(service.settings, checked_name, table)
+        (listed,) = list_models(new_settings, [new_settings.models[checked_name]])
+    except ConfigError as problem:
+        fault = str(problem).removeprefix(f"{service.settings.added_path}, [models.{checked_name}]: ")
+        field = field_of_fault(fault, ("name", *ModelSent.model_fields))
+        return f"{field}: {fault.removeprefix('name: ')}".removeprefix(": ")
+    except InputError as problem:
+        return str(problem)
+    return f"transport: {listed.problem.partition(': ')[2]}" if listed.problem else ""
 
 
 def _models_page(

@@ -1,7 +1,7 @@
 """Pages that start a run: choose a method, fill in its form, preview the data, estimate the cost."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -30,18 +30,20 @@ from dokimasia.service.drawing import page
 from dokimasia.service.forms import (
     FieldGroup,
     defaults_of,
+    find_faults,
     groups_of,
+    labels_of,
     parse_form,
-    split_faults,
     texts_from_request,
     texts_of,
     values_of,
 )
-from dokimasia.service.request_parsing import read_request
+from dokimasia.service.request_parsing import example_of, leaves, read_request
 from dokimasia.service.routes.starting import known_method
 from dokimasia.service.state import Reader, Service, Starter, TheService
-from dokimasia.service.suggestions import SIMULATED_SIGHT, suggestions_of
+from dokimasia.service.suggestions import SIMULATED_SIGHT, fault_of_model, suggestions_of
 from dokimasia.service.uploads import RUN, RequestFiles
+from dokimasia.service.wording import as_on_pages
 from dokimasia.storage.content.blobs import MemoryBlobs
 from dokimasia.storage.naming import resolve_run
 from dokimasia.storage.runs import list_runs
@@ -201,58 +203,59 @@ async def filled(request: Request, service: TheService, person: Starter, method:
     if action == "data":
         reply.data = await run_in_threadpool(_preview_data, fields, places)
         reply.faults = {name: fault for name, fault in faults.items() if values[name]}
-    else:
+        return await run_in_threadpool(_form, request, service, definition, groups, values, reply)
+    faults |= await run_in_threadpool(_unknown_models, service, groups, fields)
+
+    async def check(left_out: Collection[str]) -> str:
         try:
-            checked_request = await run_in_threadpool(
-                read_request, definition.request, _without(fields, faults), places
-            )
-            if faults:  # report other faults as well, as far as they show without these fields
-                await service.runner.preview(definition.name, checked_request)
-            elif action == "start":
+            sent = _without(definition, groups, fields, left_out)
+            checked_request = await run_in_threadpool(read_request, definition.request, sent, places)
+            await service.runner.preview(definition.name, checked_request)
+        except InputError as problem:
+            return _sentence(service, places, problem)
+        return ""
+
+    try:
+        if faults:
+            reply.problem = await find_faults(groups, values, faults, await check(faults), check)
+        else:
+            checked_request = await run_in_threadpool(read_request, definition.request, fields, places)
+            if action == "start":
                 run = await service.runner.submit(definition.name, checked_request, payer=person.payer)
                 return RedirectResponse(f"/runs/{run.id}", 303)
-            else:
-                reply.estimate = _estimate(await service.runner.preview(definition.name, checked_request), service)
-                reply.command = places.shortened(checked_request.as_command(called=True))
-        except InputError as problem:
-            reply.faults, reply.problem = await _faults_by_field(
-                service, definition, groups, fields, faults, values, str(problem), places
+            reply.estimate = _estimate(
+                await service.runner.preview(definition.name, checked_request), service, labels_of(groups)
             )
+            reply.command = places.shortened(checked_request.as_command(called=True))
+    except InputError as problem:
+        reply.problem = await find_faults(groups, values, faults, _sentence(service, places, problem), check)
     return await run_in_threadpool(_form, request, service, definition, groups, values, reply)
 
 
-def _without(request: Mapping[str, JsonValue], faults: Mapping[str, str]) -> dict[str, JsonValue]:
-    return {name: value for name, value in request.items() if name not in faults}
+def _sentence(service: Service, places: RequestFiles, problem: InputError) -> str:
+    """Return the message of an error without secrets and paths, and with advice if images are missing."""
+    sentence = service.redact(places.shortened(str(problem)))
+    return f"{sentence}\n{IMAGES}" if NO_IMAGE in sentence else sentence
 
 
-async def _faults_by_field(
-    service: Service,
-    method: AnyMethod,
-    groups: list[FieldGroup],
-    request: Mapping[str, JsonValue],
-    faults: Mapping[str, str],
-    values: Mapping[str, Sequence[str]],
-    problem: str,
-    places: RequestFiles,
-) -> tuple[dict[str, str], str]:
-    """Return the faults of a form by field, and the message about others: from its texts, its validation, and the data.
+def _unknown_models(service: Service, groups: Sequence[FieldGroup], request: Mapping[str, JsonValue]) -> dict[str, str]:
+    """Return what is wrong with the models that a form names, by field; models of files of responses are not looked at."""
+    faults: dict[str, str] = {}
+    for control in (control for group in groups for control in group.controls if control.offers == "models"):
+        if control.name != "models" or not request.get("responses"):
+            names = map(str, leaves(request.get(control.name, ())))
+            if sentences := list(filter(None, (fault_of_model(service, name) for name in names))):
+                faults[control.name] = "\n".join(sentences)
+    return faults
 
-    Faults that need the whole request are looked for without the invalid fields; only those of single fields are returned.
-    """
-    sentence = service.redact(places.shortened(problem))
-    by_field, general = split_faults(groups, f"{sentence}\n{IMAGES}" if NO_IMAGE in sentence else sentence, values)
-    later: dict[str, str] = {}
-    if by_field:
-        try:
-            partial_request = await run_in_threadpool(
-                read_request, method.request, _without(request, {**faults, **by_field}), places
-            )
-            await service.runner.preview(method.name, partial_request)
-        except InputError as more:
-            later, _ = split_faults(groups, service.redact(places.shortened(str(more))), values)
-    shown_faults = {name: sentence for name, sentence in later.items() if name in request}
-    shown_faults |= {name: sentence for name, sentence in by_field.items() if name in request or not faults}
-    return {**shown_faults, **faults}, "" if faults else general
+
+def _without(
+    method: AnyMethod, groups: Sequence[FieldGroup], request: Mapping[str, JsonValue], left_out: Collection[str]
+) -> dict[str, object]:
+    """Return a request without some fields, but with examples in place of models, so that the rest can be checked."""
+    models = {control.name for group in groups for control in group.controls if control.offers == "models"}
+    examples = {name: value for name, value in example_of(method).items() if name in models.intersection(left_out)}
+    return {**{name: value for name, value in request.items() if name not in left_out}, **examples}
 
 
 def _form(
@@ -265,15 +268,17 @@ def _form(
     *,
     status: int = 0,
 ) -> Response:
-    first, *paragraphs = (method.request.__doc__ or "").strip().split("\n\n")
+    labels = labels_of(groups)
+    paragraphs = as_on_pages((method.request.__doc__ or "").strip(), labels).split("\n\n")
+    first, *others = (" ".join(paragraph.split()) for paragraph in paragraphs)
     return page(
         request,
         "new_run.html",
         vars(reply),
         status=status or (422 if reply.faults or reply.problem else 200),
         method=method,
-        about=" ".join(first.split()),
-        more=[" ".join(paragraph.split()) for paragraph in paragraphs],
+        about=first,
+        more=others,
         groups=groups,
         values=values,
         offers=suggestions_of(service),
@@ -354,10 +359,11 @@ def _missing_question_message(count: int, others: list[str]) -> str:
     )
 
 
-def _estimate(preview: Mapping[str, object], service: Service) -> PreviewedRun:
+def _estimate(preview: Mapping[str, object], service: Service, labels: Mapping[str, str]) -> PreviewedRun:
     missing = ""
     try:
         check_keys(service.settings, preview)
     except ConfigError as problem:
-        missing = str(problem)
-    return PreviewedRun.model_validate({**preview, "missing": missing})
+        missing = as_on_pages(str(problem))
+    previewed = PreviewedRun.model_validate({**preview, "missing": missing})
+    return previewed.model_copy(update={"notes": tuple(as_on_pages(note, labels) for note in previewed.notes)})

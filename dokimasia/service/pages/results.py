@@ -28,6 +28,7 @@ from dokimasia.service.routes.uploads import uses_upload
 from dokimasia.service.state import IN_TURN, Reader, Service, TheService
 from dokimasia.service.suggestions import SIMULATED_SIGHT, suggestions_of
 from dokimasia.service.uploads import RequestFiles
+from dokimasia.service.wording import as_on_pages
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.people.counts import check_counts
 from dokimasia.storage.results import result_failures
@@ -103,7 +104,7 @@ def standing(service: Service, run: Run) -> dict[str, object]:
         "far": reached_counts(service.home, [run.id]).get(run.id, ReachedCounts()),
         "estimate": run.options.get("estimate") or {},
         "failures": failures,
-        "no_retry": method.retry,
+        "no_retry": method.retry and as_on_pages(method.retry),
         "no_fork": method.fork if isinstance(method.fork, str) else None,
         "compared": models_compared(service.home, run),
         "origin": origin,

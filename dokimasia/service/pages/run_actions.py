@@ -1,6 +1,6 @@
 """The actions on a run's page: rename, stop, resume, retry, fork, delete."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Form, Request
@@ -20,8 +20,8 @@ from dokimasia.service.forms import (
     FieldGroup,
     change_groups,
     defaults_of,
+    find_faults,
     parse_form,
-    split_faults,
     texts_of,
     values_of,
 )
@@ -30,8 +30,9 @@ from dokimasia.service.pages.samples import run_label
 from dokimasia.service.request_parsing import Q, read_request
 from dokimasia.service.routes.starting import GoneOn, changes_in
 from dokimasia.service.state import Service, Starter, TheService
-from dokimasia.service.suggestions import suggestions_of
+from dokimasia.service.suggestions import fault_of_model, suggestions_of
 from dokimasia.service.uploads import RequestFiles
+from dokimasia.service.wording import as_on_pages
 from dokimasia.storage.deletion import run_size
 from dokimasia.storage.naming import labels, name_run, set_tags
 from dokimasia.storage.runs import Run
@@ -101,16 +102,29 @@ async def fork(request: Request, service: TheService, person: Starter, run: str)
     form = await texts_of(request)
     row = service.run(run)
     groups = change_groups(ForkRequest, form="fork", named=True)
-    _, faults = parse_form(groups, values_of(groups, form))
-    if faults:
-        return await run_in_threadpool(_fork_form, request, service, row, form, faults)
+    values = values_of(groups, form)
+    _, faults = parse_form(groups, values)
+
+    def sentence(problem: InputError) -> str:
+        return service.redact(RequestFiles(service.home, service.data_root).shortened(str(problem)))
+
+    async def check(left_out: Collection[str]) -> str:
+        rest = {name: texts for name, texts in form.items() if name not in left_out}
+        try:
+            await service.runner.preview_fork(row, await _fork_request(service, rest, groups))
+        except InputError as problem:
+            return sentence(problem)
+        return ""
+
     try:
-        fork_request = await _fork_request(service, form, groups)
-        return _redirect_to(await service.runner.fork(row, fork_request, payer=person.payer))
-    except InputError as problem:
-        sentence = service.redact(RequestFiles(service.home, service.data_root).shortened(str(problem)))
-        faults, general = split_faults(groups, sentence, values_of(groups, form))
-        return await run_in_threadpool(_fork_form, request, service, row, form, faults, general)
+        if faults:
+            problem = await find_faults(groups, values, faults, await check(faults), check)
+        else:
+            fork_request = await _fork_request(service, form, groups)
+            return _redirect_to(await service.runner.fork(row, fork_request, payer=person.payer))
+    except InputError as refused:
+        problem = await find_faults(groups, values, faults, sentence(refused), check)
+    return await run_in_threadpool(_fork_form, request, service, row, form, faults, problem)
 
 
 async def _fork_request(service: Service, form: Mapping[str, list[str]], groups: list[FieldGroup]) -> ForkRequest:
@@ -148,10 +162,16 @@ def _fork_form(
         for field, names in models_of(method, run).items()
         for name in names
     ]
-    wrong = {change.model: problem for change in replacements if change.new and f"{change.new!r}" in problem}
+    wrong = {
+        change.model: fault_of_model(service, change.new) or problem
+        for change in replacements
+        if change.new and (f"{change.new!r}" in problem or fault_of_model(service, change.new))
+    }
     step = form.get("node", [""])[0]
     steps = method.fork_steps()
-    at_step = bool(problem) and not wrong and (not step or "--from" in problem) and bool(steps)
+    problem = as_on_pages(problem, {"--from": "Re-run from", "--judge": "Replace judge", "--models": "Replace model"})
+    unnamed = bool(steps) and not step and bool(faults or problem)
+    at_step = unnamed or (bool(steps) and not wrong and "“Re-run from”" in problem)
     return page(
         request,
         "fork.html",
@@ -161,7 +181,7 @@ def _fork_form(
         method=method,
         steps=steps,
         step=step,
-        step_fault=(problem if step else "Choose the step to re-run from.") if at_step else "",
+        step_fault="Choose the step to re-run from." if unnamed else problem if at_step else "",
         replacements=replacements,
         model_faults=wrong,
         problem="" if wrong or at_step else problem,
@@ -177,7 +197,7 @@ def _fork_form(
 def _fork_refusal(method: AnyMethod, run: Run) -> str:
     """Return why a run cannot be forked; empty if it can."""
     if isinstance(method.fork, str):
-        return f"{method.title[0].upper()}{method.title[1:]} cannot be forked: {method.fork}"
+        return f"{method.title[0].upper()}{method.title[1:]} cannot be forked: {as_on_pages(method.fork)}"
     return "" if run.status == "done" else "Only a finished run can be forked."
 
 

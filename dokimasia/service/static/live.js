@@ -24,11 +24,10 @@
 
   const number = (value) => Number(value).toLocaleString("en-US");
   const dollars = (value) => `$${value >= 1 || value === 0 ? value.toFixed(2) : value.toPrecision(2)}`;
-  const clock = (seconds) => {
+  const duration = (seconds) => {
     if (seconds === null || seconds === undefined) return "–";
     const whole = Math.round(seconds), hours = Math.floor(whole / 3600), minutes = Math.floor(whole / 60) % 60;
-    const two = (part) => String(part).padStart(2, "0");
-    return hours ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
+    return hours ? `${hours} h ${minutes} min` : minutes ? `${minutes} min ${whole % 60} s` : `${whole} s`;
   };
   const element = (tag, text, className) => {
     const node = document.createElement(tag);
@@ -133,10 +132,10 @@
       const spent = unpriced && !before.cost && limit == null ? "–" : progress.cost_unknown && !cost ? "unknown" : known;
       const beside = limit != null ? ` of at most ${dollars(limit)}` : planned?.cost ? ` of about ${dollars(planned.cost)}` : "";
       const figures = {
-        done: `${number(progress.done)} / ${number(progress.items)}`,
-        left: name === "running" ? clock(progress.left) : "–",
+        done: `${number(progress.done)} of ${number(progress.items)}`,
+        left: name === "running" ? duration(progress.left) : "–",
         rate: name === "running" ? progress.rate.toFixed(1) : "–",
-        calls: planned?.calls ? `${number(progress.answered + progress.cached)} / ≤ ${number(planned.calls)}` : number(progress.answered + progress.cached),
+        calls: planned?.calls ? `${number(progress.answered + progress.cached)} of at most ${number(planned.calls)}` : number(progress.answered + progress.cached),
         spent: `${spent}${beside}`,
         tokens: number(progress.input_tokens + progress.output_tokens + (before.tokens ?? 0)),
         failed: number(sum(progress.failures)),
@@ -154,7 +153,7 @@
       const line = points.length > 1 ? `M${points.join("L")}` : "";
       this.root.querySelector("[data-rates] .line").setAttribute("d", line);
       this.root.querySelector("[data-rates] .area").setAttribute("d", line && `${line}L600 88L0 88Z`);
-      this.at("highest").textContent = rates.length ? `(highest ${most.toFixed(1)}${name === "running" ? `, now ${progress.rate.toFixed(1)}` : ""})` : "";
+      this.at("highest").textContent = rates.length ? `(highest ${most.toFixed(1)} a second${name === "running" ? `, now ${progress.rate.toFixed(1)}` : ""})` : "";
       this.since(progress);
     }
 
@@ -229,7 +228,7 @@
           place.append(card);
           fetch(`/runs/${encodeURIComponent(this.run)}/live/graph?name=${encodeURIComponent(name)}`).then((reply) => reply.ok ? reply.text() : "").then((text) => {
             const svg = new DOMParser().parseFromString(text, "text/html").querySelector("svg");
-            if (svg) { card.append(svg, element("p", "How many items are at each step. Early exits and nested steps are not shown.", "note")); this.counts(card, name); }
+            if (svg) { card.append(svg, element("p", "How many passes through the graph are at each step; a pass may do several items. Early exits and nested steps are not shown.", "note")); this.counts(card, name); }
           }).catch(() => card.remove());
         }
         this.counts(card, name);

@@ -64,6 +64,30 @@ def assert_fits(page: Page) -> None:
     assert not wide, f"{page.url} is wider than its window: {wide}"
 
 
+def assert_whole_words(page: Page) -> None:
+    """Words and names of tables are not broken within; they may be after a hyphen or a dash, or if they are very long."""
+    broken: Any = page.evaluate(
+        """() => {
+            const found = [];
+            for (const cell of document.querySelectorAll(".scroll :is(td, th)")) {
+                const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+                for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+                    for (const word of text.data.matchAll(/[^\\s–-]+/g)) {
+                        if (word[0].length > 18) continue;
+                        const range = document.createRange();
+                        range.setStart(text, word.index);
+                        range.setEnd(text, word.index + word[0].length);
+                        const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+                        if (lines.size > 1) found.push(word[0]);
+                    }
+                }
+            }
+            return found;
+        }"""
+    )
+    assert not broken, f"{page.url} breaks words: {broken[:10]}"
+
+
 def assert_calm(seen: Seen) -> None:
     """A page said nothing on the console, opened no dialog, and asked nobody but its service."""
     assert not seen.errors, f"{seen.page.url}: {seen.errors}"
@@ -82,4 +106,5 @@ def look_over(site: Site, path: str, views: Iterable[View], *, tolerates: str = 
             seen.errors[:] = [one for one in seen.errors if not (tolerates and tolerates in one)]
             assert_calm(seen)
             assert_fits(seen.page)
+            assert_whole_words(seen.page)
             assert_accessible(seen.page, colours_only=scheme == "dark")

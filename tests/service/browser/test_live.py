@@ -75,7 +75,8 @@ def test_a_run_is_watched_to_its_end(tmp_path: Path) -> None:
         expect(page.locator("svg .at-work [data-count]").first).to_contain_text("at work")
         expect(page.locator("form[data-verb=cancel]")).to_be_visible()
         service.answer()
-        expect(figure(page, "done")).to_have_text("27 / 27")
+        expect(figure(page, "calls")).to_contain_text(" of at most ")
+        expect(figure(page, "done")).to_have_text("27 of 27")
         expect(page.locator("[data-badge]")).to_have_text("done")
         expect(page.locator("[data-node=score] [data-count]")).to_have_text("9 done")
         expect(page.locator("[data-endpoints]")).to_contain_text("sim")
@@ -99,7 +100,7 @@ def test_a_run_is_stopped_and_resumed_from_its_page(tmp_path: Path) -> None:
         page.get_by_role("button", name="Resume").click()
         expect(page.locator("[data-badge]")).to_have_text("done")
         expect(page.locator("[data-since]")).to_contain_text("counted since then")
-        expect(figure(page, "done")).to_have_text("27 / 27")
+        expect(figure(page, "done")).to_have_text("27 of 27")
 
 
 def test_a_page_goes_on_when_the_service_is_back(tmp_path: Path) -> None:
@@ -113,7 +114,7 @@ def test_a_page_goes_on_when_the_service_is_back(tmp_path: Path) -> None:
             expect(page.locator("[data-lost]")).to_be_hidden()
             again.answer()
             expect(page.locator("[data-badge]")).to_have_text("done")
-            expect(figure(page, "done")).to_have_text("27 / 27")
+            expect(figure(page, "done")).to_have_text("27 of 27")
 
 
 def test_the_page_of_a_run_at_work_fits_and_is_accessible(tmp_path: Path, views: tuple[View, ...]) -> None:

@@ -12,7 +12,17 @@ from playwright.sync_api import Error, expect
 from tests.report.chromium import settled
 from tests.report.conftest import Finished
 from tests.service.browser.conftest import copied, serving
-from tests.service.browser.looking import NARROW, Site, View, assert_accessible, assert_calm, assert_fits, look_over
+from tests.service.browser.looking import (
+    NARROW,
+    Site,
+    View,
+    assert_accessible,
+    assert_calm,
+    assert_fits,
+    assert_whole_words,
+    look_over,
+)
+from tests.service.waiting import Waits
 
 PAGES = ("/", "/?q=nothing", "/new", "/new/evaluate", "/new/filter", "/new/tree", "/settings", "/nowhere")
 
@@ -32,6 +42,16 @@ def test_results_are_calm_fit_and_accessible(workshop: Site, small: Finished, vi
             assert_accessible(seen.page)
         expect(seen.page.locator(".js-plotly-plot").nth(2)).to_be_attached()
         assert_calm(seen)
+
+
+def test_lists_are_read_on_a_phone_without_scrolling_sideways(waiting: Waits) -> None:
+    """Lists of runs, trees, reviews and models show all of a row within the width of a phone."""
+    with serving(waiting.home) as site:
+        for path in ("/compare", "/board", "/trees", "/review", "/models", "/data"):
+            with site.opened(path, size=NARROW) as seen:
+                sideways = "[...document.querySelectorAll('main .scroll')].filter((box) => box.scrollWidth > box.clientWidth + 1)"
+                assert not seen.page.evaluate(f"{sideways}.map((box) => box.innerText.slice(0, 200))"), path
+                assert_whole_words(seen.page)
 
 
 def test_results_come_when_they_are_drawn(small: Finished, tmp_path: Path) -> None:

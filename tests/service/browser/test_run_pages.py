@@ -121,6 +121,7 @@ def test_a_fork_lists_steps_and_loses_nothing(workshop: Site, small: Finished, v
         judge.fill("sim/nobody")
         page.click("button:has-text('Re-run')")
         expect(page.locator(".field:has(#fork-node) .fault")).to_have_text("Choose the step to re-run from.")
+        expect(page.locator(".field:has(#fork-1) .fault")).to_contain_text("sim/nobody")
         expect(judge).to_have_value("sim/nobody")
         page.locator("#fork-node").select_option("score")
         page.click("button:has-text('Re-run')")

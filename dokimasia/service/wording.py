@@ -1,0 +1,86 @@
+"""Texts of the command line as pages say them: options by the labels of fields, commands by the pages that do the same."""
+
+import re
+from collections.abc import Mapping
+
+from dokimasia.runs.catalogue import OWN
+from dokimasia.runs.wording import reword_options
+
+_BY_ARGUMENT: Mapping[str, str] = {"--retry": "“Retry” on the page of the run", "--sample": "the page of its samples"}
+"""What does on pages what a command does with an option."""
+
+PAGES: Mapping[str, str] = {
+    "data check": "“Look at the data”",
+    "decide": "the page Review",
+    "diff": "the page Compare",
+    "models": "the page Models",
+    "passport": "the page Passports",
+    "resume": "“Resume” on the page of the run",
+    "runs delete": "“Delete” on the page of the run",
+    "runs name": "“Rename” on the page of the run",
+    "show": "the page of the run",
+    **dict.fromkeys(("tree agreement", "tree diff", "tree list", "tree show", "tree weaknesses"), "the page Trees"),
+    **{entry.verb: f"a new run of {name}" for name, entry in OWN.items() if "--" not in entry.verb},
+}
+"""What does on pages what a command does, by its verb; other commands have no page."""
+
+_VERBS = "|".join(sorted(PAGES, key=len, reverse=True))
+_COMMAND = re.compile(
+    rf"""
+    (?P<quote>`)?\bdokimasia\ (?P<verb> {_VERBS.replace(" ", chr(92) + " ")})\b(?!-)
+    (?P<arguments>
+      (?(quote) [^`\n]*` | (?: [ ] (?: --?[a-z][a-z-]* | [A-Z][A-Z0-9=.,]*\b | [^\s;,)`]*[\d_=./][^\s;,)`]*(?<!\.) ) )* )
+    )
+    """,
+    re.VERBOSE,
+)
+_FOR_PROGRAMS: Mapping[str, str] = {
+    r" with POST /api/uploads": "",
+    r", or start the service with --data-root": "",
+    r" \(POST /api/[^)]*\)": "",
+    r", or allow it with --allow-(fetch|outside)": "",
+    r"GET /api/uploads lists them": "the page Data lists them",
+    r"a name from dokimasia\.toml": "a name from Models",
+    r"give the command again with": "duplicate the run with",
+}
+"""Parts of texts that are for programs, and what pages say in their place."""
+
+
+def as_on_pages(text: str, labels: Mapping[str, str] = {}) -> str:
+    """Return a text of the command line as pages say it.
+
+    Args:
+        text: the text.
+        labels: the label of each field by its option and by its name.
+
+    Examples:
+        >>> as_on_pages("name a judge with --judge J, or finish it first (dokimasia resume RUN)", {"--judge": "Judge"})
+        'name a judge with “Judge”, or finish it first (“Resume” on the page of the run)'
+        >>> as_on_pages("--map id=COLUMN takes another; --limit 5 takes fewer", {"--map": "Columns", "--limit": "Limit"})
+        'id=COLUMN in “Columns” takes another; “Limit” 5 takes fewer'
+    """
+
+    def page(command: re.Match[str]) -> str:
+        special = (words for option, words in _BY_ARGUMENT.items() if option in command["arguments"])
+        words = next(special, PAGES[command["verb"]])
+        begins = re.search(r"(^|[.?!] )$", text[: command.start()])
+        return f"{words[0].upper()}{words[1:]}" if begins else words
+
+    def label(flag: str, value: str) -> str:
+        if flag not in labels:
+            switched_off = flag.replace("--no-", "--", 1)
+            return f"“{labels[switched_off]}” switched off" if switched_off in labels else ""
+        if value.isupper():  # it stands for a value
+            return f"“{labels[flag]}”"
+        return f"{value} in “{labels[flag]}”" if "=" in value else f"“{labels[flag]}” {value}".rstrip()
+
+    def field(name: re.Match[str]) -> str:
+        return labels[name[0]] if name["first"] else f"“{labels[name[0]]}”"
+
+    sentence = reword_options(_COMMAND.sub(page, text), label)
+    names = "|".join(re.escape(name) for name in labels if not name.startswith("-"))
+    if names:
+        sentence = re.sub(rf"(?P<first>(?:(?<=^)|(?<=; ))(?:{names})(?=: ))|\b(?=\w+_)(?:{names})\b", field, sentence)
+    for pattern, words in _FOR_PROGRAMS.items():
+        sentence = re.sub(pattern, words, sentence)
+    return sentence
