@@ -79,7 +79,7 @@ def _draw_report(service: Service, run: Run) -> DrawnReport:
     data: ReportData = asyncio.run(report_data(service.home, run, samples=0, redact=service.redact))
     data = replace(data, samples_page=f"/runs/{_samples_run(service, run)}/samples")
     sections = [section for section in sections_of(data) if not _samples_alone(section)]
-    labels = labels_of(groups_of(method_of(run)))
+    labels = labels_of(groups_of(method_of(run).request))
     sections = [
         replace(section, blocks=[block_on_page(block, labels) for block in section.blocks]) for section in sections
     ]
