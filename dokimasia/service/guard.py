@@ -112,7 +112,7 @@ class AccessTokens:
 
     def holder(self, token: str) -> Caller | None:
         """Return the holder of a token, or None. Compares all tokens, so that timing reveals nothing."""
-        digest = _hash(token)
+        digest = token_digest(token)
         holder: Caller | None = None
         for token_hash, person in self.known:
             if hmac.compare_digest(token_hash, digest):
@@ -121,7 +121,7 @@ class AccessTokens:
 
     def is_own(self, token: str) -> bool:
         """Whether a token belongs to this user's own commands on this machine."""
-        return hmac.compare_digest(self.own, _hash(token)) and bool(self.own)
+        return hmac.compare_digest(self.own, token_digest(token)) and bool(self.own)
 
     def replace_known(self, others: "AccessTokens") -> None:
         """Accept other tokens from now on; the token of this user's own commands stays."""
@@ -129,7 +129,7 @@ class AccessTokens:
 
     def with_own(self, token: str) -> "AccessTokens":
         """Return these tokens with another for this user's own commands on this machine."""
-        return AccessTokens(self.known, _hash(token))
+        return AccessTokens(self.known, token_digest(token))
 
 
 def token_of_request(request: HTTPConnection) -> str:
@@ -171,10 +171,10 @@ def read_tokens(path: Path) -> AccessTokens:
             raise ConfigError(
                 f"{place}: a token has letters, digits and signs of ASCII alone, since a header carries it"
             )
-        if _hash(token) in {digest for digest, _ in holders}:
+        if token_digest(token) in {digest for digest, _ in holders}:
             raise ConfigError(f"{place}: the same token stands above already")
         granted = frozenset[Right](scope for scope in SCOPES if scope == "read" or scope in scopes.split(","))
-        holders.append((_hash(token), Caller(name, granted)))
+        holders.append((token_digest(token), Caller(name, granted)))
     if not holders:
         raise ConfigError(f"--token-file {path} holds no token")
     return AccessTokens(tuple(holders))
@@ -210,7 +210,8 @@ def _state_of(path: Path) -> tuple[int, ...] | None:
     return status.st_ino, status.st_mtime_ns, status.st_size, status.st_mode
 
 
-def _hash(token: str) -> bytes:
+def token_digest(token: str) -> bytes:
+    """Return the SHA-256 by which a token is known."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 

@@ -10,8 +10,9 @@ import pytest
 from dokimasia.domain.ports import Spending
 from dokimasia.errors import CallFailed
 from dokimasia.gateway.budget import Budget
+from dokimasia.operations.operation import Right
 from dokimasia.service.allowances import Allowances
-from dokimasia.service.guard import AccessTokens, Caller
+from dokimasia.service.guard import AccessTokens, Caller, token_digest
 from dokimasia.simulation.serving.server import running_server
 from dokimasia.storage.home import Home
 from dokimasia.storage.spending import paid_by
@@ -43,10 +44,8 @@ def home(tmp_path: Path) -> Path:
 
 def tokens() -> AccessTokens:
     """Two people who may begin runs."""
-    from tests.service.test_routes_scopes import hashed
-
-    rights = frozenset(("read", "run"))
-    return AccessTokens(((hashed(ANA), Caller("ana", rights)), (hashed(BEN), Caller("ben", rights))))  # type: ignore[arg-type]
+    rights: frozenset[Right] = frozenset(("read", "run"))
+    return AccessTokens(((token_digest(ANA), Caller("ana", rights)), (token_digest(BEN), Caller("ben", rights))))
 
 
 async def begun(service: Working, *, token: str = "", name: str = "a", count: int = 20, **more: object) -> str:

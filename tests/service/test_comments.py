@@ -5,6 +5,7 @@ import re
 from collections.abc import AsyncIterator
 from html import unescape
 from pathlib import Path
+from typing import cast
 from urllib.parse import quote
 
 import httpx
@@ -14,8 +15,7 @@ from dokimasia.cli.main import run as command
 from dokimasia.client import Client
 from dokimasia.errors import InputError, NotFound
 from dokimasia.runs.reading.exporting import export_rows
-from dokimasia.service.guard import AccessTokens, Caller
-from dokimasia.service.guard import _hash as hashed  # pyright: ignore[reportPrivateUsage]
+from dokimasia.service.guard import AccessTokens, Caller, token_digest
 from dokimasia.storage.deletion import delete_run
 from dokimasia.storage.home import Home
 from dokimasia.storage.people import comments as stored
@@ -52,7 +52,7 @@ def names_of(finished: Finished) -> list[str]:
 def readers() -> AccessTokens:
     """Two people who may read and no more."""
     people = {name: Caller(name, frozenset({"read"})) for name in TOKENS}
-    return AccessTokens(tuple((hashed(TOKENS[name]), person) for name, person in people.items()))
+    return AccessTokens(tuple((token_digest(TOKENS[name]), person) for name, person in people.items()))
 
 
 async def test_a_comment_is_written_listed_found_and_deleted(writing: httpx.AsyncClient, commented: Finished) -> None:
@@ -245,9 +245,10 @@ async def test_comments_are_exported_and_go_with_their_run(commented: Finished) 
         await stored.keep_comment(home, run.id, name, "Odd.", who="ana")
         await stored.keep_view(home, run.id, "odd", "comments=yes", who="ana")
         rows = (await export_rows(home, run)).rows
-        told = {str(row["id"]): row["comments"] for row in rows}
-        assert re.fullmatch(r"ana, [0-9T:+-]+: Odd\.", told.pop(name)[0])
-        assert set(told.values()) == {None}
+        comments = {row["id"]: row["comments"] for row in rows}
+        (comment,) = cast("list[str]", comments.pop(name))
+        assert re.fullmatch(r"ana, [0-9T:+-]+: Odd\.", comment)
+        assert set(comments.values()) == {None}
         assert comment_counts(home, run.id) == {name: 1}
         await delete_run(home, run.id)
         assert not comments_on(home, run.id)

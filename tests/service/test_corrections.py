@@ -12,8 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from dokimasia.service.guard import AccessTokens, Caller
-from dokimasia.service.guard import _hash as hashed  # pyright: ignore[reportPrivateUsage]
+from dokimasia.service.guard import AccessTokens, Caller, token_digest
 from tests.report.conftest import ATTACKS, Finished
 from tests.service.conftest import asking, service_over
 from tests.service.waiting import Waits
@@ -207,12 +206,8 @@ async def test_a_reason_that_attacks_its_reader_stays_text(desk: tuple[httpx.Asy
 async def test_whoever_may_not_review_corrects_nothing(small: Finished, tmp_path: Path) -> None:
     """A token without the scope `review` sees corrections and makes none, and its page offers no form; nor may another origin."""
     shutil.copytree(small.home, tmp_path / "desk" / "home")
-    people = AccessTokens(
-        tuple(
-            (hashed(f"{name}-0123456789abcdef"), Caller(name, frozenset(scopes)))
-            for name, scopes in (("reader", {"read", "run"}), ("judge", {"read", "review"}))
-        )
-    )
+    callers = Caller("reader", frozenset({"read", "run"})), Caller("judge", frozenset({"read", "review"}))
+    people = AccessTokens([(token_digest(f"{caller.name}-0123456789abcdef"), caller) for caller in callers])
     with service_over(tmp_path / "desk" / "home", tokens=people) as service:
         async with asking(service) as client:
             reader, judge = ({"authorization": f"Bearer {name}-0123456789abcdef"} for name in ("reader", "judge"))

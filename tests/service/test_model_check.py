@@ -10,8 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from dokimasia.service.guard import AccessTokens, Caller
-from dokimasia.service.guard import _hash as hashed  # pyright: ignore[reportPrivateUsage]
+from dokimasia.service.guard import AccessTokens, Caller, token_digest
 from dokimasia.service.state import Service
 from dokimasia.settings import load_settings
 from dokimasia.storage.home import Home
@@ -92,7 +91,7 @@ async def test_only_whoever_runs_the_service_checks(tmp_path: Path) -> None:
     """A token without the scope `operate` is refused and sees no button; this user's own commands and operators are not."""
     everything = Caller("ana", frozenset({"read", "run", "review"}))
     operator = Caller("olga", frozenset({"read", "operate"}))
-    tokens = AccessTokens(((hashed(TOKEN), everything), (hashed(OPERATOR), operator))).with_own(OWN)
+    tokens = AccessTokens(((token_digest(TOKEN), everything), (token_digest(OPERATOR), operator))).with_own(OWN)
     async with settings_of(tmp_path, tokens=tokens) as (_, client):
         told = {"authorization": f"Bearer {TOKEN}"}
         assert CHECK not in (await client.get("/models", headers=told)).text

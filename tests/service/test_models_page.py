@@ -12,8 +12,7 @@ import pytest
 
 from dokimasia.errors import ConfigError
 from dokimasia.service.allowances import Allowances
-from dokimasia.service.guard import AccessTokens, Caller
-from dokimasia.service.guard import _hash as hashed  # pyright: ignore[reportPrivateUsage]
+from dokimasia.service.guard import AccessTokens, Caller, token_digest
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_world
 from tests.service.working import Working, working
@@ -27,7 +26,7 @@ def tokens() -> AccessTokens:
     """An operator, and somebody who begins runs."""
     olga = Caller("olga", frozenset({"read", "operate"}))
     rudi = Caller("rudi", frozenset({"read", "run", "review"}))
-    return AccessTokens(((hashed(OPERATOR), olga), (hashed(RUNNER), rudi)))
+    return AccessTokens(((token_digest(OPERATOR), olga), (token_digest(RUNNER), rudi)))
 
 
 @asynccontextmanager

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from dokimasia.service.guard import AccessTokens, Caller
-from dokimasia.service.guard import _hash as hashed  # pyright: ignore[reportPrivateUsage]
+from dokimasia.operations.operation import Right
+from dokimasia.service.guard import AccessTokens, Caller, token_digest
 from dokimasia.storage.decisions import standing
 from tests.service.test_routes_starting import world_zip
 from tests.service.working import Working, working
@@ -19,9 +19,9 @@ ANA, BEN = ({"authorization": f"Bearer {name}-0123456789abcdef"} for name in ("a
 
 def people() -> AccessTokens:
     """Two people who may do everything."""
-    every = frozenset({"read", "run", "review"})
+    every: frozenset[Right] = frozenset({"read", "run", "review"})
     return AccessTokens(
-        tuple((hashed(f"{name}-0123456789abcdef"), Caller(name, every)) for name in ("ana", "ben"))  # type: ignore[arg-type]
+        tuple((token_digest(f"{name}-0123456789abcdef"), Caller(name, every)) for name in ("ana", "ben"))
     )
 
 

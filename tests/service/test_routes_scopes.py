@@ -11,14 +11,14 @@ import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
+from dokimasia.operations.operation import Right
 from dokimasia.service.app import create_app
-from dokimasia.service.guard import AccessTokens, Caller
-from dokimasia.service.guard import _hash as hashed  # pyright: ignore[reportPrivateUsage]
+from dokimasia.service.guard import AccessTokens, Caller, token_digest
 from dokimasia.service.state import Needs
 from tests.report.conftest import Finished
 from tests.service.conftest import asking, service_over
 
-TOKENS = {
+TOKENS: dict[Right, str] = {
     "read": "reader-0123456789",
     "run": "runner-0123456789",
     "review": "review-0123456789",
@@ -61,8 +61,11 @@ def is_open(method: str, path: str) -> bool:
 
 def tokens() -> AccessTokens:
     """A token for each scope, which may read besides."""
-    people = {scope: Caller(scope, frozenset({"read", scope})) for scope in TOKENS}  # type: ignore[arg-type]
-    return AccessTokens(tuple((hashed(TOKENS[scope]), person) for scope, person in people.items()))
+    return AccessTokens(
+        tuple(
+            (token_digest(token), Caller(scope, frozenset[Right]({"read", scope}))) for scope, token in TOKENS.items()
+        )
+    )
 
 
 def routes(app: FastAPI) -> Iterator[tuple[str, str, APIRoute]]:

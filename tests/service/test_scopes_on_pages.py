@@ -10,8 +10,7 @@ from starlette.testclient import TestClient
 
 from dokimasia.operations.operation import Right
 from dokimasia.service.app import create_app
-from dokimasia.service.guard import AccessTokens, Caller
-from dokimasia.service.guard import _hash as hashed  # pyright: ignore[reportPrivateUsage]
+from dokimasia.service.guard import AccessTokens, Caller, token_digest
 from tests.report.conftest import Finished
 from tests.service.conftest import service_over
 from tests.service.waiting import Waits
@@ -22,7 +21,7 @@ ASK = "Ask whoever runs this service for it."
 
 @contextmanager
 def _browsing(home: Path, *scopes: Right) -> Iterator[TestClient]:
-    tokens = AccessTokens(((hashed(TOKEN), Caller("rita", frozenset(scopes))),))
+    tokens = AccessTokens(((token_digest(TOKEN), Caller("rita", frozenset(scopes))),))
     headers = {"accept": "text/html", "authorization": f"Bearer {TOKEN}"}
     with (
         service_over(home, tokens=tokens) as service,

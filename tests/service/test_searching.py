@@ -14,14 +14,13 @@ import pytest
 
 from dokimasia.client import Client
 from dokimasia.service.allowances import Allowances
-from dokimasia.service.guard import AccessTokens, Caller
+from dokimasia.service.guard import AccessTokens, Caller, token_digest
 from dokimasia.simulation.serving.server import running_server
 from dokimasia.storage.home import Home
 from dokimasia.storage.spending import paid_by
 from tests.cli.served import served
 from tests.processes import PATIENCE, run_program
 from tests.report.conftest import Finished, run_on
-from tests.service.test_routes_scopes import hashed
 from tests.service.test_samples_page import body, listed
 from tests.service.working import Working, working
 
@@ -194,8 +193,8 @@ async def test_limits_on_money_hold(searched: Searched) -> None:
         assert searched.embedded() == 0
     tokens = AccessTokens(
         (
-            (hashed(READER), Caller("rea", frozenset(("read",)))),
-            (hashed(STARTER), Caller("sta", frozenset(("read", "run")))),
+            (token_digest(READER), Caller("rea", frozenset(("read",)))),
+            (token_digest(STARTER), Caller("sta", frozenset(("read", "run")))),
         )
     )
     allowances = Allowances(max_cost_per_token=0.5)
