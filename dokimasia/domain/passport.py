@@ -171,7 +171,7 @@ class LabelCeiling(Judgements):
     comparisons: Count = Field(description="people times the items that they, the judge and others judged")
     among_people: MeasuredShare = Field(description="share of the other people who said the same as a person")
     judge: MeasuredShare = Field(description="share of the same other people who said the same as the judge")
-    difference: MeasuredDifference = Field(description="judge less people")
+    difference: MeasuredDifference = Field(description="judge minus people")
     epsilon: Fraction = Field(description="how much more often a person may be closer to the others than the judge")
     winning_rate: Fraction | None = Field(description="tested people whose place the judge can take; null without any")
     advantage: Fraction | None = Field(

@@ -80,11 +80,11 @@ class Footnotes:
 
     def _mark(self, match: re.Match[str]) -> str:
         if match["reason"] is None:
-            return f" {self._number(WHY_ALLOWING)}"
+            return f" {self.number(WHY_ALLOWING)}"
         reason = match["reason"].rstrip()
-        return f"none {self._number(NO_INTERVAL + reason)}{match['reason'][len(reason) :]}"
+        return f"none {self.number(NO_INTERVAL + reason)}{match['reason'][len(reason) :]}"
 
-    def _number(self, note: str) -> str:
+    def number(self, note: str) -> str:
         """Return the raised number of a note."""
         alike = self._notes.setdefault(_NUMBER.sub("0", note), [])
         alike.append(note)

@@ -1,6 +1,7 @@
 """`annotate agreement --scale 0-1` on an evaluation: labels of right and wrong beside verdicts, and what rules decided apart."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -92,3 +93,31 @@ def test_the_scale_of_the_draw_goes_along_from_form_to_agreement(
     path.write_text("\n".join(lines))
     assert run(["annotate", "agreement", str(path), "--run", place.judged, *place.home]) == 2
     assert "on the scale 0-1 in line 1 and 1-5 in line 2" in " ".join(capsys.readouterr().err.split())
+
+
+def test_tables_are_readable_at_100_columns(
+    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seven columns at most, each header on one line, and why a figure is absent stands once below the tables."""
+    monkeypatch.setenv("COLUMNS", "100")
+    lines = said(place, tmp_path / "said.jsonl").read_text().splitlines()
+    people = [{**json.loads(line), "annotator": who} for line in lines for who in ("anna", "ben", "carla")]
+    (tmp_path / "three.jsonl").write_text("\n".join(map(json.dumps, people)))
+    agreement(place, tmp_path / "three.jsonl", capsys)
+    printed = capsys.readouterr().out.splitlines()
+    assert max(map(len, printed)) <= 100
+    rules = [number for number, line in enumerate(printed) if line.strip(" ─") == "" and "─" in line]
+    titles = [re.split(r"\s{2,}", printed[number - 1].strip()) for number in rules]
+    assert len(titles) >= 6
+    for number, columns in zip(rules, titles, strict=True):
+        assert not printed[number - 2].strip(), f"a header of several lines: {printed[number - 2 : number]}"
+        assert len(columns) <= 7
+    assert ["verdicts of", "n", "agreement", "sensitivity", "specificity"] in titles
+    assert ["human ceiling", "n", "people among themselves", "judge", "judge minus people"] in titles
+    notes = [line for line in printed if re.match("[¹²³⁴⁵⁶⁷⁸⁹]", line)]
+    assert any("no interval" in note or "no value" in note for note in notes)
+    for note in notes:
+        mark = note.partition(" ")[0]
+        assert sum(mark in line for line in printed) > 1, f"{note}: no figure bears this mark"
+    reasons = [line for line in printed if "no interval" in line or "no value" in line]
+    assert set(reasons) <= set(notes), "reasons stand below the tables alone"

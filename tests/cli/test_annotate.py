@@ -117,7 +117,7 @@ def test_pairs_of_duels_from_the_draw_to_the_agreement(place: Path, capsys: pyte
     for words in (
         "Simulated models: these figures",
         "Krippendorff's alpha, ordinal",
-        "each with the mean",
+        "mean of the others",
         "one order",
     ):
         assert words in " ".join(told.split())

@@ -11,12 +11,15 @@ from dokimasia.cli.annotate.tables import (
     agreement_cells,
     beside_people_tables,
     coefficient,
+    note_lines,
     rate_text,
+    weighted_kappas,
 )
 from dokimasia.cli.shared import grid
 from dokimasia.people.judgements.shape import JudgementFigures
 from dokimasia.report.fields import Interval
 from dokimasia.report.figures import MINUS, bracketed, several
+from dokimasia.report.footnotes import Footnotes
 
 
 def tables(figures: JudgementFigures) -> Iterator[Table | str]:
@@ -35,13 +38,15 @@ def tables(figures: JudgementFigures) -> Iterator[Table | str]:
         if judge.failed:
             reasons = ", ".join(f"{escape(reason)} ({count})" for reason, count in judge.failures.items())
             yield f"[yellow]{escape(name)}: {judge.failed} of {judge.judged} judgements failed: {reasons}[/yellow]"
-    yield from _against_gold(figures)
-    yield from _against_people(figures)
-    yield from _correlations(figures)
+    notes = Footnotes()
+    yield from _against_gold(figures, notes)
+    yield from _against_people(figures, notes)
+    yield from _correlations(figures, notes)
     yield from rating_tables(figures)
     yield from beside_people_tables(
-        {name: (judge.ceiling, judge.replacement) for name, judge in figures.judges.items()}
+        {name: (judge.ceiling, judge.replacement) for name, judge in figures.judges.items()}, notes
     )
+    yield from note_lines(notes)
 
 
 def rating_tables(figures: JudgementFigures) -> Iterator[Table | str]:
@@ -67,7 +72,7 @@ def _points(value: Interval) -> str:
     return f"{value.mean:.0f}{escape(bracketed(value, lambda end: f'{end:.0f}'))}".replace("-", MINUS)
 
 
-def _against_gold(figures: JudgementFigures) -> Iterator[Table]:
+def _against_gold(figures: JudgementFigures, notes: Footnotes) -> Iterator[Table]:
     comparisons = {name: judge.gold for name, judge in figures.judges.items()}
     comparisons |= {name: person.gold for name, person in figures.people.items()}
     table = grid("against correct values", "n", "left out", "accuracy", "of all", "kappa", "alpha")
@@ -75,7 +80,7 @@ def _against_gold(figures: JudgementFigures) -> Iterator[Table]:
         if against is not None:
             lowest = NOTHING if against.same is None or against.same.bounds is None else against.same.bounds.low
             every = lowest if isinstance(lowest, str) else f"{lowest:.2%}"
-            table.add_row(escape(name), *agreement_cells(against, every))
+            table.add_row(escape(name), *agreement_cells(against, notes, every))
     table.caption = "Of all: failures counted as wrong, as published accuracies often are."
     if table.row_count:
         yield table
@@ -83,21 +88,22 @@ def _against_gold(figures: JudgementFigures) -> Iterator[Table]:
     for name, judge in figures.judges.items():
         if (orders := judge.orders) is not None:
             rates = (orders.straight, orders.swapped, orders.consistent, orders.consistent_and_right)
-            table.add_row(escape(name), str(orders.n), *map(rate_text, rates))
+            table.add_row(escape(name), str(orders.n), *(rate_text(rate, notes) for rate in rates))
     if table.row_count:
         yield table
 
 
-def _against_people(figures: JudgementFigures) -> Iterator[Table]:
-    table = grid("against people", "n", "left out", "the same", "kappa", "kappa, quadratic", "alpha")
-    comparisons = {name: judge.people for name, judge in figures.judges.items()}
-    comparisons |= {name: person.others for name, person in figures.people.items()}
-    for name, against in comparisons.items():
-        if against is not None:
-            table.add_row(escape(name), *agreement_cells(against, coefficient(against.kappa_weighted), last=True))
+def _against_people(figures: JudgementFigures, notes: Footnotes) -> Iterator[Table]:
+    table = grid("against people", "n", "left out", "the same", "kappa", "alpha")
+    people = {name: judge.people for name, judge in figures.judges.items()}
+    people |= {name: person.others for name, person in figures.people.items()}
+    compared = {name: against for name, against in people.items() if against is not None}
+    for name, against in compared.items():
+        table.add_row(escape(name), *agreement_cells(against, notes))
     table.caption = "A judge against what most people said, or their mean; a person against the others."
     if table.row_count:
         yield table
+    yield from weighted_kappas(compared, notes)
     if figures.together is not None:
         together = figures.together
         table = grid("people with each other", "n", "agreement")
@@ -107,15 +113,15 @@ def _against_people(figures: JudgementFigures) -> Iterator[Table]:
             ("Krippendorff's alpha, ordinal", together.alpha_ordinal),
             ("Krippendorff's alpha, interval", together.alpha_interval),
         ):
-            table.add_row(title, str(together.n), coefficient(value, 3))
+            table.add_row(title, str(together.n), coefficient(value, notes, 3))
         yield table
 
 
-def _correlations(figures: JudgementFigures) -> Iterator[Table]:
+def _correlations(figures: JudgementFigures, notes: Footnotes) -> Iterator[Table]:
     table = grid("correlation", "against", "n", "Pearson", "Spearman", "Kendall")
     for name, judge in figures.judges.items():
-        add_correlations(table, name, {"correct values": judge.gold, "people": judge.people})
+        add_correlations(table, notes, name, {"correct values": judge.gold, "people": judge.people})
     for name, person in figures.people.items():
-        add_correlations(table, name, {"correct values": person.gold, "the others": person.others})
+        add_correlations(table, notes, name, {"correct values": person.gold, "the others": person.others})
     if table.row_count:
         yield table

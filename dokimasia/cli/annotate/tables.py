@@ -20,6 +20,7 @@ from dokimasia.people.judgements import HumanCeiling, ReplacementTest, ValuesCom
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.fields import AgreementCoefficient, CountedRate, Interval, Limited
 from dokimasia.report.figures import MINUS, bracketed, several
+from dokimasia.report.footnotes import Footnotes
 
 NOTHING = "–"
 
@@ -38,46 +39,48 @@ def tables(figures: AnnotationFigures) -> Iterator[Table | str]:
             f"[bold]{measure}[/bold], {low} to {high}: {measured.annotations} annotations of {measured.n} by "
             f"{several(len(figures.annotators), 'person', 'people')} (coverage {percent(measured.coverage)}){adjudicated}"
         )
-        yield _held_against(measured)
-        if verdicts := _verdicts(measured):
-            yield verdicts
-        yield from _measures(measured)
+        notes = Footnotes()
+        yield _held_against(measured, notes)
+        yield from _verdicts(measured, notes)
+        yield from _measures(measured, notes)
         if measured.chance_corrected is None:
             yield f"[dim]People with each other: none, {measured.absent}[/dim]"
         else:
-            yield _between(measured, measured.chance_corrected)
+            yield _between(measured, measured.chance_corrected, notes)
         yield from beside_people_tables(
-            {name: (judge.ceiling, judge.replacement) for name, judge in measured.judges.items()}
+            {name: (judge.ceiling, judge.replacement) for name, judge in measured.judges.items()}, notes
         )
-        yield _means(measured)
+        yield _means(measured, notes)
+        yield from note_lines(notes)
 
 
 def beside_people_tables(
-    judges: Mapping[str, tuple[HumanCeiling | None, ReplacementTest | None]],
+    judges: Mapping[str, tuple[HumanCeiling | None, ReplacementTest | None]], notes: Footnotes
 ) -> Iterator[Table]:
     """Yield the human ceiling of judges, and the test whether they can take a person's place, where there are any."""
     ceilings = {name: ceiling for name, (ceiling, _) in judges.items() if ceiling is not None}
-    table = grid("human ceiling", "n", "people among themselves", "the judge", "judge less people")
+    table = grid("human ceiling", "n", "people among themselves", "judge", "judge minus people")
     for name, ceiling in ceilings.items():
         same = ceiling.alignment == "same"
-        values = (_mean(value, in_percent=same) for value in (ceiling.people, ceiling.judge, ceiling.difference))
+        values = (_mean(value, notes, in_percent=same) for value in (ceiling.people, ceiling.judge, ceiling.difference))
         table.add_row(escape(name), str(ceiling.n), *values)
         what = "the share who said the same." if same else "the root mean square distance."
         table.caption = f"A person, and the judge, against all the other people: {what}"
     if table.row_count:
         yield table
-    table = grid("in a person's place", "epsilon", "people won (omega)", "advantage (rho)", "verdict", "items needed")
+    table = grid("in a person's place", "epsilon", "omega", "rho", "verdict", "items needed")
     for name, (_, test) in judges.items():
         if test is not None:
-            table.add_row(escape(name), *_place(test))
+            table.add_row(escape(name), *_place(test, notes))
     if table.row_count:
         table.caption = (
-            "The alternative-annotator test at a false discovery rate of 5 %: half of the people are to be won."
+            "The alternative-annotator test at a false discovery rate of 5 %. omega: people won, of whom half are needed; rho: "
+            "the mean advantage over them."
         )
         yield table
 
 
-def _place(test: ReplacementTest) -> list[str]:
+def _place(test: ReplacementTest, notes: Footnotes) -> list[str]:
     """Return the cells of a test of replacement."""
     won = sum(person.passed for person in test.people.values())
     tested = sum(person.p_value is not None for person in test.people.values())
@@ -86,42 +89,45 @@ def _place(test: ReplacementTest) -> list[str]:
         omega, rho = f"{test.winning_rate:.2f} ({won} of {tested})", f"{test.advantage:.2f}"
     verdict = "can take it" if test.passed else "not shown"
     if not tested:
-        verdict = "not tested: fewer than 30 things in common"
-    verdict = f"{verdict}; {test.warning}" if test.warning else verdict
+        verdict = f"not tested {notes.number('not tested: fewer than 30 things in common')}"
+    if test.warning:
+        verdict = f"{verdict} {notes.number(test.warning)}"
     return [f"{test.epsilon:g}", omega, rho, verdict, NOTHING if test.items_needed is None else str(test.items_needed)]
 
 
-def _mean(value: Interval, *, in_percent: bool) -> str:
+def _mean(value: Interval, notes: Footnotes, *, in_percent: bool) -> str:
     text = f"{value.mean:.1%}" if in_percent else f"{value.mean:.2f}"
-    return f"{text}{ends_text(value, in_percent=in_percent)}".replace("-", MINUS)
+    return f"{text}{ends_text(value, notes, in_percent=in_percent)}".replace("-", MINUS)
 
 
-def _held_against(measured: MeasureAgreement) -> Table:
+def _held_against(measured: MeasureAgreement, notes: Footnotes) -> Table:
     if measured.scale == RIGHT_OR_WRONG:
-        table = grid("who", "what", "n", "MAE", "Cohen's kappa")
+        table = grid("who", "held against", "n", "MAE", "kappa")
     else:
-        table = grid("who", "what", "n", "MAE", "within one point", "Cohen's kappa, quadratic")
-    for what, judges in (("judge", measured.judges), ("decided by rules", _ruled(measured))):
+        table = grid("who", "held against", "n", "MAE", "within one point", "quadratic kappa")
+    for label, judges in (("people", measured.judges), ("people, by rules", _ruled(measured))):
         for name, judge in judges.items():
-            _add_row(table, escape(name), f"{what}, with people", judge)
-            _add_models(table, judge.by_model)
+            _add_row(table, notes, escape(name), label, judge)
+            _add_models(table, notes, judge.by_model)
     if measured.together is not None:
-        _add_row(table, "people", "each with the mean of the others", measured.together)
-        _add_models(table, measured.together.by_model)
+        _add_row(table, notes, "people", "mean of the others", measured.together)
+        _add_models(table, notes, measured.together.by_model)
         for name, person in measured.people.items():
-            _add_row(table, escape(name), "with the mean of the others", person)
+            _add_row(table, notes, escape(name), "mean of the others", person)
     return table
 
 
-def _add_models(table: Table, by_model: Mapping[str, RatingsCompared]) -> None:
+def _add_models(table: Table, notes: Footnotes, by_model: Mapping[str, RatingsCompared]) -> None:
     for model, row in by_model.items():
-        _add_row(table, "", f"[dim]{escape(model)}[/dim]", row)
+        _add_row(table, notes, "", f"[dim]on {escape(model)}[/dim]", row)
 
 
-def _add_row(table: Table, name: str, label: str, row: RatingsCompared | PersonCompared | JudgeCompared) -> None:
-    near = [] if row.consistency is None else [rate_text(row.consistency)]
-    off = NOTHING if row.mae is None else f"{row.mae.mean:.2f}{ends_text(row.mae)}"
-    table.add_row(name, label, str(row.n), off, *near, coefficient(row.kappa))
+def _add_row(
+    table: Table, notes: Footnotes, name: str, label: str, row: RatingsCompared | PersonCompared | JudgeCompared
+) -> None:
+    near = [] if row.consistency is None else [rate_text(row.consistency, notes)]
+    off = NOTHING if row.mae is None else f"{row.mae.mean:.2f}{ends_text(row.mae, notes)}"
+    table.add_row(name, label, str(row.n), off, *near, coefficient(row.kappa, notes))
 
 
 def _ruled(measured: MeasureAgreement) -> dict[str, JudgeCompared]:
@@ -129,88 +135,109 @@ def _ruled(measured: MeasureAgreement) -> dict[str, JudgeCompared]:
     return {name: rules for name, rules in measured.rules.items() if rules.n}
 
 
-def _verdicts(measured: MeasureAgreement) -> Table | None:
-    """Return the confusion matrices of verdicts with people's labels; None where nothing is compared so."""
-    table = grid(
-        "verdicts of", "n", "right, right", "right, wrong", "wrong, right", "wrong, wrong", "agreement", "sensitivity",
-        "specificity",
-    )  # fmt: skip
+def _verdicts(measured: MeasureAgreement, notes: Footnotes) -> Iterator[Table]:
+    """Yield the confusion matrices of verdicts with people's labels, and their rates, where verdicts are compared so."""
+    counted = grid("verdicts of", "n", "both right", "people right", "verdict right", "both wrong")
+    rated = grid("verdicts of", "n", "agreement", "sensitivity", "specificity")
     for what, judges in (("", measured.judges), (", decided by rules", _ruled(measured))):
         for name, judge in judges.items():
             if (verdicts := judge.verdicts) is None:
                 continue
             counts = (verdicts.right_right, verdicts.right_wrong, verdicts.wrong_right, verdicts.wrong_wrong)
-            rates = map(rate_text, (verdicts.agreement, verdicts.sensitivity, verdicts.specificity))
-            table.add_row(f"{escape(name)}{what}", str(verdicts.n), *map(str, counts), *rates)
-    table.caption = (
-        "right, wrong: people say right, the verdict is wrong. Sensitivity: of what people say is wrong, found wrong; "
-        "specificity: of what they say is right, found right."
+            counted.add_row(f"{escape(name)}{what}", str(verdicts.n), *map(str, counts))
+            rates = (verdicts.agreement, verdicts.sensitivity, verdicts.specificity)
+            rated.add_row(f"{escape(name)}{what}", str(verdicts.n), *(rate_text(rate, notes) for rate in rates))
+    counted.caption = "People right: they say right, the verdict is wrong; verdict right: the other way round."
+    rated.caption = (
+        "Sensitivity: of what people say is wrong, found wrong; specificity: of what they say is right, found right."
     )
-    return table if table.row_count else None
+    if counted.row_count:
+        yield from (counted, rated)
 
 
-def rate_text(rate: CountedRate) -> str:
+def rate_text(rate: CountedRate, notes: Footnotes) -> str:
     """Return a share in percent, with its interval."""
-    return NOTHING if rate.share is None else f"{rate.share:.1%}{ends_text(rate, in_percent=True)}"
+    return NOTHING if rate.share is None else f"{rate.share:.1%}{ends_text(rate, notes, in_percent=True)}"
 
 
-def agreement_cells(against: ValuesCompared, extra: str, *, last: bool = False) -> list[str]:
-    """Return the cells for n, left out items, same values, kappa and alpha, with an extra cell beside kappa."""
+def agreement_cells(against: ValuesCompared, notes: Footnotes, *extra: str) -> list[str]:
+    """Return the cells for n, left out items, same values, kappa and alpha, with extra cells before kappa."""
     left_out = ", ".join(f"{count} {reason}" for reason, count in against.left_out.items()) or NOTHING
-    same = NOTHING if against.same is None else rate_text(against.same)
-    middle = [coefficient(against.kappa), extra] if last else [extra, coefficient(against.kappa)]
-    return [str(against.n), left_out, same, *middle, coefficient(against.alpha)]
+    same = NOTHING if against.same is None else rate_text(against.same, notes)
+    return [
+        str(against.n),
+        left_out,
+        same,
+        *extra,
+        coefficient(against.kappa, notes),
+        coefficient(against.alpha, notes),
+    ]
 
 
-def add_correlations(table: Table, name: str, comparisons: Mapping[str, ValuesCompared | None]) -> None:
+def weighted_kappas(compared: Mapping[str, ValuesCompared], notes: Footnotes) -> Iterator[Table]:
+    """Yield the table of kappas with quadratic weights, where anything is compared."""
+    table = grid("quadratic kappa", "n", "against people")
+    for name, against in compared.items():
+        table.add_row(escape(name), str(against.n), coefficient(against.kappa_weighted, notes))
+    if table.row_count:
+        yield table
+
+
+def add_correlations(
+    table: Table, notes: Footnotes, name: str, comparisons: Mapping[str, ValuesCompared | None]
+) -> None:
     """Add the rows of a judge's or a person's correlations to a table."""
     for what, against in comparisons.items():
         if against is not None and against.n:
             values = (against.pearson, against.spearman, against.kendall)
-            table.add_row(escape(name), what, str(against.n), *map(coefficient, values))
+            table.add_row(escape(name), what, str(against.n), *(coefficient(value, notes) for value in values))
 
 
-def _measures(measured: MeasureAgreement) -> Iterator[Table]:
+def _measures(measured: MeasureAgreement, notes: Footnotes) -> Iterator[Table]:
     """Yield accuracy, kappa, alpha and correlations of judges and people against people."""
     compared = {name: judge.measures for name, judge in measured.judges.items()}
     if measured.together is not None:
         compared |= {name: person.measures for name, person in measured.people.items()}
-    table = grid("against people", "n", "left out", "the same", "kappa", "kappa, quadratic", "alpha")
+    table = grid("against people", "n", "left out", "the same", "kappa", "alpha")
     correlations = grid("correlation", "against", "n", "Pearson", "Spearman", "Kendall")
     for name, measures in compared.items():
-        table.add_row(escape(name), *agreement_cells(measures, coefficient(measures.kappa_weighted), last=True))
-        add_correlations(correlations, name, {"people": measures})
+        table.add_row(escape(name), *agreement_cells(measures, notes))
+        add_correlations(correlations, notes, name, {"people": measures})
     table.caption = (
-        "The same: the nearest step of the scale. A judge against people's mean; a person against the others'."
+        "The same: the nearest step of the scale. A judge against people's mean, a person against that of the others."
     )
-    for drawn in (table, correlations):
-        if drawn.row_count:
-            yield drawn
+    if table.row_count:
+        yield table
+    if measured.scale != RIGHT_OR_WRONG:  # on a scale of two values all weights are alike
+        yield from weighted_kappas(compared, notes)
+    if correlations.row_count:
+        yield correlations
 
 
-def _between(measured: MeasureAgreement, chance: ChanceCorrected) -> Table:
+def _between(measured: MeasureAgreement, chance: ChanceCorrected, notes: Footnotes) -> Table:
     table = grid("people with each other", "n", "agreement")
     for pair in measured.pairs:
         same = f", same on {pair.same} of {pair.n}" if pair.n else ""
-        table.add_row(escape(" and ".join(pair.people)), str(pair.n), f"kappa {coefficient(pair.kappa)}{same}")
+        table.add_row(escape(" and ".join(pair.people)), str(pair.n), f"kappa {coefficient(pair.kappa, notes)}{same}")
     for title, estimate in coefficients(chance):
-        table.add_row(title, str(chance.n), coefficient(estimate))
+        table.add_row(title, str(chance.n), coefficient(estimate, notes))
     return table
 
 
-def _means(measured: MeasureAgreement) -> Table:
+def _means(measured: MeasureAgreement, notes: Footnotes) -> Table:
     table = grid("category", "n", "mean of people")
     for name, rating in {**measured.by_category, "all": measured.ratings}.items():
         mean = rating.mean
-        table.add_row(escape(name), str(rating.n), NOTHING if mean is None else f"{mean.mean:.2f}{ends_text(mean)}")
+        text = NOTHING if mean is None else f"{mean.mean:.2f}{ends_text(mean, notes)}".replace("-", MINUS)
+        table.add_row(escape(name), str(rating.n), text)
     return table
 
 
-def coefficient(estimate: AgreementCoefficient, digits: int = 2) -> str:
-    """Return a coefficient with its interval, or why it has no value."""
+def coefficient(estimate: AgreementCoefficient, notes: Footnotes, digits: int = 2) -> str:
+    """Return a coefficient with its interval; a footnote says why it has no value or no interval."""
     if estimate.value is None:
-        return f"[dim]none: {escape(estimate.no_value or '')}[/dim]"
-    return f"{estimate.value:.{digits}f}{ends_text(estimate)}".replace("-", MINUS)
+        return f"{NOTHING} {notes.number(f'no value: {estimate.no_value}')}"
+    return f"{estimate.value:.{digits}f}{ends_text(estimate, notes)}".replace("-", MINUS)
 
 
 def percent(value: float | None) -> str:
@@ -218,6 +245,12 @@ def percent(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.0%}"
 
 
-def ends_text(estimate: Limited, *, in_percent: bool = False) -> str:
-    """Return the ends of an interval in brackets; empty without one."""
-    return escape(bracketed(estimate, lambda end: f"{end:.0%}" if in_percent else f"{end:.2f}"))
+def ends_text(estimate: Limited, notes: Footnotes, *, in_percent: bool = False) -> str:
+    """Return the ends of an interval in brackets, or the footnote that says why there is none; empty without either."""
+    ends = bracketed(estimate, lambda end: f"{end:.0%}" if in_percent else f"{end:.2f}")
+    return escape(notes.mark(ends))
+
+
+def note_lines(notes: Footnotes) -> Iterator[str]:
+    """Yield the footnotes of the tables before, a line each."""
+    yield from (f"[dim]{escape(line)}[/dim]" for line in notes.lines())

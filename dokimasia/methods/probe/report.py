@@ -653,10 +653,10 @@ def length(data: ReportData) -> Section | None:
         rows: list[tuple[Sequence[Cell], TableRow[ProbedEvaluator]]] = []
         for row in task.rows():
             if row.figures.length is not None:
-                rows.append(((Span(row.judge, "strong"), strategy(row.evaluator)), row.row))
+                rows.append(((Span(row.judge, "strong"), short(row.evaluator)), row.row))
         if rows:
             about = task.titled("Right answers and errors behind sentences that say nothing")
-            blocks.append(labelled_table(ProbedEvaluator, ("judge", "strategy"), rows, columns, about))
+            blocks.append(labelled_table(ProbedEvaluator, ("judge", "evaluator"), rows, columns, about))
     return Section("length", "The length of an answer", blocks, menu="Length") if blocks else None
 
 

@@ -56,7 +56,7 @@ def ceiling_tables(judges: Mapping[str, CeilingRow]) -> Iterator[Table]:
                 "people among themselves", meaning="of a person from the others: share who said the same, or distance"
             ),
             Column("the judge", meaning="from the same others"),
-            Column("judge less people"),
+            Column("judge minus people"),
             Column("in a person's place", meaning="people won, and whether the judge passes the test", numeric=False),
         ]
         yield Table(columns, rows, "The judge and people against the same panels")

@@ -45,7 +45,7 @@ class HumanCeiling(Value):
     )
     people: Interval = Field(description="of a person from the others")
     judge: Interval = Field(description="of the judge from the same others")
-    difference: Interval = Field(description="judge less people; of distances above 0 is worse")
+    difference: Interval = Field(description="judge minus people; of distances above 0 is worse")
 
 
 class PersonReplaced(Value):
