@@ -325,4 +325,4 @@ async def test_a_retry_takes_limits(at_work: Working, small: Finished) -> None:
         asked = {"kinds": "refused", "max_cost": "-1"}
         reply = await at_work.client.post(f"/runs/{small.run}/{verb}", data=asked, headers=BROWSER)
         assert reply.status_code == 422
-        assert "max_cost: it must be 0 or more" in unescape(reply.text)
+        assert "Max cost: it must be 0 or more" in unescape(reply.text)
