@@ -203,6 +203,13 @@ def test_hints_of_forms_name_fields_and_no_options(method: str) -> None:
         assert hints["blind_below"].startswith("With “Passports”: ")
 
 
+async def test_a_form_begins_with_what_its_method_is_for(client: httpx.AsyncClient) -> None:
+    """The form of a method says in the words of the list of methods what it does, and details are folded."""
+    for method, entry in OWN.items():
+        page = unescape((await client.get(f"/new/{method}")).text)
+        assert f'<p class="lead">{entry.help}</p>' in page
+
+
 async def test_bounds_of_fields_are_written_in_full(client: httpx.AsyncClient) -> None:
     """No bound is in the notation of a programming language."""
     page = (await client.get("/new/evaluate")).text
@@ -319,4 +326,4 @@ async def test_a_retry_takes_limits(at_work: Working, small: Finished) -> None:
         asked = {"kinds": "refused", "max_cost": "-1"}
         reply = await at_work.client.post(f"/runs/{small.run}/{verb}", data=asked, headers=BROWSER)
         assert reply.status_code == 422
-        assert "max_cost: it must be 0 or more" in unescape(reply.text)
+        assert "Max cost: it must be 0 or more" in unescape(reply.text)

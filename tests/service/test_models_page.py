@@ -90,6 +90,9 @@ async def test_every_fault_stands_beside_its_field(tmp_path: Path) -> None:
         unnamed = await at.client.post("/models", data={**wrong, "model": "", "transport": "pigeon"}, headers=BROWSER)
         assert set(faults(unnamed.text)) == {*wrong, "transport"}
         assert beside["api_base"].startswith("“Address of the API” is not an address")
+        plain = await at.client.post("/models", data={"name": "two words", "transport": ""}, headers=BROWSER)
+        opened = [re.findall(r'<details class="group"( open)?>', page.text) for page in (plain, unnamed)]
+        assert opened == [[""], [" open"]]
         empty = await at.client.post("/models", data={"name": "", "model": ""}, headers=BROWSER)
         assert set(faults(empty.text)) == {"name", "model"}
 

@@ -271,6 +271,8 @@ def _form(
     labels = labels_of(groups)
     paragraphs = as_on_pages((method.request.__doc__ or "").strip(), labels).split("\n\n")
     first, *others = (" ".join(paragraph.split()) for paragraph in paragraphs)
+    if method.name in OWN:
+        first, others = OWN[method.name].help, [first, *others]
     return page(
         request,
         "new_run.html",

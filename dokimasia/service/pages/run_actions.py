@@ -5,7 +5,7 @@ from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
-from pydantic import TypeAdapter, ValidationError
+from pydantic import JsonValue, TypeAdapter, ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from dokimasia.errors import ConfigError, InputError
@@ -21,6 +21,7 @@ from dokimasia.service.forms import (
     change_groups,
     defaults_of,
     find_faults,
+    labels_of,
     parse_form,
     texts_of,
     values_of,
@@ -72,8 +73,8 @@ async def cancel(service: TheService, person: Starter, run: str) -> Response:
 async def resume(request: Request, service: TheService, person: Starter, run: str) -> Response:
     """Resume a run, with any other limits and prompts that the form has."""
     form = await texts_of(request)
-    changes = await _request_of_form(service, GoneOn, form, change_groups(GoneOn, form="resume"), _lifted(form))
-    return _redirect_to(await service.runner.resume(service.run(run), changes=changes_in(changes), payer=person.payer))
+    changes = await _changes_of_form(service, form, "resume")
+    return _redirect_to(await service.runner.resume(service.run(run), changes=changes, payer=person.payer))
 
 
 @router.post("/retry")
@@ -83,10 +84,10 @@ async def retry(request: Request, service: TheService, person: Starter, run: str
     kinds = form.get("kinds")
     if not kinds:
         raise ConfigError("no kind of failure is selected: select what to retry")
-    changes = await _request_of_form(service, GoneOn, form, change_groups(GoneOn, form="retry"), _lifted(form))
+    changes = await _changes_of_form(service, form, "retry")
     retried = retryable(",".join(kinds))
     return _redirect_to(
-        await service.runner.resume(service.run(run), changes=changes_in(changes), retry=retried, payer=person.payer)
+        await service.runner.resume(service.run(run), changes=changes, retry=retried, payer=person.payer)
     )
 
 
@@ -231,6 +232,15 @@ async def _request_of_form(
         raise ConfigError("; ".join(f"{name}: {fault}" for name, fault in faults.items()))
     with RequestFiles(service.home, service.data_root).named_as_sent() as places:
         return await run_in_threadpool(read_request, model, {**fields, **extra}, places)
+
+
+async def _changes_of_form(service: Service, form: Mapping[str, list[str]], verb: str) -> dict[str, JsonValue]:
+    """Return the changes to a run's request that a form has; errors name its fields."""
+    groups = change_groups(GoneOn, form=verb)
+    try:
+        return changes_in(await _request_of_form(service, GoneOn, form, groups, _lifted(form)))
+    except InputError as problem:
+        raise ConfigError(as_on_pages(str(problem), labels_of(groups))) from None
 
 
 def _lifted(form: Mapping[str, list[str]]) -> dict[str, None]:
