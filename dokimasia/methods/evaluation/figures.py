@@ -449,9 +449,11 @@ def scores_of(samples: AnsweredSamples, *, seed: int, judged: bool) -> Scores:
         accuracy = strict_accuracy(words, samples.clusters[samples.samples[referenced]].tolist())
     bounds = None
     if judged:
-        known = counts + failed > 0
-        low, high = (total(((sums + end * failed) / (counts + failed))[known]) for end in ATOMS)
-        bounds = mean_bounds(low, high, int(known.sum()))
+        known = np.flatnonzero(counts + failed)
+        low, high = (total((sums + end * failed)[known] / (counts + failed)[known]) for end in ATOMS)
+        bounds = mean_bounds(low, high, len(known))
+    repeated = is_scored & (counts > 1)[samples.samples]
+    by_sample, ends = np.argsort(samples.samples[repeated], kind="stable"), np.cumsum(counts[counts > 1])
     return Scores(
         **coverage(zip(counts.tolist(), failed.astype(np.intp).tolist(), strict=True)),
         strict_accuracy=accuracy,
@@ -459,9 +461,7 @@ def scores_of(samples: AnsweredSamples, *, seed: int, judged: bool) -> Scores:
         bounds=bounds,
         stated=_with_number(samples, samples.stated_shares, (0.0, 1.0), seed=seed),
         stated_score=_with_number(samples, samples.stated_scores, ATOMS, seed=seed),
-        spread=spread(
-            samples.scores[is_scored & (samples.samples == each)].tolist() for each in np.flatnonzero(counts > 1)
-        ),
+        spread=spread(part.tolist() for part in np.split(samples.scores[repeated][by_sample], ends[:-1])),
         failures=failures_by_kind(unscored.values()),
         left_open=left_open(kinds),
         failed_answers=failures_by_kind(kinds),
