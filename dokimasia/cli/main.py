@@ -10,6 +10,7 @@ from typing import TextIO, cast
 
 import click
 
+from dokimasia.cli.interrupts import INTERRUPTED, raise_on_interrupt
 from dokimasia.cli.shared import refuse_remote
 from dokimasia.errors import DokimasiaError
 from dokimasia.runs.catalogue import OWN, plugin_methods
@@ -221,6 +222,7 @@ class LazyGroup(click.Group):
         if name is not None and command is not None:
             remaining = with_service(command, ctx, name, remaining)
             check_once(command, ctx, name, remaining)
+        raise_on_interrupt()  # the verb is loaded, and may have work to put in order
         return name, command, remaining
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -286,7 +288,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         return problem.exit_code
     except click.Abort:
         say("interrupted")
-        return 130
+        return INTERRUPTED
     except DokimasiaError as problem:
         say_error(str(problem))
         return problem.exit_code
