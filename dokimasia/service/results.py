@@ -24,7 +24,7 @@ SOON = 0.7
 """Seconds for which a page waits for figures before it shows that they are being computed."""
 
 
-TWO_MODELS = "dokimasia diff RUN RUN --models A,B"
+TWO_MODELS = "dokimasia diff RUN --models A,B"
 """The command in a report that compares two models of a run, which the service replaces by a link."""
 
 

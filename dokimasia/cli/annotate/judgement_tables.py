@@ -14,6 +14,7 @@ from dokimasia.cli.annotate.tables import (
     rate_text,
 )
 from dokimasia.cli.shared import grid
+from dokimasia.domain.wording import percentage
 from dokimasia.people.judgements.shape import JudgementFigures
 from dokimasia.report.fields import Interval
 from dokimasia.report.figures import MINUS, bracketed, several
@@ -74,7 +75,7 @@ def _against_gold(figures: JudgementFigures) -> Iterator[Table]:
     for name, against in comparisons.items():
         if against is not None:
             lowest = NOTHING if against.same is None or against.same.bounds is None else against.same.bounds.low
-            every = lowest if isinstance(lowest, str) else f"{lowest:.2%}"
+            every = lowest if isinstance(lowest, str) else percentage(lowest, 2)
             table.add_row(escape(name), *agreement_cells(against, every))
     table.caption = "Of all: failures counted as wrong, as published accuracies often are."
     if table.row_count:

@@ -6,6 +6,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from dokimasia.cli.shared import grid
+from dokimasia.domain.wording import percentage
 from dokimasia.people.annotation.agreement import (
     RIGHT_OR_WRONG,
     AnnotationFigures,
@@ -92,7 +93,7 @@ def _place(test: ReplacementTest) -> list[str]:
 
 
 def _mean(value: Interval, *, in_percent: bool) -> str:
-    text = f"{value.mean:.1%}" if in_percent else f"{value.mean:.2f}"
+    text = percentage(value.mean, 1) if in_percent else f"{value.mean:.2f}"
     return f"{text}{ends_text(value, in_percent=in_percent)}".replace("-", MINUS)
 
 
@@ -151,7 +152,7 @@ def _verdicts(measured: MeasureAgreement) -> Table | None:
 
 def rate_text(rate: CountedRate) -> str:
     """Return a share in percent, with its interval."""
-    return NOTHING if rate.share is None else f"{rate.share:.1%}{ends_text(rate, in_percent=True)}"
+    return NOTHING if rate.share is None else f"{percentage(rate.share, 1)}{ends_text(rate, in_percent=True)}"
 
 
 def agreement_cells(against: ValuesCompared, extra: str, *, last: bool = False) -> list[str]:
@@ -215,9 +216,9 @@ def coefficient(estimate: AgreementCoefficient, digits: int = 2) -> str:
 
 def percent(value: float | None) -> str:
     """Return a share, 0 to 1, in percent."""
-    return NOTHING if value is None else f"{value:.0%}"
+    return percentage(value)
 
 
 def ends_text(estimate: Limited, *, in_percent: bool = False) -> str:
     """Return the ends of an interval in brackets; empty without one."""
-    return escape(bracketed(estimate, lambda end: f"{end:.0%}" if in_percent else f"{end:.2f}"))
+    return escape(bracketed(estimate, lambda end: f"{100 * end:.0f}" if in_percent else f"{end:.2f}"))

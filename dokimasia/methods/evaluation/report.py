@@ -202,9 +202,7 @@ def _findings(data: ReportData) -> list[Cell]:
 
 
 def _mean(score: Interval, place: str) -> Cell:
-    limits = _pieces(figures.interval(score, place))
-    between = " of 5 (" if score.low is None else " of 5 (95 % "
-    return figures.score(score.mean, f"{place}/mean"), between, *limits, ")"
+    return figures.score(score.mean, f"{place}/mean"), f"{figures.bracketed(score, '{:.2f}'.format)} of 5"
 
 
 def strict_accuracy_lines(data: ReportData) -> list[Cell]:
@@ -301,7 +299,6 @@ def _lead(data: ReportData, best: str) -> list[Cell]:
         )
         consequence = ": part of the difference below is how much each says, not how correct it is."
         lines.append((*opening, " of the criteria's weight and ", worse, " ", worse_share, consequence))
-    p_text = figures.p_value(pair.adjusted).text
     lines.append(
         (
             "It is ahead of " if pair.sure else "Its lead over ",
@@ -311,11 +308,8 @@ def _lead(data: ReportData, best: str) -> list[Cell]:
             " samples scored for both" if pair.sure else " samples scored for both the difference is ",
             " by " if pair.sure else "",
             Span(figures.signed_text(gap.mean), "strong"),
-            " (" if gap.low is None else " (95 % ",
-            *_pieces(figures.interval(gap, signed=True)),
-            "; adjusted p ",
-            p_text if p_text.startswith("<") else f"= {p_text}",
-            ").",
+            figures.bracketed(gap, figures.signed_text),
+            f" (adjusted {figures.p_text(pair.adjusted)}).",
         )
     )
     return lines
@@ -656,7 +650,7 @@ def _silence(models: Mapping[str, ModelScores]) -> str:
         return ""
     advice = ""
     if len(models) > 1:
-        advice = ", and on the criteria that both models address (dokimasia diff RUN RUN --models A,B)"
+        advice = ", and on the criteria that both models address (dokimasia diff RUN --models A,B)"
     return (
         f"These address less than {figures.share(figures.SPEAKING).text} of the criteria's weight: {', '.join(names)}. "
         f"Their scores fall for what they do not say, right or wrong: compare them by strict accuracy{advice}."
@@ -742,15 +736,9 @@ def _category_cell(category: Scores | None, place: str, *, judged: bool) -> Cell
     score = category.score
     if score is None:
         return figures.NOTHING
-    limits: list[Span] = [figures.no_interval(score)]
-    if score.low is not None and score.high is not None:
-        low = Span(f"{score.low:.1f}", "muted", f"{place}/score/low", score.low)
-        high = Span(f"{score.high:.1f}", "muted", f"{place}/score/high", score.high)
-        limits = [low, Span("–", "muted"), high]
     return (
         figures.score(score.mean, f"{place}/score/mean", tinted=True),
-        Span(" ", "muted"),
-        *limits,
+        Span(figures.bracketed(score, "{:.1f}".format), "muted"),
         Span(" (", "muted"),
         figures.count(category.n_scored, f"{place}/n_scored", tone="muted"),
         Span(")", "muted"),

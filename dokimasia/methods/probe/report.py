@@ -7,6 +7,7 @@ from functools import partial
 from typing import Literal, NamedTuple
 
 from dokimasia.domain.blindspots import EVALUATORS, Evaluator, Paradigm, Task, paradigm_of
+from dokimasia.domain.wording import percentage
 from dokimasia.methods.probe.figures import (
     BY_ANY,
     HIGHER,
@@ -199,7 +200,7 @@ def _gold(gold: GoldJudgements | None, place: str) -> Cell:
 
 
 def _bounds(bounds: Bounds | None, place: str) -> Cell:
-    return figures.NOTHING if bounds is None else f"{100 * bounds.low:.0f} – {100 * bounds.high:.0f} %"
+    return figures.percent_ends(bounds)
 
 
 def _points(difference: Interval | None, place: str, *, sure: bool) -> Cell:
@@ -390,7 +391,7 @@ def _named(measured: Sequence[MeasuredJudge], *, alone: bool = False) -> str:
 
 
 def _percent_text(share: float | None) -> str:
-    return "not measured" if share is None else f"{100 * share:.1f} %"
+    return "not measured" if share is None else percentage(share, 1)
 
 
 def other_ways_of_asking(task: ProbedTask) -> str:

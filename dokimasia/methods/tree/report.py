@@ -271,7 +271,7 @@ def _score_cell(score: NodeScore | None) -> Cell:
         return figures.NOTHING
     cell = [
         _score(score.mean, tinted=True),
-        Span(f"  {figures.limits_text(score, '{:.0f}'.format)}", "muted"),
+        Span(figures.bracketed(score, "{:.0f}".format), "muted"),
     ]
     if score.n < score.held:
         cell.append(Span(f" ({score.n}/{score.held})", "bad"))
@@ -330,7 +330,7 @@ def coloured_by(nodes: Sequence[TreeNode], model: str) -> dict[str, object]:
             texts.append("not asked" if score is None else "no score")
             colours.append(NOT_SCORED)
         else:
-            texts.append(f"{score.mean:.0f} ({figures.limits_text(score, '{:.0f}'.format)})")
+            texts.append(f"{score.mean:.0f}{figures.bracketed(score, '{:.0f}'.format)}")
             colours.append(colour(score.mean))
     return {
         "text": texts,
