@@ -159,7 +159,7 @@ def _check_settings(table: "JsonObject", settings: "Collection[str]") -> None:
     Raises:
         click.BadParameter: a setting does not exist, or `model` is missing.
     """
-    from dokimasia.settings import nearest
+    from dokimasia.domain.wording import nearest
 
     for key in table:
         if key not in settings:

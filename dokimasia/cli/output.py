@@ -417,9 +417,10 @@ def diff(
     if lost := missing_file(names):
         _refuse_missing(backend, lost)
     _refuse_file_options(files)
-    if len(names) < 2 and pair is None:
+    first, second, *_ = [*names, *names]
+    if len(names) == 1 and pair is None:
         raise click.UsageError("name the run to compare with, or two models of this run with --models A,B")
-    _diff_runs(backend, names[0], names[-1], pair=pair, top=top, seed=seed, format=format, as_json=as_json)
+    _diff_runs(backend, first, second, pair=pair, top=top, seed=seed, format=format, as_json=as_json)
 
 
 def _refuse_missing(backend: Backend, name: str) -> None:

@@ -1,5 +1,6 @@
 """Words of messages and sentences: lists that are cut short, percentages, and verbs that agree with a count."""
 
+import difflib
 from collections.abc import Iterable
 
 
@@ -27,6 +28,12 @@ def percentage(share: float | None, digits: int = 0) -> str:
     if share is None:
         return "–"
     return f"{100 * share:.{digits}f} %"
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """Return a "did you mean" with the names closest to a misspelt one; empty if none is close."""
+    matches = difflib.get_close_matches(name, list(names), n=2)
+    return f"; did you mean {' or '.join(map(repr, matches))}?" if matches else ""
 
 
 def is_or_are(count: int) -> str:

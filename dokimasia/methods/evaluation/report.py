@@ -150,6 +150,8 @@ def conclusion(data: ReportData) -> list[Cell]:
     lead = lead_sentences(evaluation.lead, unit="points of 5", measure="mean score", digits=2)
     if strict:
         lead = lead_sentences(evaluation.lead, unit="percentage points", measure="strict accuracy")
+    if _is_tied(evaluation):
+        lead = []  # the first sentence says so
     lines = [first, *lead[:1]]
     incomplete = _coverage_line(data) if data.judged else ""
     if incomplete:
@@ -203,6 +205,15 @@ def _findings(data: ReportData) -> list[Cell]:
 
 def _mean(score: Interval, place: str) -> Cell:
     return figures.score(score.mean, f"{place}/mean"), f"{figures.bracketed(score, '{:.2f}'.format)} of 5"
+
+
+def _is_tied(evaluation: EvaluationFigures) -> bool:
+    """Return whether the best and the next best are equal in strict accuracy, on all answers as on those that both have."""
+    lead = evaluation.lead
+    if lead is None or lead.difference.mean != 0:
+        return False
+    first, second = (evaluation.models[name].strict_accuracy for name in (lead.best, lead.next_best))
+    return first is not None and second is not None and first.share == second.share
 
 
 def strict_accuracy_lines(data: ReportData) -> list[Cell]:

@@ -133,11 +133,11 @@ def _moves(growth: TreeFigures) -> Iterator[Block]:
 
 def _rejections(growth: TreeFigures) -> Iterator[Block]:
     if growth.rejected:
-        yield Paragraph(f"{growth.rejected:,} proposals or lines of the judge were refused, such as:", "warning")
         items: list[Cell] = []
         for rejection in growth.rejections[:MOST_REFUSED]:
             items.append((rejection.what[:80], Span(f": {rejection.reason[:160]}", "muted")))
-        yield Bullets(items)
+        refused = figures.several(growth.rejected, "proposal or line", "proposals or lines")
+        yield Bullets(items, f"Refused: {refused} of the judge, such as:")
 
 
 def section(data: ReportData) -> Section | None:
