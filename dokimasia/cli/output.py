@@ -247,7 +247,7 @@ def charts(backend: Backend, run: str, output: Path, format: str) -> None:
     row = backend.find(run)
     reply = backend.call(operations.results.charts, run=row.id, format=format)
     if left_out := int(reply.headers.get("dokimasia-left-out") or 0):
-        click.echo(f"{several(left_out, 'chart')} can be drawn on the page alone: dokimasia report {row.id}", err=True)
+        say(f"{several(left_out, 'chart')} can be drawn on the page alone: dokimasia report {row.id}")
     _write_folder(backend, output, unzipped(reply.data))
 
 

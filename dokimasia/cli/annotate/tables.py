@@ -40,8 +40,7 @@ def tables(figures: AnnotationFigures) -> Iterator[Table | str]:
             f"{several(len(figures.annotators), 'person', 'people')} (coverage {percent(measured.coverage)}){adjudicated}"
         )
         yield _held_against(measured)
-        if verdicts := _verdicts(measured):
-            yield verdicts
+        yield from _verdicts(measured)
         yield from _measures(measured)
         if measured.chance_corrected is None:
             yield f"[dim]People with each other: none, {measured.absent}[/dim]"
@@ -130,24 +129,25 @@ def _ruled(measured: MeasureAgreement) -> dict[str, JudgeCompared]:
     return {name: rules for name, rules in measured.rules.items() if rules.n}
 
 
-def _verdicts(measured: MeasureAgreement) -> Table | None:
-    """Return the confusion matrices of verdicts with people's labels; None where nothing is compared so."""
-    table = grid(
-        "verdicts of", "n", "right, right", "right, wrong", "wrong, right", "wrong, wrong", "agreement", "sensitivity",
-        "specificity",
-    )  # fmt: skip
+def _verdicts(measured: MeasureAgreement) -> Iterator[Table]:
+    """Yield how verdicts agree with people's labels, as rates and as confusion matrices; nothing if none is compared so."""
+    table = grid("verdicts of", "n", "agreement", "sensitivity", "specificity")
+    matrices = grid("people, verdict", "right, right", "right, wrong", "wrong, right", "wrong, wrong")
     for what, judges in (("", measured.judges), (", decided by rules", _ruled(measured))):
         for name, judge in judges.items():
             if (verdicts := judge.verdicts) is None:
                 continue
             counts = (verdicts.right_right, verdicts.right_wrong, verdicts.wrong_right, verdicts.wrong_wrong)
             rates = map(rate_text, (verdicts.agreement, verdicts.sensitivity, verdicts.specificity))
-            table.add_row(f"{escape(name)}{what}", str(verdicts.n), *map(str, counts), *rates)
+            table.add_row(f"{escape(name)}{what}", str(verdicts.n), *rates)
+            matrices.add_row(f"{escape(name)}{what}", *map(str, counts))
     table.caption = (
-        "right, wrong: people say right, the verdict is wrong. Sensitivity: of what people say is wrong, found wrong; "
-        "specificity: of what they say is right, found right."
+        "Sensitivity: of what people call wrong, the share with the verdict wrong; specificity: of what they call right, the "
+        "share with the verdict right."
     )
-    return table if table.row_count else None
+    matrices.caption = "right, wrong: people say right, and the verdict is wrong."
+    if table.row_count:
+        yield from (table, matrices)
 
 
 def rate_text(rate: CountedRate) -> str:
@@ -220,5 +220,6 @@ def percent(value: float | None) -> str:
 
 
 def ends_text(estimate: Limited, *, in_percent: bool = False) -> str:
-    """Return the ends of an interval in brackets; empty without one."""
-    return escape(bracketed(estimate, lambda end: f"{100 * end:.0f}" if in_percent else f"{end:.2f}"))
+    """Return the ends of an interval in brackets, on one line, or why there are none; empty without either."""
+    text = bracketed(estimate, lambda end: f"{100 * end:.0f}" if in_percent else f"{end:.2f}")
+    return escape(text if estimate.low is None else text.replace(", ", ",\u00a0"))

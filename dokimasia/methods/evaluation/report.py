@@ -204,7 +204,7 @@ def _findings(data: ReportData) -> list[Cell]:
 
 
 def _mean(score: Interval, place: str) -> Cell:
-    return figures.score(score.mean, f"{place}/mean"), f"{figures.bracketed(score, '{:.2f}'.format)} of 5"
+    return figures.score(score.mean, f"{place}/mean"), f" of 5{figures.bracketed(score, '{:.2f}'.format)}"
 
 
 def _is_tied(evaluation: EvaluationFigures) -> bool:
@@ -235,7 +235,7 @@ def strict_accuracy_lines(data: ReportData) -> list[Cell]:
     elif len(best) == len(accuracies):
         verb = " have the same strict accuracy: "
     else:
-        verb = " have the highest strict accuracy, and the same: "
+        verb = " share the highest strict accuracy: "
     lines: list[Cell] = [(*_named(best), verb, *_joined(measured), ".")]
     highest = shares[best[0]]
     ahead: list[str] = []
