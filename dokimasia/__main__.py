@@ -5,6 +5,8 @@ import gc
 import sys
 from collections.abc import Sequence
 
+from dokimasia.cli.interrupts import end_on_interrupt
+
 COLLECT_EVERY = 50_000
 """How many new objects call for a look at the garbage: what a command loads stays, so that looking often finds nothing."""
 
@@ -16,6 +18,7 @@ LACKING = (
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with what it returns; docs/commands.md has the table of exit codes."""
+    end_on_interrupt()
     gc.set_threshold(COLLECT_EVERY)
     atexit.register(gc.freeze)  # else the end of a process with LiteLLM and LangGraph looks for garbage for seconds
     try:
@@ -28,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise
         sys.stderr.write(LACKING.format(name=name))
         code = 2
+    end_on_interrupt()
     sys.exit(code)
 
 

@@ -13,7 +13,7 @@ DokimasiaError
 ├── Unreachable              a model's first calls all fail for its key, its name or its address: the run stops
 ├── StorageError             the home folder: damaged, missing, full
 │   ├── HomeLocked           another process writes here: exit code 2
-│   ├── ImpossibleHome       no folder can be there: exit code 2
+│   ├── ImpossibleHome       no folder can be there, or be written: exit code 2
 │   ├── NewerHome            written by a newer version: exit code 2
 │   └── OlderHome            written by an older version that is not read, or not by readers: exit code 2
 └── Interrupted              stopped by the user; resumable: exit code 130
@@ -161,7 +161,7 @@ class HomeLocked(StorageError):
 
 
 class ImpossibleHome(StorageError):
-    """No home can be made where one was asked for; the message names the place."""
+    """No home can be made where one was asked for, or it may not be opened or written; the message names the place."""
 
     exit_code = 2
 

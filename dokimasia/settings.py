@@ -1,6 +1,5 @@
 """Settings from dokimasia.toml, the home and the environment; the only module that reads the environment."""
 
-import difflib
 import math
 import os
 import re
@@ -18,6 +17,7 @@ from pydantic import ValidationError
 from dokimasia.chat_models import LANGCHAIN, chat_model_spec, check_chat_model, resolved_chat_model
 from dokimasia.domain.call import PEOPLE, ModelRef, ModelSpec, Sampling
 from dokimasia.domain.identity import JsonObject, Value
+from dokimasia.domain.wording import nearest
 from dokimasia.errors import ConfigError
 from dokimasia.log import Redactor, names_secret
 
@@ -487,12 +487,6 @@ def _optional_text(table: Mapping[str, object], key: str, place: str) -> str | N
     if not isinstance(value, str) or not value.strip():
         raise ConfigError(f"{place}: {key} is not a text, or is empty")
     return value
-
-
-def nearest(name: str, names: Iterable[str]) -> str:
-    """Return a "did you mean" with the names closest to a misspelt one; empty if none is close."""
-    matches = difflib.get_close_matches(name, list(names), n=2)
-    return f"; did you mean {' or '.join(map(repr, matches))}?" if matches else ""
 
 
 def _may_be_secret(value: str, is_key: bool) -> bool:

@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from dokimasia.cli.method_verb import verb_of
 from dokimasia.cli.shared import EXISTING_FILE, FILE, common, console, grid, json_option, print_json, reading
+from dokimasia.domain.wording import percentage
 from dokimasia.methods.quality import METHOD as QUALITY
 
 if TYPE_CHECKING:
@@ -83,7 +84,8 @@ def coverage(settings: "Settings", run: str, as_json: bool) -> None:
         out.print(f"run {row.id}: no sample with criteria has a reference answer to compare them with")
         return
     out.print(
-        f"[bold]run {row.id}[/bold] · criteria touch {share:.0%} of the sentences of the references of {len(samples)} samples"
+        f"[bold]run {row.id}[/bold] · criteria touch {percentage(share)} of the sentences of the references of "
+        f"{len(samples)} samples"
     )
     incomplete = [sample for sample in samples if sample.uncovered]
     if not incomplete:
@@ -99,7 +101,7 @@ def coverage(settings: "Settings", run: str, as_json: bool) -> None:
             escape(sample.sample),
             str(sample.criteria),
             str(sample.sentences),
-            f"{sample.share:.0%}",
+            percentage(sample.share),
             escape(sentences),
         )
     out.print(table)

@@ -8,6 +8,7 @@ from rich.markup import escape
 
 from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.shared import EXISTING_FILE, FILE, console, json_option, print_json
+from dokimasia.domain.wording import percentage
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
@@ -103,8 +104,8 @@ def _print(figures: "StandingFigures", where: str) -> None:
     for pair in figures.agreement:
         kappa = "" if pair.kappa is None else f", kappa {pair.kappa:.2f}"
         out.print(
-            f"{' and '.join(pair.people)} decided alike on {pair.share:.0%} of {pair.n} items "
-            f"({pair.low:.0%} to {pair.high:.0%}{kappa}); the same text on {pair.same_text}"
+            f"{' and '.join(pair.people)} decided alike on {percentage(pair.share)} of {pair.n} items "
+            f"({percentage(pair.low)} to {percentage(pair.high)}{kappa}); the same text on {pair.same_text}"
         )
     if figures.reasons is not None:
         from dokimasia.people.checks.blocks import reason_blocks

@@ -11,6 +11,7 @@ import click
 from dokimasia.cli.shared import configured, console, json_option, print_json, reading, redact, shown_path
 from dokimasia.domain.capability import ROOT
 from dokimasia.domain.identity import JsonObject, Value
+from dokimasia.domain.wording import percentage
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
@@ -268,7 +269,7 @@ def _word_blocks(words: "DiagnosisFigures", planted: float) -> "Iterator[Block]"
     yield Paragraph(
         (
             Span("In words", "strong"),
-            f", by {words.judge}, which is planted to get {planted:.0%} of its sentences wrong: "
+            f", by {words.judge}, which is planted to get {percentage(planted)} of its sentences wrong: "
             f"{totals.unverified_at_first} were unverified at first; sent back once, {totals.unverified} of "
             f"{totals.sentences} still are. Figures and comparisons are printed by the program.",
         )

@@ -10,6 +10,7 @@ from typing import TextIO, cast
 
 import click
 
+from dokimasia.cli.interrupts import INTERRUPTED, raise_on_interrupt
 from dokimasia.cli.shared import refuse_remote
 from dokimasia.errors import DokimasiaError
 from dokimasia.runs.catalogue import OWN, plugin_methods
@@ -216,11 +217,12 @@ class LazyGroup(click.Group):
             hint = f"; did you mean {similar[0]!r}?" if similar else ""
             if args[0] in RENAMED:
                 raise click.UsageError(f"`{args[0]}` is called `{RENAMED[args[0]]}` now", ctx)
-            raise click.UsageError(f"no command {args[0]!r}{hint} `dokimasia --help` lists all")
+            raise click.UsageError(f"no command {args[0]!r}{hint}", ctx)
         name, command, remaining = super().resolve_command(ctx, args)
         if name is not None and command is not None:
             remaining = with_service(command, ctx, name, remaining)
             check_once(command, ctx, name, remaining)
+        raise_on_interrupt()  # the verb is loaded, and may have work to put in order
         return name, command, remaining
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -280,13 +282,11 @@ def _run(arguments: Sequence[str] | None) -> int:
         say(problem.format_message())
         return problem.exit_code
     except click.ClickException as problem:
-        context = problem.ctx if isinstance(problem, click.UsageError) else None
-        way_out = "" if context is None else f"; see `{context.command_path} --help`"
-        say_error(f"{problem.format_message().rstrip('.')}{way_out}")
+        say_error(_usage(problem))
         return problem.exit_code
     except click.Abort:
         say("interrupted")
-        return 130
+        return INTERRUPTED
     except DokimasiaError as problem:
         say_error(str(problem))
         return problem.exit_code
@@ -298,3 +298,17 @@ def _run(arguments: Sequence[str] | None) -> int:
         say(crash_report(problem))
         return 1
     return result if isinstance(result, int) else 0
+
+
+def _usage(problem: click.ClickException) -> str:
+    """Return the message of an error of use, with the command whose help shows the way out."""
+    message = problem.format_message().rstrip(".")
+    context = problem.ctx if isinstance(problem, click.UsageError) else None
+    if context is None:
+        return message
+    if isinstance(problem, click.NoSuchOption) and isinstance(context.command, click.Group):
+        message = (
+            f"{context.command_path} has no option {problem.option_name}; write it after the command that takes it"
+        )
+    see = f"`{context.command_path} --help`"
+    return f"{message} See {see}" if message.endswith("?") else f"{message}; see {see}"

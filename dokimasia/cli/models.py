@@ -96,7 +96,7 @@ def command(
         specs = chosen_models(backend.settings, names, simulated=simulated)
         if not specs:
             raise ConfigError(
-                "no model is configured; name one, write [models.NAME] into dokimasia.toml, or --simulated"
+                "no model is configured; name one, write [models.NAME] into dokimasia.toml, or add --simulated"
             )
         checks = asyncio.run(check_models(specs, settings=backend.settings))
         _print_checked(checks, as_json=as_json)
@@ -107,10 +107,10 @@ def command(
     if as_json:
         print_json([model.as_json() for model in models])
     elif not models and backend.remote:
-        click.echo(f"no model is configured in {backend.named}; --simulated lists others")
+        click.echo(f"no model is configured in {backend.named}; --simulated lists the simulated ones")
     elif not models:
         click.echo(
-            "no model is configured; `dokimasia init` writes a commented dokimasia.toml, --simulated lists others"
+            "no model is configured: `dokimasia init` writes a commented dokimasia.toml; --simulated lists the simulated ones"
         )
     else:
         _print_listed(models)
@@ -159,7 +159,7 @@ def _check_settings(table: "JsonObject", settings: "Collection[str]") -> None:
     Raises:
         click.BadParameter: a setting does not exist, or `model` is missing.
     """
-    from dokimasia.settings import nearest
+    from dokimasia.domain.wording import nearest
 
     for key in table:
         if key not in settings:

@@ -248,7 +248,7 @@ def charts(backend: Backend, run: str, output: Path, format: str) -> None:
     row = backend.find(run)
     reply = backend.call(operations.results.charts, run=row.id, format=format)
     if left_out := int(reply.headers.get("dokimasia-left-out") or 0):
-        click.echo(f"{several(left_out, 'chart')} can be drawn on the page alone: dokimasia report {row.id}", err=True)
+        say(f"{several(left_out, 'chart')} can be drawn on the page alone: dokimasia report {row.id}")
     _write_folder(backend, output, unzipped(reply.data))
 
 
@@ -373,7 +373,7 @@ def stream(parts: Iterable[bytes]) -> None:
 
 
 @click.command()
-@click.argument("names", nargs=-1, required=True, metavar="FIRST SECOND [MORE]...")
+@click.argument("names", nargs=-1, required=True, metavar="FIRST [SECOND] [MORE]...")
 @click.option("--models", help="A,B: compare A of FIRST with B of SECOND (default: all models of the same name).")
 @click.option("--top", type=click.IntRange(0), default=10, show_default=True, help="List so many changed samples.")
 @click.option("--seed", type=click.IntRange(0), help="Seed of intervals and tests (default: that of FIRST).")
@@ -394,7 +394,7 @@ def diff(
     """Compare the runs FIRST and SECOND on the samples that both have: SECOND minus FIRST.
 
     Samples are paired by their content. Two judges on the same answers: two runs of the same data. Two models of one
-    run: dokimasia diff RUN RUN --models A,B, which is B minus A.
+    run: dokimasia diff RUN --models A,B, which is B minus A.
 
     Without --models, FIRST as last is the newest run that can be compared, and SECOND as last the newest of its kind
     beside FIRST; `diff last last` compares the two newest of a kind, the older one first.
@@ -418,9 +418,10 @@ def diff(
     if lost := missing_file(names):
         _refuse_missing(backend, lost)
     _refuse_file_options(files)
-    if len(names) < 2:
-        raise click.UsageError("Missing argument 'SECOND'.")
-    _diff_runs(backend, *names, pair=pair, top=top, seed=seed, format=format, as_json=as_json)
+    first, second, *_ = [*names, *names]
+    if len(names) == 1 and pair is None:
+        raise click.UsageError("name the run to compare with, or two models of this run with --models A,B")
+    _diff_runs(backend, first, second, pair=pair, top=top, seed=seed, format=format, as_json=as_json)
 
 
 def _refuse_missing(backend: Backend, name: str) -> None:

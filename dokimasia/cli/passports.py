@@ -19,6 +19,7 @@ from dokimasia.cli.shared import (
     reading,
     say_ratings,
 )
+from dokimasia.domain.wording import percentage
 from dokimasia.report.figures import bracketed, several
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ def _drawn(figures: "CorrectionFigures") -> "Iterator[Table | str]":
             rates_text = f"{sensitivity_text}, specificity {_percent(specificity.share, specificity)}"
             yield f"passport {escape(passport.file)}, {figures.measures[name].what}{rates_text}"
     if mix is not None:
-        shares = ", ".join(f"{escape(name)} {share:.0%}" for name, share in mix.shares.items())
+        shares = ", ".join(f"{escape(name)} {percentage(share)}" for name, share in mix.shares.items())
         count_text = f", counted among {several(mix.errors, 'error')}" if mix.errors is not None else ""
         yield f"mix of errors by {escape(mix.source)}{count_text}: {shares}"
     if human is not None:
@@ -223,7 +224,7 @@ def _rates(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table"
     )
     for name, rates in measure.models.items():
         raw = rates.raw
-        up_to = f", up to {raw.upper:.0%}" if raw.n_undecided else ""
+        up_to = f", up to {percentage(raw.upper)}" if raw.n_undecided else ""
         cells = [
             escape(name),
             f"{raw.n} of {rates.answers}",
@@ -234,7 +235,9 @@ def _rates(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table"
             mixes = rates.over_mixes
             cells += [
                 _percent(rates.by_passport.rate, rates.by_passport),
-                NOTHING if mixes is None or mixes.low == mixes.high else f"{mixes.low:.0%} to {mixes.high:.0%}",
+                NOTHING
+                if mixes is None or mixes.low == mixes.high
+                else f"{percentage(mixes.low)} to {percentage(mixes.high)}",
             ]
         if rates.by_labels is not None:
             labelled = rates.by_labels
@@ -244,7 +247,9 @@ def _rates(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table"
                 _percent(labelled.rate, labelled),
                 _percent(labelled.alone.rate, labelled.alone),
                 NOTHING if labelled.weight is None else f"{labelled.weight:.2f}",
-                NOTHING if labelled.certain is None else f"{labelled.certain.low:.1%} to {labelled.certain.high:.1%}",
+                NOTHING
+                if labelled.certain is None
+                else f"{percentage(labelled.certain.low, 1)} to {percentage(labelled.certain.high, 1)}",
                 f"{labelled.labels} of {rates.raw.n - rates.by_rule}{missing}",
             ]
         table.add_row(*cells)
@@ -340,5 +345,5 @@ def _percent(value: float | None, ends: "Limited", *, signed: bool = False) -> s
     if value is None:
         return "[dim]none[/dim]"
     sign = "+" if signed else ""
-    text = f"{100 * value:{sign}.1f}" + ("" if signed else "%")
+    text = f"{100 * value:+.1f}" if signed else percentage(value, 1)
     return (text + escape(bracketed(ends, lambda end: f"{100 * end:{sign}.0f}"))).replace("-", "−")

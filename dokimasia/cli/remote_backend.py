@@ -18,7 +18,7 @@ from dokimasia.cli.shared import console, refuse_remote, say, with_target_flags
 from dokimasia.client import Client, ClientRun, Event
 from dokimasia.domain.decision import RATED, Action, ChangeReason, CheckItem, Decision
 from dokimasia.domain.identity import JsonObject, Value
-from dokimasia.errors import DecidedMeanwhile, DokimasiaError, InputError, Interrupted, NotFound, Unreachable
+from dokimasia.errors import DecidedMeanwhile, DokimasiaError, InputError, NotFound, Unreachable
 from dokimasia.gateway.events import GatewayEvent, GatewayStats
 from dokimasia.log import printable, unguarded
 from dokimasia.operations.operation import ListPage
@@ -332,7 +332,7 @@ class RemoteBackend:
 
     def _follow(self, begin: Callable[[], ClientRun], request: Invocation) -> RunOutcome:
         """Start a run and show its progress until it ends; Ctrl-C stops it, a second Ctrl-C at once."""
-        from dokimasia.cli.running import ProgressLine
+        from dokimasia.cli.running import ProgressLine, run_interrupted
 
         with ProgressLine() as line:
             run = begin()
@@ -354,17 +354,12 @@ class RemoteBackend:
                             f"{problem}; run {run.id} goes on when it is back, to be watched by: {command}"
                         ) from None
                 if stop_asked.is_set() and ended.status == "interrupted":
-                    raise Interrupted(
-                        f"interrupted; everything finished is kept. Go on with: dokimasia resume {run.id}{self.where}"
-                    )
+                    raise run_interrupted(run.shown.get("name") or run.id, self.where)
         say(line.paid())
         if ended.end == "failed":
             raise DokimasiaError(f"run {run.id} failed: {ended.why}" if ended.why else f"run {run.id} failed")
         if ended.end == "interrupted":
-            raise Interrupted(
-                f"run {run.id} was stopped; everything finished is kept. "
-                f"Go on with: dokimasia resume {run.id}{self.where}"
-            )
+            raise run_interrupted(run.shown.get("name") or run.id, self.where)
         return RunOutcome(ended.run, ended.end, ended.why)  # pyright: ignore[reportArgumentType]
 
 

@@ -139,7 +139,7 @@ def made(request: type[Q], asked: Mapping[str, object], **more: object) -> Q:
         value, name = first["input"], ".".join(map(str, first["loc"][:1]))
         flag = flags_of(name, fields[name])[0]
         if value is None and fields[name].is_required():
-            raise click.UsageError(f"{flag} is needed: {fields[name].description}") from None
+            raise click.UsageError(f"{flag} is missing. {fields[name].description}") from None
         if first["type"] == "too_short":
             raise click.UsageError(f"{flag} names none; name one or more, separated by commas") from None
         if first["type"] == "string_pattern_mismatch":

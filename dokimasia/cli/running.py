@@ -3,19 +3,22 @@
 import asyncio
 import logging
 import os
+import shlex
+import signal
 import sys
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeAlias
 
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as LiveProgress
 from rich.table import Column
 
+from dokimasia.cli.interrupts import end_interrupted
 from dokimasia.cli.outcomes import RunOutcome
 from dokimasia.cli.shared import home_options, say, say_error, stopping_signals
-from dokimasia.errors import Interrupted
+from dokimasia.errors import Interrupted, StorageError
 from dokimasia.gateway.events import GatewayEvent, GatewayStats
 from dokimasia.log import unguarded
 from dokimasia.report.console import PrintableConsole
@@ -25,6 +28,8 @@ from dokimasia.runs.observer import Progress, Speed
 from dokimasia.runs.outcome import End
 from dokimasia.runs.reachability import Stop
 from dokimasia.settings import Settings
+from dokimasia.storage.home import Home
+from dokimasia.storage.naming import Label, labels
 
 if TYPE_CHECKING:
     from dokimasia.runs.lifecycle import RunResult
@@ -66,6 +71,8 @@ class ProgressLine:
         self.run_id = ""
         self.starts = False
         """Whether workers are just being started."""
+        self.begun = False
+        """Whether workers were started, or a model was asked: what an interruption has to put in order."""
         self.standing: Progress | None = None
         self.before = 0.0
         """US dollars that the run had spent on the service before it was resumed there."""
@@ -118,6 +125,7 @@ class ProgressLine:
         if not workers:
             self._speed = Speed()
             return
+        self.begun = True
         where = "this machine, which takes 5 to 30 seconds" if address is None else f"the cluster at {address}"
         say(f"starting {several(workers, 'worker')} by Ray on {where}")
         if address is None and workers > (cores := os.cpu_count() or workers):
@@ -148,6 +156,7 @@ class ProgressLine:
         """Remember reasons of changed limits and of failed tries for the line, and log the event."""
         from dokimasia.log import logger
 
+        self.begun = True
         if event.kind == "limit":
             self._limits[event.endpoint] = event.reason
         elif event.kind == "failed_try":
@@ -225,6 +234,9 @@ EXIT_CODES: dict[End, int] = {"complete": 0, "failures": 3, "spending": 4, "belo
 STARTS = "stopping once Ray has started or let this process in, in some 10 seconds; Ctrl-C again does not shorten that"
 """The message on Ctrl-C while workers are starting."""
 
+NOT_BEGUN = "interrupted before any model was asked; the same command begins again"
+"""The message on Ctrl-C before there is a run to resume, or anything that was sent."""
+
 Work: TypeAlias = "Callable[..., Awaitable[RunResult]]"
 """A function that carries out a run, given `settings`, `observer` and `stop`, and returns a `RunResult`."""
 
@@ -239,6 +251,13 @@ def run_to_end(work: Work, settings: Settings, *, method: str = "run", worker_fl
     """
     stop = Stop()
     interrupts = 0
+
+    def handle_signal(*_: object) -> None:
+        if line.begun:
+            loop.call_soon_threadsafe(interrupt)
+            return
+        line.__exit__()  # gives the terminal its cursor back
+        end_interrupted(NOT_BEGUN)
 
     def interrupt() -> None:
         nonlocal interrupts
@@ -255,23 +274,42 @@ def run_to_end(work: Work, settings: Settings, *, method: str = "run", worker_fl
             with asyncio.Runner() as runner:
                 loop = runner.get_loop()
                 task = asyncio.ensure_future(work(settings=settings, observer=line, stop=stop), loop=loop)
-                for signal_number in stopping_signals():
-                    with suppress(NotImplementedError, RuntimeError, ValueError):
-                        loop.add_signal_handler(signal_number, interrupt)
-                result = loop.run_until_complete(task)
+                with _signals_handled(handle_signal):
+                    result = loop.run_until_complete(task)
         except (Interrupted, KeyboardInterrupt, asyncio.CancelledError) as interruption:
             if isinstance(interruption, asyncio.CancelledError) and not interrupts:
                 raise
             if not line.run_id:
-                raise Interrupted(
-                    "interrupted before anything was sent; the same command begins with it again"
-                ) from None
-            raise Interrupted(
-                f"interrupted; everything finished is kept. "
-                f"Go on with: dokimasia resume {line.run_id}{home_options(settings)}{worker_flags}"
-            ) from None
+                raise Interrupted(NOT_BEGUN) from None
+            raise run_interrupted(_name_of(line.run_id, settings), home_options(settings) + worker_flags) from None
     say(line.paid())
     return result
+
+
+def run_interrupted(run: str, options: str) -> Interrupted:
+    """Return the error of a run that was interrupted: its name, or its id if it has none, and the command that resumes it."""
+    resume = f"dokimasia resume {shlex.quote(run)}{options}"
+    return Interrupted(f"run {run} was interrupted; everything finished is kept. Go on with: {resume}")
+
+
+def _name_of(run: str, settings: Settings) -> str:
+    with suppress(StorageError), Home.open(settings.home, write=False) as home:
+        return labels(home).get(run, Label()).name or run
+    return run
+
+
+@contextmanager
+def _signals_handled(handler: Callable[..., None]) -> Iterator[None]:
+    """Handle the signals that end a command in a `with` block; outside the main thread nothing is changed."""
+    before: dict[int, signal.Handlers | Callable[..., object] | int | None] = {}
+    with suppress(ValueError):
+        for number in stopping_signals():
+            before[number] = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        for number, former in before.items():
+            signal.signal(number, former)
 
 
 def exit_code(outcome: RunOutcome, where: str) -> int:

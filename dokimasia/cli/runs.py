@@ -1,13 +1,15 @@
 """`dokimasia runs`: list the runs of a home; `runs name` renames one, `cancel` stops one, `delete` deletes one."""
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
-from rich.markup import escape
+from rich.padding import Padding
+from rich.text import Text
 
 from dokimasia.cli.backend import Backend, with_backend
-from dokimasia.cli.shared import console, grid, json_option, print_json, say
+from dokimasia.cli.shared import console, json_option, print_json, say
 from dokimasia.domain.wording import shortened
 from dokimasia.report.figures import cost_text, several
 from dokimasia.runs.catalogue import OWN, plugin_methods
@@ -48,24 +50,37 @@ def command(context: click.Context, backend: Backend, tags: tuple[str, ...], met
     if as_json:
         print_json(runs)
         return
-    label_columns = [name for name in ("name", "tags") if any(getattr(run, name) for run in runs)]
-    table = grid("run", *([" and ".join(label_columns)] if label_columns else []), "status", "started", "spent", "what")
-    table.columns[0].no_wrap = True
-    for run in runs:
-        colour = COLOURS[run.status]
-        questions = f" for {several(run.open_questions, 'question')}" if run.status == "waiting" else ""
-        status = f"[{colour}]{run.status}[/{colour}]{questions}"
-        label = " ".join([run.name, *([f"[{', '.join(run.tags)}]"] if run.tags else [])]).strip()
-        started = run.created_at[:16].replace("T", " ")
-        spent = cost_text(None if run.spent.unknown_cost else run.spent.cost, run.spent.cost)
-        cells = [*([label] if label_columns else []), status, started, spent, _what(run)]
-        table.add_row(run.id, *(cell if cell is status else escape(cell) for cell in cells))
     method_text = f" of the method {method}" if method else ""
     tag_text = f" with the tag {' and '.join(tags)}" if tags else ""
-    console().print(table if runs else f"no runs{method_text + tag_text or ' yet'} in {backend.named}")
+    if runs:
+        _print_runs(runs)
+    else:
+        console().print(f"no runs{method_text + tag_text or ' yet'} in {backend.named}")
     for run in runs:
         if run.why:
             click.echo(f"run {run.id}: {run.why}")
+
+
+def _print_runs(runs: "Sequence[RunShown]") -> None:
+    """Print a line for each run, and below it the command that asks for the same."""
+    titles = ["run", "name and tags", "status", "started", "spent"]
+    rows: list[list[str]] = []
+    for run in runs:
+        questions = f" for {several(run.open_questions, 'question')}" if run.status == "waiting" else ""
+        tags = f"[{', '.join(run.tags)}]" if run.tags else ""
+        started = run.created_at[:16].replace("T", " ")
+        spent = cost_text(None if run.spent.unknown_cost else run.spent.cost, run.spent.cost)
+        rows.append([run.id, f"{run.name} {tags}".strip(), f"{run.status}{questions}", started, spent])
+    widths = [max(map(len, cells)) for cells in zip(titles, *rows, strict=True)]
+    out = console()
+    out.print("   ".join(title.ljust(width) for title, width in zip(titles, widths, strict=True)), style="bold")
+    for run, row in zip(runs, rows, strict=True):
+        line = Text()
+        for title, cell, width in zip(titles, row, widths, strict=True):
+            line.append(cell, COLOURS[run.status] if title == "status" else "").append(" " * (width - len(cell) + 3))
+        line.rstrip()
+        out.print(line)
+        out.print(Padding(Text(_what(run), "dim"), (0, 0, 0, 4), expand=False))
 
 
 def _what(run: "RunShown") -> str:

@@ -127,8 +127,9 @@ def schema(method: str | None) -> None:
 
     A field that is not required is left out where there is nothing to say.
     """
+    from dokimasia.domain.wording import nearest
     from dokimasia.people.passports import schema as passport_schema
-    from dokimasia.runs.catalogue import method_named
+    from dokimasia.runs.catalogue import OWN, method_named, plugin_methods
     from dokimasia.runs.figure_models import figures_schema, methods_with_schema
 
     if method == PASSPORT:
@@ -147,6 +148,10 @@ def schema(method: str | None) -> None:
             raise ConfigError(
                 f"no method {method!r}, which is what runs of {named_method!r} are called: `dokimasia schema {named_method}`"
             )
+        names = [*OWN, *plugin_methods()]
+        if method not in names:
+            hint = nearest(method, [*names, PASSPORT]) or ";"
+            raise ConfigError(f"no method is called {method!r}{hint} `dokimasia schema` lists all")
         print_json(figures_schema(method_named(method)))
         return
     for method_shown in methods_with_schema():

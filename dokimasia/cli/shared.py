@@ -258,13 +258,13 @@ def console() -> "PrintableConsole":
 
 
 def grid(*names: str) -> "Table":
-    """Return an empty table with these columns, whose texts wrap if the terminal is narrow."""
+    """Return an empty table with these columns, whose texts wrap if the terminal is narrow; words of titles stay whole."""
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, caption_justify="left")
     for name in names:
-        table.add_column(name, overflow="fold")
+        table.add_column(name, overflow="fold", min_width=max(map(len, name.split()), default=0))
     return table
 
 

@@ -13,12 +13,12 @@ from dokimasia import operations
 from dokimasia.client.connection import PATIENCE, Connection, Event, events, pause
 from dokimasia.client.files import named, paths_of, request_sent, sent
 from dokimasia.domain.identity import JsonObject
+from dokimasia.domain.wording import nearest
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.operations.operation import FileReply, ListPage, operation_of, read_reply
 from dokimasia.runs.catalogue import OWN, method_named, plugin_methods
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.requests import Invocation, RunRequest
-from dokimasia.settings import nearest
 from dokimasia.storage.runs import RunStatus
 
 AT_WORK = frozenset({"queued", "running"})

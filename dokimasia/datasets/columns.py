@@ -6,6 +6,8 @@ import re
 import string
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +27,8 @@ OTHER_NAMES: Mapping[str, str] = {
 """Common other names for the fields of a sample."""
 
 MOST_SHOWN = 8
+CLOSE = 0.8
+"""Similarity from which a name counts as a misspelling of a field."""
 
 
 class Columns(NamedTuple):
@@ -303,6 +307,27 @@ def _meta(values: Mapping[str, object], columns: Columns, faults: list[RowFault]
     return {**meta, **others}
 
 
+@lru_cache
+def intended_field(name: str, missing: tuple[str, ...]) -> str | None:
+    """Return the field of a sample that a column's name is a misspelling, or another usual name, of; only a missing one.
+
+    Examples:
+        >>> intended_field("refrence_answer", ("reference_answer", "category"))
+        'reference_answer'
+        >>> intended_field("Label", ("reference_answer",)), intended_field("source", ("reference_answer",))
+        ('reference_answer', None)
+    """
+    spelling = _spelling(name)
+    for field in missing:
+        if spelling in OTHER_NAMES.get(field, "").split():
+            return field
+    return next(iter(get_close_matches(spelling, missing, n=1, cutoff=CLOSE)), None)
+
+
+def _spelling(name: str) -> str:
+    return name.casefold().replace(" ", "_").replace("-", "_")
+
+
 def suggestion(fields: Mapping[str, object], known: Collection[str]) -> str:
     """Return a hint on a row's unknown fields, and on the fields that they may stand for; empty if there are none.
 
@@ -317,7 +342,7 @@ def suggestion(fields: Mapping[str, object], known: Collection[str]) -> str:
     others = sorted({*map(str, fields), *map(str, inside)} - {*known})
     if not others:
         return ""
-    spellings = {name.casefold().replace(" ", "_").replace("-", "_"): name for name in reversed(others)}
+    spellings = {_spelling(name): name for name in reversed(others)}
     intended: dict[str, str] = {}
     for field, names in OTHER_NAMES.items():
         if fields.get(field) is not None or (field == "image" and fields.get("images") is not None):

@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import starmap
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, NamedTuple, Unpack
 
+from dokimasia.datasets.columns import intended_field
 from dokimasia.datasets.formats import FOLDER, Reader, format_of, with_mapping
 from dokimasia.datasets.lines import Problem, message_of, read_rows
 from dokimasia.datasets.samples import ReadingOptions, samples_of
@@ -147,6 +149,7 @@ def check(
     statistics = StatisticsCounter()
     categories: Counter[str] = Counter()
     names: dict[str, list[str]] = {}
+    unread: dict[tuple[str, str], list[str]] = {}
     fingerprint = digest("data/1", [])
     for sample in open_dataset(path, mapping=mapping, **how):
         if isinstance(sample, Problem):
@@ -164,6 +167,8 @@ def check(
         images.update(image.sha256 for image in sample.images)
         categories.update([] if sample.category is None else [sample.category])
         names.setdefault(sample.digest, []).append(sample.id)
+        for columns in _unread(sample):
+            unread.setdefault(columns, []).append(sample.id)
         remarks += _remarks(sample)
     twins = [
         Remark("same-content", tuple(ids), f"{' and '.join(map(repr, ids[:5]))}{_more(ids)} are the same sample")
@@ -177,7 +182,7 @@ def check(
         statistics=statistics.statistics(),
         images=len(images),
         categories=dict(sorted(categories.items())),
-        remarks=(*twins, *remarks),
+        remarks=(*twins, *starmap(_misnamed, unread.items()), *remarks),
     )
 
 
@@ -199,6 +204,26 @@ def plain_report(data: Path, name: str, report: DataReport) -> JsonObject:
         "problems": [problem._asdict() for problem in report.problems],
         "warnings": [remark._asdict() for remark in remarks],
     }
+
+
+def _unread(sample: Sample) -> Iterator[tuple[str, str]]:
+    """Yield the names of columns that nothing reads, each with the missing field that it may stand for."""
+    present = {
+        "reference_answer": sample.reference_answer is not None,
+        "choices": bool(sample.choices),
+        "category": sample.category is not None,
+        "image": bool(sample.images),
+    }
+    missing = tuple(field for field, is_present in present.items() if not is_present)
+    for name in sample.meta:
+        if (field := intended_field(name, missing)) is not None:
+            yield name, field
+
+
+def _misnamed(columns: tuple[str, str], ids: Sequence[str]) -> Remark:
+    name, field = columns
+    text = f"{name!r} is no field of a sample, and nothing reads it (rows: {len(ids):,}): did you mean {field!r}?"
+    return Remark("unread-field", tuple(ids), text)
 
 
 def _remarks(sample: Sample) -> Iterator[Remark]:

@@ -93,7 +93,7 @@ def samples_of(
         else:
             yield from sample
     if good == 0 and limit != 0:
-        yield Problem(0, None, f"{path}: no usable sample in it", "empty")
+        yield Problem(0, None, f"{path}: no usable sample in it; docs/data.md shows what a row has", "empty")
 
 
 def _optional_text(value: object) -> str | None:

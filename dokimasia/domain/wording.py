@@ -1,5 +1,6 @@
-"""Words of messages and sentences: lists that are cut short, and verbs that agree with a count."""
+"""Words of messages and sentences: lists that are cut short, percentages, and verbs that agree with a count."""
 
+import difflib
 from collections.abc import Iterable
 
 
@@ -15,6 +16,24 @@ def shortened(names: Iterable[str], most: int) -> str:
     if len(every) > most:
         return f"{text}, …"
     return text
+
+
+def percentage(share: float | None, digits: int = 0) -> str:
+    """Return a share in percent with the given number of decimals; a dash if there is none.
+
+    Examples:
+        >>> percentage(0.5), percentage(0.295, 1), percentage(None)
+        ('50 %', '29.5 %', '–')
+    """
+    if share is None:
+        return "–"
+    return f"{100 * share:.{digits}f} %"
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """Return a "did you mean" with the names closest to a misspelt one; empty if none is close."""
+    matches = difflib.get_close_matches(name, list(names), n=2)
+    return f"; did you mean {' or '.join(map(repr, matches))}?" if matches else ""
 
 
 def is_or_are(count: int) -> str:

@@ -46,8 +46,8 @@ class JudgeCheckRequest(RunRequest):
 
     judge: Annotated[str, Option(argument=True, models=True)]
     data: Annotated[Path, Option(metavar="RUN|FILE", read=run_or_file)] = Field(
-        description="Data with right answers, in which --perturber plants errors; without it planted errors: a run of perturb, "
-        "or a file or folder of perturbations."
+        description="With --perturber: data with right answers, in which it plants errors. Else: planted errors, as a run of "
+        "perturb, or a file or folder of perturbations."
     )
     perturber: Annotated[str | None, Option(models=True)] = Field(
         default=None, description="Who plants the errors: best a model of another maker than the judge."

@@ -6,6 +6,7 @@ from pydantic import BaseModel, Field
 
 from dokimasia.domain.call import Capability, Sampling, Weights
 from dokimasia.domain.identity import JsonObject
+from dokimasia.domain.wording import nearest
 from dokimasia.endpoints.added import add_model, remove_model
 from dokimasia.endpoints.models import KeyListed, ModelListed, chosen_models, list_models
 from dokimasia.errors import NotFound
@@ -190,7 +191,8 @@ def one_prompt(context: OperationContext, name: str) -> PromptText:
     """Show a prompt with its text."""
     names = default_library().names()
     if name not in names:
-        raise NotFound(f"no prompt is called {name[:80]!r}; there are: {', '.join(names)}")
+        hint = nearest(name, names) or ";"
+        raise NotFound(f"no prompt is called {name[:80]!r}{hint} `dokimasia prompts` lists all")
     return PromptText(**_prompt_shown(name).model_dump(), text=shipped_text(name))
 
 

@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 
 from dokimasia.domain.identity import Value
 from dokimasia.domain.user_yaml import read_user_yaml
+from dokimasia.domain.wording import nearest
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.prompts.composing import LOADER, composed
 
@@ -143,9 +144,7 @@ class PromptLibrary:
         if replaced is None:
             if more:
                 return
-            raise ConfigError(
-                f"{path}: replaces nothing: no prompt is called {prompt.name!r}; there are: {', '.join(self.names())}"
-            )
+            raise ConfigError(f"{path}: replaces nothing: {self._unknown(prompt.name)}")
         if prompt.inputs != replaced.inputs:
             raise ConfigError(
                 f"{path}: takes other inputs than the prompt {prompt.name!r} that it replaces, which takes "
@@ -159,8 +158,12 @@ class PromptLibrary:
             ConfigError: if there is none.
         """
         if name not in self._prompts:
-            raise ConfigError(f"no prompt is called {name!r}; there are: {', '.join(sorted(self._prompts))}")
+            raise ConfigError(self._unknown(name))
         return self._prompts[name]
+
+    def _unknown(self, name: str) -> str:
+        hint = nearest(name, self._prompts) or ";"
+        return f"no prompt is called {name!r}{hint} `dokimasia prompts` lists all"
 
     def names(self) -> list[str]:
         """The prompts' names, sorted."""

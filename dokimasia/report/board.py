@@ -161,12 +161,12 @@ def _conclusion(board: Board) -> list[Cell]:
         size = _figure(board, ranked[best].mean, f"/models/{best}/mean")
         pieces = size if isinstance(size, tuple) else (size,)
         measured = f" has the highest {board.measured} on {where}: "
-        unit = " percent." if board.measure == "accuracy" else "."
-        sentences.append((Span(best, "strong"), measured, *pieces, unit))
+        unit = " %" if board.measure == "accuracy" else ""
+        sentences.append((Span(best, "strong"), measured, pieces[0], unit, *pieces[1:], "."))
         others = [name for name in first if name != best]
         if others:
             may = figures.in_words(others) if len(others) <= 3 else f"{len(others)} other models"
-            sentences.append(f"That it is first is not certain: {may} may be, too.")
+            sentences.append(f"It is not certain to be first: {may} may be as good or better.")
         else:
             sentences.append(f"It is first of {len(ranked)} models with 95 % confidence.")
     incomplete = len(board.models) - len(ranked)

@@ -517,7 +517,7 @@ def difference_cells(means: ComparedMeans, percent: bool = False, *, adjusted: f
 
     tone, limits = direction_of(measured, adjusted) or "strong", no_interval(gap)
     if gap.low is not None and gap.high is not None:
-        limits = f"{signed(gap.low)} to {signed(gap.high)}{allowing(gap).text}"
+        limits = f"{signed(gap.low)}, {signed(gap.high)}{allowing(gap).text}"
     p_value = _p_text(measured.p_value, measured.exact)
     return [mean(measured.first), mean(measured.second), Span(signed(gap.mean), tone), limits, p_value]
 
@@ -533,7 +533,7 @@ def _silence(pair: ScoreComparison) -> str:
     return (
         f"{names[0]} addresses {spoken(coverage.first).text} of the criteria's weight and {names[1]} "
         f"{spoken(coverage.second).text}, so their scores also say how much each says: go by strict accuracy, and by the score "
-        "on the criteria that both address"
+        "on the criteria that both address."
     )
 
 

@@ -38,11 +38,9 @@ def lead_sentences(
     low = lead.difference.low
     sure = lead.p_value <= figures.SURE and (low is None or low > 0)
     difference = figures.measured(lead.difference, f"{place}/difference", digits=digits, ends=digits, signed=not sure)
-    p_text = figures.p_value(lead.p_value).text
-    p_text = f"p {p_text}" if p_text.startswith("<") else f"p = {p_text}"
     number, *limits = spans(difference)
     best, next_best = Span(lead.best, "strong"), Span(lead.next_best, "strong")
-    size = (number, f" {unit}", *limits, f" {where} ({p_text})")
+    size = (number, f" {unit}", *limits, f" {where} ({figures.p_text(lead.p_value)})")
     if sure and lead.reversible:
         return [(best, " is ahead of ", next_best, " by ", *size, ", but undecided answers could reverse this.")]
     if sure:

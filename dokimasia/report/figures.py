@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
+from dokimasia.domain.wording import percentage
 from dokimasia.report.blocks import Cell, Column, Span, Tone
 from dokimasia.report.fields import CountedRate, Interval, Limited, ScoredCounts, Share, StrictShare, Used, pointer
 
@@ -121,10 +122,10 @@ def share(value: float | None, place: str = "") -> Span:
     """Return a share in percent; only 1 is shown as 100 %, and only 0 as 0 %."""
     if value is None:
         return NOTHING
-    text = f"{value:.0%}"
-    if (text == "100%" and value < 1) or (text == "0%" and value > 0):
-        text = f"{value:.1%}" if 0.001 <= value <= 0.999 else ("> 99.9%" if value > 0.5 else "< 0.1%")
-    return Span(text.replace("%", " %"), "", place, value)
+    text = percentage(value)
+    if (text == "100 %" and value < 1) or (text == "0 %" and value > 0):
+        text = percentage(value, 1) if 0.001 <= value <= 0.999 else ("> 99.9 %" if value > 0.5 else "< 0.1 %")
+    return Span(text, "", place, value)
 
 
 def spoken(value: float | None, place: str = "") -> Span:
@@ -132,8 +133,8 @@ def spoken(value: float | None, place: str = "") -> Span:
     if value is None or value >= SPEAKING:
         return share(value, place)
     digits = next((decimals for decimals in range(3) if round(value, decimals + 2) < SPEAKING), None)
-    text = f"< {SPEAKING:.0%}" if digits is None else f"{value:.{digits}%}"
-    return Span(text.replace("%", " %"), "", place, value) if digits != 0 else share(value, place)
+    text = f"< {percentage(SPEAKING)}" if digits is None else percentage(value, digits)
+    return Span(text, "", place, value) if digits != 0 else share(value, place)
 
 
 def cost(value: float | None, place: str = "", *, known: float | None = None) -> Span:
@@ -174,6 +175,12 @@ def p_value(value: float | None, place: str = "") -> Span:
         return NOTHING
     text = "< 0.001" if value < 0.001 else f"{value:.3f}"
     return Span(text, "strong" if value <= SURE else "", place, value)
+
+
+def p_text(value: float | None) -> str:
+    """Return a p-value in words, as `p = 0.017` or `p < 0.001`."""
+    text = p_value(value).text
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
 def scored_of(counts: ScoredCounts, place: str) -> Cell:
@@ -275,9 +282,16 @@ def outer_of(figure: StrictShare) -> str:
 
 def percent_bounds(figure: Share | StrictShare | None) -> Cell:
     """Return the bounds of a share: if none, or all, of the unknown trials were hits."""
-    if figure is None or figure.bounds is None:
+    return NOTHING if figure is None else percent_ends(figure.bounds)
+
+
+def percent_ends(measured: Limited | None) -> Cell:
+    """Return the ends of an interval or of bounds of a share in percent, as `46 – 70 %`."""
+    if measured is None:
         return NOTHING
-    return f"{100 * figure.bounds.low:.0f} – {100 * figure.bounds.high:.0f} %"
+    if measured.low is None or measured.high is None:
+        return no_interval(measured)
+    return f"{100 * measured.low:.0f} – {percentage(measured.high)}"
 
 
 def bar(score: Interval | None) -> Cell:

@@ -9,7 +9,8 @@ from dokimasia.report.blocks import Block, Cell, Paragraph, Table, spans
 from dokimasia.report.fields import Interval
 from dokimasia.report.figures import ALLOWING, NO_INTERVAL, SURE
 
-_MARKED = re.compile(rf"{NO_INTERVAL}(?P<reason>[^\[\]()]+)|{ALLOWING}")
+_ALLOWING = ALLOWING.replace(" ", r"\s")  # also where no line may break
+_MARKED = re.compile(rf"{NO_INTERVAL}(?P<reason>[^\[\]()]+)|{_ALLOWING}")
 _THIN = re.compile(
     r"(?P<details>[\d,]+ clusters (?:at the ceiling|at the floor|nearly alike): "
     r"the effective number that differ from the median is [\d.]+, at least [\d.]+ are needed)"

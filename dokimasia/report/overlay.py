@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from dokimasia.domain.criterion import Box, Criterion
 from dokimasia.domain.look import Look
+from dokimasia.domain.wording import percentage
 from dokimasia.report.data import Picture
 from dokimasia.report.drawing import WIDTH, escape
 
@@ -66,8 +67,7 @@ def region_text(criterion: Criterion, images: int) -> str:
 
 def box_text(box: Box) -> str:
     """Return a box as percentages of width and height from the upper left."""
-    text = f"{box.x0:.0%} to {box.x1:.0%} across, {box.y0:.0%} to {box.y1:.0%} down"
-    return text.replace("%", " %")
+    return f"{percentage(box.x0)} to {percentage(box.x1)} across, {percentage(box.y0)} to {percentage(box.y1)} down"
 
 
 def look_text(look: Look, images: Sequence[str]) -> str:

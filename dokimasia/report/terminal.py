@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from rich import box
 from rich.console import Console
+from rich.rule import Rule
 from rich.segment import Segment, Segments
 from rich.table import Table as Grid
 from rich.text import Text
@@ -170,7 +171,8 @@ def draw_blocks(out: Console, blocks: Sequence[Block], *, redact: Redact = str, 
                 out.print(Text(printable(redact(about)), style="dim"))
             case Texts(items, raw):
                 for title, text in items:
-                    out.print(Text("\n").append_text(_text(title, redact)))
+                    out.print()
+                    out.print(Rule(Text("── ", "dim").append_text(_text(title, redact)), style="dim", align="left"))
                     _print(out, Text(printable(redact(text))), soft_wrap=raw)
             case Chart() | Browser() | Only():
                 continue

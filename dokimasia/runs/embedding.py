@@ -12,6 +12,7 @@ from typing_extensions import Unpack
 from dokimasia.agents import PromptLibrary
 from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.ports import BlobStore, Ledger, Transport, ValueStore
+from dokimasia.domain.wording import nearest
 from dokimasia.errors import ConfigError, faults_of
 from dokimasia.gateway.budget import Budget
 from dokimasia.gateway.gateway import ModelGateway
@@ -30,7 +31,7 @@ from dokimasia.runs.services import (
     transports_of_run,
 )
 from dokimasia.runs.wording import errors_in_python
-from dokimasia.settings import Settings, load_settings, nearest, resolve_model
+from dokimasia.settings import Settings, load_settings, resolve_model
 from dokimasia.storage.content.blobs import MemoryBlobs
 from dokimasia.storage.content.reduced import ReducedImages
 from dokimasia.storage.home import Home

@@ -234,7 +234,9 @@ class Method(Generic[Q, P]):
             ConfigError: the models of plan or request changed, so that they cannot be read any more.
         """
         if run.method != self.name:
-            raise NotFound(f"run {run.id} is of kind {run.method!r}, not {self.title}")
+            raise NotFound(
+                f"run {run.id} is of kind {run.method!r}, not {self.title}; `dokimasia runs --method {self.name}` lists those"
+            )
         try:
             return run.plan_as(self.plan), stored_request(self.request, run.request)
         except ValidationError as error:

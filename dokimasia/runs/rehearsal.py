@@ -14,9 +14,12 @@ from dokimasia.domain.call import CallResult, Chat, ModelCall, ModelSpec
 from dokimasia.domain.judgement import OPEN_KINDS
 from dokimasia.domain.question import Aid
 from dokimasia.domain.sample import ImageRef, Sample
+from dokimasia.domain.wording import is_or_are
 from dokimasia.errors import CallFailed, StorageError
 from dokimasia.log import logger
+from dokimasia.report.figures import in_words
 from dokimasia.runs.estimate import Estimate
+from dokimasia.runs.figures import simulated_names
 from dokimasia.runs.ledger_gateway import LedgerGateway, has_calls
 from dokimasia.runs.method import AnyMethod, Method
 from dokimasia.runs.observer import SilentObserver
@@ -70,7 +73,24 @@ async def admit(method: Method[Q, P], request: Q, session: Session) -> Accepted[
         request = request.model_copy(update={"data": data})
     accepted = await method.admit(request, session)
     accepted = replace(accepted, request=accepted.request or request)
-    return replace(accepted, estimate=await followed_estimate(method, request, session, accepted))
+    estimate = await followed_estimate(method, request, session, accepted)
+    notes = await asyncio.to_thread(lambda: (*estimate.notes, *_unseen(session, accepted)))
+    return replace(accepted, estimate=estimate.model_copy(update={"notes": notes}))
+
+
+def _unseen(session: Session, accepted: Accepted[RunPlan]) -> Iterator[str]:
+    """Yield a note if a run asks simulated models about pictures that are not of their world; a dry run keeps no pictures."""
+    simulated = simulated_names(accepted.plan.models.values())
+    samples = [sample for sample in (accepted.first, *accepted.samples[:1]) if sample is not None and sample.images]
+    if not simulated or not samples or session.dry:
+        return
+    from dokimasia.simulation.picture import read_metadata
+
+    if not any(read_metadata(session.opened.blobs.get(image.sha256)) for image in samples[0].images):
+        yield (
+            f"{in_words(simulated)} {is_or_are(len(simulated))} simulated and can see nothing in these pictures, only in those "
+            "that `dokimasia sim make` paints: these figures mean nothing; name real models with --judge and --models"
+        )
 
 
 async def followed_estimate(

@@ -12,6 +12,7 @@ from dokimasia.agents import PromptLibrary
 from dokimasia.chat_models import LANGCHAIN, chat_model_for, keeping_identity
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.ports import Transport
+from dokimasia.domain.wording import nearest
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.budget import Budget
 from dokimasia.gateway.gateway import ModelGateway
@@ -24,7 +25,7 @@ from dokimasia.log import Redactor
 from dokimasia.plugins import transports_for
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.reachability import FailFastGateway, Stop, home_gone, unless_stopped, watch_home
-from dokimasia.settings import Settings, api_key, nearest
+from dokimasia.settings import Settings, api_key
 from dokimasia.storage.content.reduced import ReducedImages
 from dokimasia.storage.decisions import import_filed
 from dokimasia.storage.home import Home

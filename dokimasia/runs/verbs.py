@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from dokimasia.domain.identity import JsonObject
+from dokimasia.domain.wording import nearest
 from dokimasia.errors import InputError, faults_of
 from dokimasia.graphs.blocking import block_on
 from dokimasia.prompts import PromptLibrary
@@ -21,7 +22,6 @@ from dokimasia.runs.method import Method
 from dokimasia.runs.plans import RunPlan
 from dokimasia.runs.requests import Invocation, RunRequest, fields_in_order, kind_of, option_of
 from dokimasia.runs.wording import arguments_of, errors_in_python
-from dokimasia.settings import nearest
 
 Q = TypeVar("Q", bound=RunRequest)
 P = TypeVar("P", bound=RunPlan)

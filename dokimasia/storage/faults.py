@@ -5,7 +5,7 @@ import shutil
 import sqlite3
 from pathlib import Path
 
-from dokimasia.errors import InputError, StorageError
+from dokimasia.errors import ImpossibleHome, InputError, StorageError
 
 _NEXT_TO_NOTHING = 256 * 1024
 _BY_NUMBER = {
@@ -55,7 +55,8 @@ def storage_error(error: sqlite3.Error | OSError, *, path: Path, doing: str) -> 
     kind = _kind(error)
     if kind == "disk" and _is_full(path):
         kind = "full"
-    return StorageError(f"{path}: {message} (while {doing}); {_WAY_OUT[kind]}.")
+    text = f"{path}: {message} (while {doing}); {_WAY_OUT[kind]}."
+    return ImpossibleHome(text) if kind == "forbidden" else StorageError(text)
 
 
 class wrap_sqlite_errors:

@@ -156,12 +156,12 @@ def _mount(*arguments: str) -> None:
 def test_a_read_only_home_is_read_and_refuses_to_be_written(
     read_only: Path, small_world: Path, one_error: Lines, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What is there is shown; writing is exit code 1 and a line that names the place and --home."""
+    """What is there is shown; writing is exit code 2 and a line that names the place and --home."""
     assert run(["runs", "--home", str(read_only), "--json"]) == 0
     (shown,) = json.loads(capsys.readouterr().out)
     assert run(["show", shown["id"], "--home", str(read_only), "--json"]) == 0
     capsys.readouterr()
-    assert run(evaluating(small_world, read_only, "--fresh")) == 1
+    assert run(evaluating(small_world, read_only, "--fresh")) == 2
     said = one_error()
     assert str(read_only) in said
     assert "--home" in said

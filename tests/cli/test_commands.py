@@ -56,7 +56,11 @@ def test_without_what_it_needs_it_says_so(tmp_path: Path) -> None:
 def test_a_misspelt_verb_is_answered_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     """A typo costs one line and exit code 2."""
     assert run(["evalaute"]) == 2
-    assert "did you mean 'evaluate'?" in capsys.readouterr().err
+    assert capsys.readouterr().err == "error: no command 'evalaute'; did you mean 'evaluate'? See `dokimasia --help`\n"
+    assert run(["evaluate", "data.jsonl", "--jugde", "J"]) == 2
+    assert "Did you mean '--judge'? See `dokimasia evaluate --help`" in capsys.readouterr().err
+    assert run(["--home", "home", "runs"]) == 2
+    assert "dokimasia has no option --home; write it after the command that takes it" in capsys.readouterr().err
 
 
 def distance(planted: float, measured: float, figure: dict[str, float]) -> float:

@@ -205,7 +205,7 @@ def test_labels_that_say_the_kind_of_error_are_a_mix(place: Place, printed: Prin
     )
     given = mix(tmp_path / "mix.json", shares={"entity_substitution": 1})
     lines = printed(place, "--passport", file, "--mix", given, "--human", shifted)["warnings"]
-    assert any("75% of its weight would have to move" in line for line in lines)
+    assert any("75 % of its weight would have to move" in line for line in lines)
     assert any("than those of the given mix" in line for line in lines)
     equal = mix(tmp_path / "equal.json", counts={"VG": 30, "VR": 31})
     assert printed(place, "--passport", file, "--mix", equal)["warnings"] == []
@@ -375,7 +375,7 @@ def test_labels_of_one_category_are_no_random_draw(
     kept = [line for line in path.read_text().splitlines() if categories[json.loads(line)["id"]] == rarest]
     path.write_text("\n".join(kept) + "\n")
     figures = printed(place, "--human", path)
-    assert any("no random draw: 100% of them" in line for line in figures["warnings"])
+    assert any("no random draw: 100 % of them" in line for line in figures["warnings"])
     for one in figures["measures"]["right"]["models"].values():
         assert one["by_labels"]["rate"] is one["by_labels"]["weight"] is one["by_labels"]["alone"]["rate"] is None
     capsys.readouterr()

@@ -100,7 +100,11 @@ def test_diff_of_two_judges_and_of_two_models(verb: Verb, evaluated: str) -> Non
     found = json.loads(out)
     assert found["pairs"][0]["difference"]["mean"] > 0
     assert found["pairs"][0]["n_paired"] == 3
-    assert verb("diff", evaluated, evaluated)[0] == 2
+    assert json.loads(verb("diff", evaluated, "--models", "sim/weak,sim/strong", "--json")[1]) == found
+    code, _, err = verb("diff", evaluated, evaluated)
+    assert code == 2
+    assert f"compare two of its models: dokimasia diff {evaluated} --" in err
+    assert verb("diff", evaluated)[0] == 2
     assert verb("diff", evaluated, other, "--models", "sim/weak")[0] == 2
     assert verb("diff", evaluated, "nosuchrun")[0] == 2
 

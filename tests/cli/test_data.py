@@ -97,8 +97,11 @@ def test_a_check_names_the_way_out_and_the_folder(
     """Foreign headers lead to --map, and a missing image is said with the path of the folder that was searched."""
     monkeypatch.chdir(tmp_path)
     Path("foreign.csv").write_text("nr,prompttext,truth\n1,What?,a\n")
+    Path("misspelt.jsonl").write_text('{"id": "1", "prompt": "What?", "refrence_answer": "a"}\n')
     Path("lost.jsonl").write_text('{"id": "1", "prompt": "What?", "image": "none.png"}\n')
     run(["data", "check", "foreign.csv"])
     assert "--map id=COLUMN" in capsys.readouterr().out
+    assert run(["data", "check", "misspelt.jsonl"]) == 0
+    assert "nothing reads it (rows: 1): did you mean 'reference_answer'?" in capsys.readouterr().out
     run(["data", "check", "lost.jsonl"])
     assert f"in {tmp_path}" in "".join(capsys.readouterr().out.split("\n")).replace("  ", " ")

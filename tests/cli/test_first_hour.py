@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from dokimasia.cli.main import VERB_GROUPS, VERBS, run
 from dokimasia.simulation.world import write_world
@@ -221,3 +222,14 @@ def test_predictions_given_as_data_are_scored_over_their_questions(verb: Verb, t
     code, _, said = verb("review", "GPT4o_MMBench_DEV_EN.xlsx", "--panel", "sim/strong,sim/weak")
     assert code == 2
     assert f"give {questions}" in said
+
+
+def test_simulated_models_say_that_they_see_no_photographs(verb: Verb, tmp_path: Path) -> None:
+    """On pictures of the user's own, a run of simulated models says that its figures mean nothing; on theirs, it does not."""
+    Image.new("RGB", (32, 24), (200, 10, 10)).save(tmp_path / "red.png")
+    own = tmp_path / "own.jsonl"
+    own.write_text(json.dumps({"id": "red", "image": "red.png", "prompt": "Which colour?", "reference_answer": "red"}))
+    asked = ("--judge", "sim/judge", "--models", "sim/strong", "--limit", "1")
+    says = "sim/judge and sim/strong are simulated and can see nothing in these pictures"
+    assert says in verb("evaluate", own, *asked)[2]
+    assert says not in verb("evaluate", "world.jsonl", *asked)[2]

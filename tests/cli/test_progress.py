@@ -149,6 +149,7 @@ def test_ctrl_c_says_what_it_does(workers: int, said: str, tmp_path: Path, capsy
     async def work(*, settings: Settings, observer: ProgressLine, stop: Stop) -> RunResult:
         observer.starting(2, None)
         observer.starting(workers, None)
+        observer.happened(GatewayEvent(kind="sent", model="m"))
         os.kill(os.getpid(), signal.SIGINT)
         await stop.wait()
         raise Interrupted("asked")

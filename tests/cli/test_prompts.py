@@ -19,7 +19,7 @@ def test_prompts_are_listed_and_shown(capsys: pytest.CaptureFixture[str]) -> Non
     assert run(["prompts", "show", "checkpoints"]) == 0
     assert capsys.readouterr().out.startswith("---\nname: checkpoints\nversion:")
     assert run(["prompts", "show", "chekpoints"]) == 2
-    assert "no prompt is called 'chekpoints'" in capsys.readouterr().err
+    assert "no prompt is called 'chekpoints'; did you mean 'checkpoints'" in capsys.readouterr().err
 
 
 def test_a_copy_is_a_folder_for_prompts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

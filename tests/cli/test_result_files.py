@@ -193,7 +193,7 @@ def test_runs_join_files(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> N
         ),
         (("other.jsonl", "unscored.jsonl", "--map", "unscored.jsonl:x=points"), "write FIELD=COLUMN"),
         (("one", "two", "--scorer", "f1"), "are for files of results"),
-        (("one",), "Missing argument 'SECOND'"),
+        (("one",), "name the run to compare with"),
     ],
 )
 def test_mistakes_end_with_exit_code_2(

@@ -79,7 +79,7 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert coverage["samples"][0]["uncovered"] == ["Red flowers grow along the wall."]
     assert run(["criteria", "coverage", name, *home]) == 0
     table = capsys.readouterr().out
-    assert "50% of the sentences of the references of 1 samples" in table
+    assert "50 % of the sentences of the references of 1 samples" in table
     assert "Red flowers grow along the wall." in table
     assert run(["show", name, "--sample", "with", *home]) == 0
     shown = capsys.readouterr().out

@@ -223,7 +223,7 @@ def test_a_tie_is_said_as_one() -> None:
     assert "the least covered models are a and b: 7/8 scored" in said
     third = [row(at, model="c", verdict="wrong", score=2.0) for at in range(8)]
     said = findings(summary_of([*rows, *third]))
-    assert "a and b have the highest strict accuracy, and the same: 12 %" in said
+    assert "a and b share the highest strict accuracy: 12 %" in said
     alone = [row(at, model="a", verdict="right" if at < 2 else "wrong") for at in range(8)]
     assert "a has the highest strict accuracy: 25 %" in findings(summary_of([*alone, *third]))
 

@@ -272,7 +272,7 @@ def test_the_command_prints_what_python_returns(tmp_path: Path, capsys: pytest.C
     printed = capsys.readouterr().out
     for words in (
         "judge: 1 of 3 judgements failed: 'no idea' is no verdict (1)",
-        "33.33%",
+        "33.33 %",
         "1 failed, 1 split",
         "human ceiling",
     ):

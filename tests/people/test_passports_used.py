@@ -58,7 +58,7 @@ def test_a_blind_judge_is_warned_of(settings: Settings, request_of: Requests, fi
     """A dry run says of which errors the judge surely misses most, with its rate, and of which nothing is known."""
     said = told(settings, request_of(passports=(file,)))
     assert f"judge {JUDGE}: scoring by checkpoints is blind to errors of VR (Visual Reasoning): it detects" in said
-    assert "surely below 50%" in said
+    assert "surely below 50 %" in said
     assert "scoring by checkpoints was not measured for errors of SI (Semantic Interpretation)" in said
     assert "VG (Visual Grounding)" not in said
     assert "by the prompts of probes" not in said
@@ -335,7 +335,7 @@ def test_an_evaluation_is_recommended_nothing_that_it_cannot_do(
     pairs = detections(misses=0.0, alarms=0.0, ways=("pairwise-rules",), images=12)
     path = kept_passport(tmp_path / "j.json", planted_passport([*blind, *pairs], judge=judge_of(JUDGE)))
     said = told(settings, request_of(passports=(path,)))
-    assert "; in a duel, pairwise-rules is recommended for them (100% [" in said
+    assert "; in a duel, pairwise-rules is recommended for them (100 % [" in said
     assert "(thin: 6 images))" in said
     single = detections(misses=0.0, alarms=0.0, ways=("single-vanilla",), images=12)
     path = kept_passport(tmp_path / "k.json", planted_passport([*blind, *single], judge=judge_of(JUDGE)))

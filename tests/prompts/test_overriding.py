@@ -56,12 +56,12 @@ def test_other_inputs_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_file_that_replaces_nothing_is_refused(tmp_path: Path) -> None:
-    """A misspelt name is an error with the names there are, unless more prompts are welcome."""
+    """A misspelt name is an error with the nearest name, unless more prompts are welcome."""
     folder = write(tmp_path / "mine", name__solver="name: solvr")
     (folder / "solver.md").rename(folder / "solvr.md")
     with pytest.raises(
         ConfigError,
-        match=r"solvr\.md: replaces nothing: .* checkpoints, checkpoints_published, checkpoints_reasons, criteria",
+        match=r"solvr\.md: replaces nothing: no prompt is called 'solvr'; did you mean 'solver'\? `dokimasia prompts` lists all",
     ):
         default_library().overridden(folder)
     assert "solvr" in default_library().overridden(folder, more=True).names()

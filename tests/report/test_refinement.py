@@ -108,7 +108,7 @@ def test_before_and_after_stand_side_by_side(data: ReportData) -> None:
 def test_a_threshold_is_told_apart(source: Finished) -> None:
     """Answers that were taken up for their score stand apart by what their final answer was before."""
     document = render_document(refined(source, models=("sim/weak",), strategy="retry", threshold=4.5).data())
-    assert "because they score below 4.5, right or wrong" in document
+    assert "with a score below 4.5, right or wrong" in document
     assert "| right | original |" in document
     assert "| wrong | retry |" in document
 
@@ -159,14 +159,12 @@ def test_the_lead_says_how_many_wrong_answers_could_not_be_taken_up(mended: Fini
     taken_up, left_out = data.summary["failed"], 3
     model["left_out"]["answers"] = left_out
     lead = plain(data.drawing.conclusion(replace(data, figures=None))[0])
-    assert lead.startswith(
-        f"Of {taken_up + left_out} answers of run {data.summary['source']} whose final answer is wrong, {taken_up} were taken up"
-    )
+    source = data.summary["source"]
+    assert lead.startswith(f"Taken up: {taken_up} of {taken_up + left_out} answers of run {source} that are wrong.")
+    assert f"The other {left_out} fail only criteria that may not be fed back" in lead
     model["left_out"]["answers"] = 0
     lead = plain(data.drawing.conclusion(replace(data, figures=None))[0])
-    assert lead.endswith(
-        f"{taken_up} answers of run {data.summary['source']} were taken up because their final answer is wrong."
-    )
+    assert lead.endswith(f"Taken up: {taken_up} answers of run {source} that are wrong.")
 
 
 def _lead_of(data: ReportData) -> str:

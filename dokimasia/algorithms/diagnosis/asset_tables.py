@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure
+from dokimasia.domain.wording import percentage
 
 MOST_ROWS = 120
 """The most rows of one table that are shown; rows marked by a rule have priority."""
@@ -124,7 +125,7 @@ def number_text(value: float, column: AssetColumn) -> str:
         case "count":
             return f"{value:,.0f}"
         case "share":
-            return f"{value:.1%}".replace("%", " %")
+            return percentage(value, 1)
         case "p_value":
             return "< 0.001" if value < 0.001 else f"{value:.3f}"
         case "difference":

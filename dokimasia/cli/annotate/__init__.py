@@ -15,6 +15,7 @@ from dokimasia.cli.shared import (
     console,
     json_option,
     print_json,
+    say,
     say_ratings,
     say_read,
 )
@@ -355,10 +356,8 @@ def read(settings: "Settings", key: Path, forms: tuple[Path, ...], output: Path)
 
     annotations = read_forms(*read_key(key), forms)
     write_whole(output, written(annotations.annotations, output))
-    click.echo(
-        f"wrote {len(annotations.annotations)} annotations to {output}; {annotations.waiting} are not filled in",
-        err=True,
-    )
+    waiting = f"; {several(annotations.waiting, 'line')} not filled in" if annotations.waiting else ""
+    say(f"wrote {several(len(annotations.annotations), 'annotation')} to {output}{waiting}")
 
 
 @command.command(short_help="List what people differ on, to be decided.")

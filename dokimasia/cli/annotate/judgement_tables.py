@@ -16,6 +16,7 @@ from dokimasia.cli.annotate.tables import (
     weighted_kappas,
 )
 from dokimasia.cli.shared import grid
+from dokimasia.domain.wording import percentage
 from dokimasia.people.judgements.shape import JudgementFigures
 from dokimasia.report.fields import Interval
 from dokimasia.report.figures import MINUS, bracketed, several
@@ -79,7 +80,7 @@ def _against_gold(figures: JudgementFigures, notes: Footnotes) -> Iterator[Table
     for name, against in comparisons.items():
         if against is not None:
             lowest = NOTHING if against.same is None or against.same.bounds is None else against.same.bounds.low
-            every = lowest if isinstance(lowest, str) else f"{lowest:.2%}"
+            every = lowest if isinstance(lowest, str) else percentage(lowest, 2)
             table.add_row(escape(name), *agreement_cells(against, notes, every))
     table.caption = "Of all: failures counted as wrong, as published accuracies often are."
     if table.row_count:

@@ -6,6 +6,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from dokimasia.cli.shared import grid
+from dokimasia.domain.wording import percentage
 from dokimasia.people.annotation.agreement import (
     RIGHT_OR_WRONG,
     AnnotationFigures,
@@ -96,7 +97,7 @@ def _place(test: ReplacementTest, notes: Footnotes) -> list[str]:
 
 
 def _mean(value: Interval, notes: Footnotes, *, in_percent: bool) -> str:
-    text = f"{value.mean:.1%}" if in_percent else f"{value.mean:.2f}"
+    text = percentage(value.mean, 1) if in_percent else f"{value.mean:.2f}"
     return f"{text}{ends_text(value, notes, in_percent=in_percent)}".replace("-", MINUS)
 
 
@@ -149,7 +150,8 @@ def _verdicts(measured: MeasureAgreement, notes: Footnotes) -> Iterator[Table]:
             rated.add_row(f"{escape(name)}{what}", str(verdicts.n), *(rate_text(rate, notes) for rate in rates))
     counted.caption = "People right: they say right, the verdict is wrong; verdict right: the other way round."
     rated.caption = (
-        "Sensitivity: of what people say is wrong, found wrong; specificity: of what they say is right, found right."
+        "Sensitivity: of what people call wrong, the share with the verdict wrong; specificity: of what they call right, the "
+        "share with the verdict right."
     )
     if counted.row_count:
         yield from (counted, rated)
@@ -157,7 +159,7 @@ def _verdicts(measured: MeasureAgreement, notes: Footnotes) -> Iterator[Table]:
 
 def rate_text(rate: CountedRate, notes: Footnotes) -> str:
     """Return a share in percent, with its interval."""
-    return NOTHING if rate.share is None else f"{rate.share:.1%}{ends_text(rate, notes, in_percent=True)}"
+    return NOTHING if rate.share is None else f"{percentage(rate.share, 1)}{ends_text(rate, notes, in_percent=True)}"
 
 
 def agreement_cells(against: ValuesCompared, notes: Footnotes, *extra: str) -> list[str]:
@@ -242,13 +244,14 @@ def coefficient(estimate: AgreementCoefficient, notes: Footnotes, digits: int = 
 
 def percent(value: float | None) -> str:
     """Return a share, 0 to 1, in percent."""
-    return NOTHING if value is None else f"{value:.0%}"
+    return percentage(value)
 
 
 def ends_text(estimate: Limited, notes: Footnotes, *, in_percent: bool = False) -> str:
-    """Return the ends of an interval in brackets, or the footnote that says why there is none; empty without either."""
-    ends = bracketed(estimate, lambda end: f"{end:.0%}" if in_percent else f"{end:.2f}")
-    return escape(notes.mark(ends))
+    """Return the ends of an interval in brackets on one line, or the footnote on why there is none; empty without either."""
+    ends = bracketed(estimate, lambda end: f"{100 * end:.0f}" if in_percent else f"{end:.2f}")
+    text = notes.mark(ends)
+    return escape(text if estimate.low is None else text.replace(", ", ",\u00a0"))
 
 
 def note_lines(notes: Footnotes) -> Iterator[str]:

@@ -10,6 +10,7 @@ from rich.markup import escape
 from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.shared import json_option, print_json, redact
 from dokimasia.cli.tree.show import begun, counted, plain_table
+from dokimasia.domain.wording import percentage
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def _table(title: str, rows: Sequence[tuple["GroupingValidity", "PredictionError
             "–" if null is None or null.p99 is None else f"{null.p99:+.2f}",
             "–" if p_value is None else f"{p_value:.3f}",
             "–" if stability is None else f"{stability.low:+.2f} – {stability.high:+.2f}",
-            "–" if stability is None or stability.above_first is None else f"{stability.above_first:.0%}",
+            "–" if stability is None else percentage(stability.above_first),
         )
     return table
 
@@ -221,18 +222,19 @@ def _print_weaknesses(weaknesses: "ModelWeaknesses | EvidentWeaknesses") -> None
 
 def _print_node(row: "WeaknessFinding | EvidentFinding", out: "Console", colour: str) -> None:
     from dokimasia.operations.trees import WeaknessFinding
+    from dokimasia.report.figures import bracketed, signed_text
 
     scored = f"{row.n}/{row.held}" if row.n < row.held else str(row.n)
     out.print(f"[{colour}]●[/{colour}] [bold]{escape(row.name)}[/bold] [dim]{escape(row.node)}[/dim]")
     if isinstance(row, WeaknessFinding):
-        from dokimasia.report.figures import limits_text
-
+        limits = escape(bracketed(row, "{:.1f}".format))
         out.print(
-            f"  {row.mean:.1f} ({limits_text(row, '{:.1f}'.format)}), {row.difference:+.1f} against the rest · "
+            f"  {row.mean:.1f}{limits}, {signed_text(row.difference, 1)} against the rest · "
             f"{scored} criteria of {row.samples} samples · adjusted p {row.q_value:.3g}"
         )
     else:
-        out.print(f"  solves {row.solved} of {row.n}: {row.share:.0%} ({row.low:.0%}–{row.high:.0%})")
+        limits = escape(bracketed(row, lambda end: f"{100 * end:.0f}"))
+        out.print(f"  solves {row.solved} of {row.n}: {percentage(row.share)}{limits}")
     for example in row.examples:
         text = " ".join(redact(example.text or "").split())
         out.print(
@@ -247,12 +249,12 @@ def _legend(weaknesses: "ModelWeaknesses | EvidentWeaknesses") -> str:
         return (
             f"{weaknesses.looked_at} nodes with at least {weaknesses.min_support} scored criteria "
             "were looked at; of what is "
-            f"listed at most {weaknesses.limit:.0%} are expected to be false (Benjamini and Hochberg). Intervals: 95 %, "
+            f"listed at most {percentage(weaknesses.limit)} are expected to be false (Benjamini and Hochberg). Intervals: 95 %, "
             "clustered by images, each for itself."
         )
     own_share = "" if weaknesses.threshold_given else ", the model's own share"
     return (
-        f"threshold {weaknesses.threshold:.0%} of criteria solved "
+        f"threshold {percentage(weaknesses.threshold)} of criteria solved "
         f"(score from {weaknesses.solved_from:.0f} on){own_share}; Clopper and "
         "Pearson 95 %, as published: criteria of one sample count as independent, and nothing corrects for many nodes."
     )

@@ -13,6 +13,7 @@ from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.requests import made, request_options
 from dokimasia.cli.shared import common, console, json_option, print_json, say
 from dokimasia.cli.tree.show import counted, plain_table
+from dokimasia.domain.wording import percentage
 from dokimasia.methods.tree.request import GrowthRequest
 from dokimasia.report.fields import as_json as plain
 from dokimasia.report.figures import several
@@ -213,9 +214,10 @@ def _print_hit_rates(first: str, comparisons: "Sequence[tuple[str, MappingCompar
 
 
 def _hit_rate(rate: "Rate", n: int) -> str:
-    from dokimasia.report.figures import limits_text
+    from dokimasia.report.figures import bracketed
 
-    return f"{rate.share:.0%} [dim]{escape(limits_text(rate, '{:.0%}'.format, '–'))} of {n}[/dim]"
+    limits = bracketed(rate, lambda end: f"{100 * end:.0f}")
+    return f"{percentage(rate.share)}[dim]{escape(limits)} of {n}[/dim]"
 
 
 def _print_agreement(first: str, second: str, comparison: "MappingComparison") -> None:
@@ -232,17 +234,17 @@ def _print_agreement(first: str, second: str, comparison: "MappingComparison") -
     for justify in ("left", "right", "left"):
         table.add_column(justify=justify)
     hit, kappa, groups = comparison.hit_rate, comparison.kappa, comparison.groups
-    limits = limits_text(hit, "{:.1%}".format, " – ")
-    limits = limits if hit.low is None else f"95 % {limits}, clustered by images"
-    table.add_row("the same leaf", f"{hit.share:.1%}", limits)
+    limits = limits_text(hit, lambda end: percentage(end, 1), " – ")
+    limits = limits if hit.low is None else f"95 % interval {limits}, clustered by images"
+    table.add_row("the same leaf", percentage(hit.share, 1), limits)
     if kappa is None:
         table.add_row("Cohen's kappa", "–", "all is one and the same leaf")
     else:
         limits = limits_text(kappa, "{:.3f}".format, " – ")
-        limits = limits if kappa.low is None else f"95 % {limits}"
+        limits = limits if kappa.low is None else f"95 % interval {limits}"
         table.add_row("Cohen's kappa", f"{kappa.value:.3f}", limits)
-    table.add_row("the same parent", f"{comparison.by_layer.parents:.1%}", "")
-    table.add_row("the same category", f"{comparison.by_layer.categories:.1%}", "")
+    table.add_row("the same parent", percentage(comparison.by_layer.parents, 1), "")
+    table.add_row("the same category", percentage(comparison.by_layer.categories, 1), "")
     table.add_row("adjusted Rand index", f"{groups.adjusted_rand:.3f}", "whatever the leaves are called")
     unplaced = comparison.unplaced
     if unplaced.first or unplaced.second:
@@ -434,7 +436,7 @@ def _print_stability(figures: "TreeStability") -> None:
             escape(pair.second),
             f"{pair.n:,}",
             *map("{:.3f}".format, numbers),
-            f"{pair.categories:.1%}",
+            percentage(pair.categories, 1),
         )
     out.print(table)
     table = plain_table()
@@ -452,4 +454,4 @@ def _print_stability(figures: "TreeStability") -> None:
 
 
 def _shares(spread: "Spread") -> tuple[str, ...]:
-    return tuple(f"{number:.1%}" for number in (spread.mean, spread.sd, spread.least, spread.greatest))
+    return tuple(percentage(number, 1) for number in (spread.mean, spread.sd, spread.least, spread.greatest))

@@ -7,7 +7,7 @@ from statistics import quantiles, stdev
 from typing import TypeVar
 
 from dokimasia.domain.call import WEIGHTS
-from dokimasia.domain.wording import shortened
+from dokimasia.domain.wording import percentage, shortened
 from dokimasia.methods.audit.analyses import (
     MOST_POINTS,
     Agreement,
@@ -227,7 +227,7 @@ def _notes(audit: AuditFigures) -> Iterator[Block]:
 
 
 def _blind_line(name: str, score: BlindScore) -> Cell:
-    surviving = "nothing to compare" if score.share is None else f"{score.share:.0%} of its score survives"
+    surviving = "nothing to compare" if score.share is None else f"{percentage(score.share)} of its score survives"
     return (Span(name, "strong"), f": {surviving} without the image ({figures.several(score.n, 'sample')})")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure, Mark
 from dokimasia.domain.refinement import SOLVED
+from dokimasia.domain.wording import percentage
 from dokimasia.methods.diagnosis.cells import (
     MODEL,
     NOTHING,
@@ -293,7 +294,7 @@ def _modes_of_model(coded: Coded, model: str, slug: str, contrasts_by_mode: Mapp
         sentence=(
             f"{several(len(rows), 'mode')} in {several(coded_count, 'failed atom')} of {model}{comparison}. Differences are "
             "between shares of failed atoms on samples that several models failed on (exchange of models within images, at most "
-            f"{LIMIT:.0%} of the marks expected to be false; p-values are adjusted over the modes of all models)."
+            f"{percentage(LIMIT)} of the marks expected to be false; p-values are adjusted over the modes of all models)."
         ),
         columns=tuple(columns),
         rows=tuple(rows),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from dokimasia.domain.diagnosis.tables import Asset, Figure
+from dokimasia.domain.wording import percentage
 from dokimasia.methods.diagnosis.cells import value_of
 from dokimasia.report.charts import PALETTE
 from dokimasia.report.charts import Figure as Chart
@@ -227,7 +228,7 @@ def _interval(cell: Figure, *, percent: bool = False) -> str:
     if cell.low is None or cell.high is None:
         return f"none: {shortened(cell.no_interval)}" if cell.no_interval else "unknown"
     if percent:
-        return f"{cell.low:.0%} to {cell.high:.0%}"
+        return f"{percentage(cell.low)} to {percentage(cell.high)}"
     return f"{cell.low:.1f} to {cell.high:.1f}"
 
 

@@ -13,6 +13,7 @@ from PIL import Image, ImageDraw, ImageFont
 from pydantic import JsonValue
 
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, ColumnKind, Diagnosis, Figure
+from dokimasia.domain.wording import percentage
 from dokimasia.methods.diagnosis.charts import COLOURS, MEANINGS, PLAIN, SPOKES, WEAK, Colour, mixed
 from dokimasia.methods.diagnosis.evidence_data import OWN_INTERVAL, numbered
 from dokimasia.report.charts import PALETTE
@@ -312,7 +313,7 @@ def _stacked(asset: Asset, shares: Sequence[int]) -> _Canvas:
                 end = x + share * (right - LEFT)
                 canvas.box(x, y + 3, end, y + ROW - 3, _shade(rank, len(shares)))
                 if end - x > 34:
-                    canvas.text((x + end) / 2, y + ROW / 2, f"{share:.0%}", size=11, anchor="mm")
+                    canvas.text((x + end) / 2, y + ROW / 2, percentage(share), size=11, anchor="mm")
                 x = end
     return canvas
 
@@ -365,7 +366,7 @@ def _row_name(asset: Asset, row: AssetRow) -> str:
 
 def _number(column: AssetColumn, value: float) -> str:
     if column.kind == "share":
-        return f"{value:.0%}"
+        return percentage(value)
     return f"{value:+.1f}" if column.kind == "difference" else f"{value:.1f}"
 
 

@@ -14,6 +14,7 @@ from dokimasia.algorithms.trees.weakness import NodeFinding, node_findings
 from dokimasia.domain.capability import ROOT, CapabilityPath
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow
 from dokimasia.domain.differences import DIRECTION
+from dokimasia.domain.wording import percentage
 from dokimasia.methods.diagnosis.cells import (
     MODEL,
     NOTHING,
@@ -199,7 +200,7 @@ def _leaves_sentence(material: DiagnosisMaterial, model: str, rows: Sequence[Ass
     weak_leaves = f"below it, beyond chance: {', '.join(weak)}" if weak else "none is below it beyond chance"
     return (
         f"{model}: {mean} on {material.counted(len(rows))}; {weak_leaves}. Marked by exchange of "
-        f"whole images' {material.leaves}, corrected for all nodes of all models (at most {LIMIT:.0%} false), where "
+        f"whole images' {material.leaves}, corrected for all nodes of all models (at most {percentage(LIMIT)} false), where "
         "the difference's own interval agrees."
     )
 
@@ -212,9 +213,8 @@ def _nodes_sentence(model: str, weak: int, strong: int, tested: int, untested: s
         return f"None of {tested_nodes} was tested: {untested}."
     if not weak and not strong:
         return f"No significant weakness or strength was found among {tested_nodes}: what differs there may be chance."
-    return (
-        f"{weak} weak and {strong} strong among {tested_nodes}; false discovery rate {LIMIT:.0%} across this diagnosis."
-    )
+    found = f"{weak} weak and {strong} strong among {tested_nodes}"
+    return f"{found}; false discovery rate {percentage(LIMIT)} across this diagnosis."
 
 
 def radars(material: DiagnosisMaterial, grid: Asset) -> list[Asset]:
@@ -334,7 +334,8 @@ def contrasts(material: DiagnosisMaterial) -> Asset:
         id="contrasts",
         title=f"Each model against the others, {material.leaf} by {material.leaf}",
         sentence=(
-            f"{summary}, on criteria that all have a score for; exchange of models within images, at most {LIMIT:.0%} of the "
+            f"{summary}, on criteria that all have a score for; exchange of models within images, at most "
+            f"{percentage(LIMIT)} of the "
             "marks expected to be false; p-values are adjusted over all rows of this table (Benjamini and Hochberg). "
             "A mark also needs an interval on one side of 0."
         ),
@@ -383,7 +384,8 @@ def change_tables(
                 sentence=(
                     f"{model} is better at {better} and worse at {worse} of {first.counted(len(model_rows))} than in run "
                     f"{names[0]}, "
-                    f"on {len(shared)} shared samples; sign flips of whole images, at most {LIMIT:.0%} of the marks expected "
+                    f"on {len(shared)} shared samples; sign flips of whole images, at most {percentage(LIMIT)} of the "
+                    "marks expected "
                     "to be false; p-values are adjusted over all models and rows of these changes (Benjamini and Hochberg)."
                 ),
                 columns=(

@@ -266,11 +266,10 @@ def _cell(column: AssetColumn, cell: Figure) -> Cell:
     value = _number(cell.value, column.kind, column.unit)
     if cell.low is None or cell.high is None:
         if cell.no_interval:
-            return value, Span(f"  {figures.no_interval(cell).text}", "muted")
+            return value, Span(f" [{figures.no_interval(cell).text}]", "muted")
         return value
-    low, high = (_number(end, column.kind, column.unit).text for end in (cell.low, cell.high))
-    between = " to " if column.kind == "difference" else "–"
-    return value, Span(f"  {low}{between}{high}", "muted")
+    low, high = (_number(end, column.kind, column.unit).text.removesuffix(" %") for end in (cell.low, cell.high))
+    return value, Span(f" [{low}, {high}]", "muted")
 
 
 def _text(column: AssetColumn, value: str, href: str = "") -> Span:

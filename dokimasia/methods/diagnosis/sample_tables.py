@@ -9,6 +9,7 @@ from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure
 from dokimasia.domain.differences import DIRECTION
 from dokimasia.domain.judgement import FAILURE_MEANINGS
+from dokimasia.domain.wording import percentage
 from dokimasia.methods.diagnosis.cells import (
     MODEL,
     PAIR,
@@ -129,7 +130,8 @@ def pairs(material: DiagnosisMaterial) -> Asset:
         id="pairs",
         title="Pairwise differences",
         sentence=(
-            f"{summary} beyond chance in their weighted score on shared samples (sign flips, at most {LIMIT:.0%} of these "
+            f"{summary} beyond chance in their weighted score on shared samples (sign flips, at most "
+            f"{percentage(LIMIT)} of these "
             "expected to be false); p-values are adjusted over these pairs alone (Benjamini and Hochberg); differences are the "
             f"{DIRECTION}, and a verdict is the second's: better where it scores higher than the first."
         ),

@@ -388,14 +388,12 @@ def _bias_sentence(judge: str, places: DuelPlaces) -> str:
     sentence = (
         f"In {places.consistency.mean:.1f} % of {places.n:,} answers {judge} decides for the same side in both orders."
     )
-    p = figures.p_value(places.p).text
+    p = figures.p_text(places.p)
     if places.p > figures.SURE:
-        return f"{sentence} That a place is favoured could not be shown (p = {p})."
+        return f"{sentence} That a place is favoured could not be shown ({p})."
     favoured = "first" if places.bias.mean > 0 else "second"
     effect = f"The {favoured} place is worth {abs(places.bias.mean):.1f} points of reward"
-    if not p.startswith("<"):
-        p = f"= {p}"
-    return f"{sentence} {effect} (p {p}), which both orders together take out."
+    return f"{sentence} {effect} ({p}), which both orders together take out."
 
 
 def images(data: ReportData) -> Section | None:

@@ -149,6 +149,8 @@ def conclusion(data: ReportData) -> list[Cell]:
     lead = lead_sentences(evaluation.lead, unit="points of 5", measure="mean score", digits=2)
     if strict:
         lead = lead_sentences(evaluation.lead, unit="percentage points", measure="strict accuracy")
+    if _is_tied(evaluation):
+        lead = []  # the first sentence says so
     lines = [first, *lead[:1]]
     incomplete = _coverage_line(data) if data.judged else ""
     if incomplete:
@@ -201,9 +203,16 @@ def _findings(data: ReportData) -> list[Cell]:
 
 
 def _mean(score: Interval, place: str) -> Cell:
-    limits = _pieces(figures.interval(score, place))
-    between = " of 5 (" if score.low is None else " of 5 (95 % "
-    return figures.score(score.mean, f"{place}/mean"), between, *limits, ")"
+    return figures.score(score.mean, f"{place}/mean"), f" of 5{figures.bracketed(score, '{:.2f}'.format)}"
+
+
+def _is_tied(evaluation: EvaluationFigures) -> bool:
+    """Return whether the best and the next best are equal in strict accuracy, on all answers as on those that both have."""
+    lead = evaluation.lead
+    if lead is None or lead.difference.mean != 0:
+        return False
+    first, second = (evaluation.models[name].strict_accuracy for name in (lead.best, lead.next_best))
+    return first is not None and second is not None and first.share == second.share
 
 
 def strict_accuracy_lines(data: ReportData) -> list[Cell]:
@@ -225,7 +234,7 @@ def strict_accuracy_lines(data: ReportData) -> list[Cell]:
     elif len(best) == len(accuracies):
         verb = " have the same strict accuracy: "
     else:
-        verb = " have the highest strict accuracy, and the same: "
+        verb = " share the highest strict accuracy: "
     lines: list[Cell] = [(*_named(best), verb, *_joined(measured), ".")]
     highest = shares[best[0]]
     ahead: list[str] = []
@@ -302,7 +311,6 @@ def _lead(data: ReportData, best: str) -> list[Cell]:
         )
         consequence = ": part of the difference below is how much each says, not how correct it is."
         lines.append((*opening, " of the criteria's weight and ", worse, " ", worse_share, consequence))
-    p_text = figures.p_value(pair.adjusted).text
     lines.append(
         (
             "It is ahead of " if pair.sure else "Its lead over ",
@@ -312,11 +320,8 @@ def _lead(data: ReportData, best: str) -> list[Cell]:
             " samples scored for both" if pair.sure else " samples scored for both the difference is ",
             " by " if pair.sure else "",
             Span(figures.signed_text(gap.mean), "strong"),
-            " (" if gap.low is None else " (95 % ",
-            *_pieces(figures.interval(gap, signed=True)),
-            "; adjusted p ",
-            p_text if p_text.startswith("<") else f"= {p_text}",
-            ").",
+            figures.bracketed(gap, figures.signed_text),
+            f" (adjusted {figures.p_text(pair.adjusted)}).",
         )
     )
     return lines
@@ -657,7 +662,7 @@ def _silence(models: Mapping[str, ModelScores]) -> str:
         return ""
     advice = ""
     if len(models) > 1:
-        advice = ", and on the criteria that both models address (dokimasia diff RUN RUN --models A,B)"
+        advice = ", and on the criteria that both models address (dokimasia diff RUN --models A,B)"
     return (
         f"These address less than {figures.share(figures.SPEAKING).text} of the criteria's weight: {', '.join(names)}. "
         f"Their scores fall for what they do not say, right or wrong: compare them by strict accuracy{advice}."
@@ -743,15 +748,9 @@ def _category_cell(category: Scores | None, place: str, *, judged: bool) -> Cell
     score = category.score
     if score is None:
         return figures.NOTHING
-    limits: list[Span] = [figures.no_interval(score)]
-    if score.low is not None and score.high is not None:
-        low = Span(f"{score.low:.1f}", "muted", f"{place}/score/low", score.low)
-        high = Span(f"{score.high:.1f}", "muted", f"{place}/score/high", score.high)
-        limits = [low, Span("–", "muted"), high]
     return (
         figures.score(score.mean, f"{place}/score/mean", tinted=True),
-        Span(" ", "muted"),
-        *limits,
+        Span(figures.bracketed(score, "{:.1f}".format), "muted"),
         Span(" (", "muted"),
         figures.count(category.n_scored, f"{place}/n_scored", tone="muted"),
         Span(")", "muted"),

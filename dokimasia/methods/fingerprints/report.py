@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from dokimasia.domain.diagnosis.tables import Asset
+from dokimasia.domain.wording import percentage
 from dokimasia.methods.diagnosis import heat_map
 from dokimasia.methods.fingerprints.figures import (
     FingerprintFigures,
@@ -38,7 +39,7 @@ def conclusion(data: ReportData) -> list[Cell]:
         return [f"None of {figures.several(test.tasks, 'trial')} is matched."]
     return [
         f"{test.judge} gives {judge.right} of {figures.several(judge.n, 'pair of reports', 'pairs of reports')} to the "
-        f"right models: {judge.accuracy:.0%} ({_range(judge)}), where guessing reaches 50 %.",
+        f"right models: {percentage(judge.accuracy)} ({_range(judge)}), where guessing reaches 50 %.",
         f"{judge.pairs_apart} of {figures.several(judge.n_pairs, 'pair')} of models are told apart beyond chance.",
     ]
 
@@ -96,7 +97,7 @@ def _matcher_blocks(name: str, matcher: MatcherFigures, heat_map_asset: Asset) -
     """Yield a matcher's heat map, if there are more than two models, and the table of pairs."""
     summary = f"{matcher.right} of {matcher.n} trials rightly"
     if matcher.accuracy is not None:
-        summary += f", {matcher.accuracy:.0%} ({_range(matcher)})"
+        summary += f", {percentage(matcher.accuracy)} ({_range(matcher)})"
     if matcher.failures:
         summary += f"; {_failure_counts(matcher)} failed, which leaves {_range(matcher.bounds)} open"
     yield Paragraph(
@@ -145,7 +146,7 @@ def _failure_counts(rates: MatchRates) -> str:
 
 
 def _range(ends: MatchRates | OpenBounds) -> str:
-    return f"{ends.low:.0%} to {ends.high:.0%}"
+    return f"{percentage(ends.low)} to {percentage(ends.high)}"
 
 
 DRAWING = Drawing("fingerprints", (test, provenance.section), figures=FingerprintFigures, conclusion=conclusion)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from dokimasia.domain.wording import percentage
 from dokimasia.methods.judging.figures import (
     Gap,
     JudgedMethod,
@@ -178,8 +179,8 @@ def _place_sentence(method: JudgedMethod) -> list[Cell]:
     else:
         outcome = "that it can take a person's place is not shown by the alternative-annotator test"
     return [
-        f"Against the same other people it agrees in {100 * ceiling.judge.mean:.1f} %, a person in "
-        f"{100 * ceiling.people.mean:.1f} %; {outcome}."
+        f"Against the same other people it agrees in {percentage(ceiling.judge.mean, 1)}, a person in "
+        f"{percentage(ceiling.people.mean, 1)}; {outcome}."
     ]
 
 
@@ -205,7 +206,7 @@ def _people_sentence(comparison: JudgingFigures) -> str:
     if comparison.people is None or comparison.people.accuracy.share is None:
         return "No two people ranked the same pair, so there is no figure of how far people agree among themselves."
     return (
-        f"Two people agree on {100 * comparison.people.accuracy.share:.1f} % of the pairs that both ranked. A method is held "
+        f"Two people agree on {percentage(comparison.people.accuracy.share, 1)} of the pairs that both ranked. A method is held "
         "against one person at a time, too; one that knows what most of them think can do better than one person does."
     )
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Literal, NamedTuple
 
 from dokimasia.domain.blindspots import EVALUATORS, Evaluator, Paradigm, Task, paradigm_of
+from dokimasia.domain.wording import percentage
 from dokimasia.methods.probe.figures import (
     BY_ANY,
     HIGHER,
@@ -199,7 +200,7 @@ def _gold(gold: GoldJudgements | None, place: str) -> Cell:
 
 
 def _bounds(bounds: Bounds | None, place: str) -> Cell:
-    return figures.NOTHING if bounds is None else f"{100 * bounds.low:.0f} – {100 * bounds.high:.0f} %"
+    return figures.percent_ends(bounds)
 
 
 def _points(difference: Interval | None, place: str, *, sure: bool) -> Cell:
@@ -359,38 +360,40 @@ def headline(task: str, measured: Sequence[MeasuredJudge]) -> str:
     if not measured:
         return f"Nothing of {task} was judged."
     if len(measured) == 1:
-        return f"{task}: errors missed by {_named(measured)}."
+        return f"{task}: {_named(measured)} misses {_percent_text(measured[0].undetected)} of the errors."
     least = min(row.undetected for row in measured)
     most = max(row.undetected for row in measured)
     fewest = [row for row in measured if row.undetected == least]
     if least == most:
-        return f"{task}: errors missed by all alike: {_named(measured)}."
+        return f"{task}: {_named(measured)} miss {_percent_text(least)} of the errors each."
     worst = [row for row in measured if row.undetected == most]
     if len({row.judge for row in measured}) == 1:
-        text = f"{task}: {measured[0].judge} misses fewest errors under {_named(fewest, alone=True)}; "
-        text += f"most under {_named(worst, alone=True)}."
+        text = f"{task}: {measured[0].judge} misses fewest errors under {_named(fewest, alone=True)}, {_percent_text(least)}, "
+        text += f"and most under {_named(worst, alone=True)}, {_percent_text(most)}."
     else:
-        text = f"{task}: fewest errors are missed by {_named(fewest)}; most by {_named(worst)}."
+        text = (
+            f"{task}: fewest errors are missed by {_named(fewest)}, {_percent_text(least)}; most by {_named(worst)}, "
+        )
+        text += f"{_percent_text(most)}."
     if any(row.equal is not None and row.equal < 0.5 for row in fewest):
         text += " A judge that also penalises harmless changes catches errors trivially."
     return text
 
 
 def _named(measured: Sequence[MeasuredJudge], *, alone: bool = False) -> str:
-    """Return the names with the same share, the share, and the harmless changes that each judged equal."""
+    """Return names, and beside each the harmless changes that it judged equal, where there are any."""
     names: list[str] = []
     for row in measured[:NAMED_AT_MOST]:
         name = row.evaluator if alone else f"{row.judge} under {row.evaluator}"
-        names.append(f"{name} (score-invariant {_percent_text(row.equal)})")
-    text = ", ".join(names)
+        harmless = "" if row.equal is None else f" (score-invariant {_percent_text(row.equal)})"
+        names.append(f"{name}{harmless}")
     if len(measured) > NAMED_AT_MOST:
-        text += f" and {len(measured) - NAMED_AT_MOST} more"
-    text += f", {_percent_text(measured[0].undetected)}"
-    return f"{text} each" if len(measured) > 1 else text
+        names.append(f"{len(measured) - NAMED_AT_MOST} more")
+    return figures.in_words(names)
 
 
-def _percent_text(share: float | None) -> str:
-    return "not measured" if share is None else f"{100 * share:.1f} %"
+def _percent_text(share: float) -> str:
+    return percentage(share, 1)
 
 
 def other_ways_of_asking(task: ProbedTask) -> str:

@@ -11,6 +11,7 @@ from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import Answered
 from dokimasia.domain.refinement import SOLVED, Arm, FeedbackPoint, UnusedAtom
 from dokimasia.domain.sample import Sample
+from dokimasia.domain.wording import is_or_are, percentage
 from dokimasia.methods.refinement.figures import (
     GainsOfPart,
     PartFigures,
@@ -123,17 +124,15 @@ def conclusion(data: ReportData) -> list[Cell]:
 def _taken_up_sentence(refinement: RefinementFigures) -> str:
     """Return how many of the answers that failed were taken up, and why the others could not be."""
     left_out = sum(model.left_out.answers for model in refinement.models.values())
-    why, which = "their final answer is wrong", "whose final answer is wrong"
-    if refinement.threshold is not None:
-        why = f"they score below {refinement.threshold:g}, right or wrong"
-        which = f"that score below {refinement.threshold:g}, right or wrong"
-    if not left_out:
-        return f"{figures.several(refinement.failed, 'answer')} of run {refinement.source} were taken up because {why}."
     answers = figures.several(refinement.failed + left_out, "answer")
+    which = f"{answers} of run {refinement.source} that {is_or_are(refinement.failed + left_out)} wrong"
+    if refinement.threshold is not None:
+        which = f"{answers} of run {refinement.source} with a score below {refinement.threshold:g}, right or wrong"
+    if not left_out:
+        return f"Taken up: {which}."
     return (
-        f"Of {answers} of run {refinement.source} {which}, {refinement.failed:,} were taken up, and all that follows is about "
-        f"these. No failed criterion of the other {left_out:,} may be fed back: those that failed are the final answer itself, "
-        "give it away or restate the question."
+        f"Taken up: {refinement.failed:,} of {which}. The other {left_out:,} fail only criteria that may not be fed back: the "
+        "final answer itself, or what gives it away or repeats the question."
     )
 
 
@@ -150,15 +149,16 @@ def _mended_most(name: str, model: RefinedModel, arms: Sequence[Arm]) -> Iterato
     best = max(shares, key=lambda arm: shares[arm])
     tied = [arm for arm in shares if shares[arm] == shares[best]]
     accuracy = _accuracy_with_limits(model.arms[best].accuracy, f"{pointer('models', name, 'arms', best)}/accuracy")
-    opening = f": {figures.in_words(tied)} {'mends' if len(tied) == 1 else 'mend'} most, "
-    sentence = (Span(name, "strong"), opening, *spans(accuracy), f" of the {model.failed:,} taken up")
+    opening = f": {figures.in_words(tied)} {'corrects' if len(tied) == 1 else 'correct'} most, "
+    sentence = (Span(name, "strong"), opening, *spans(accuracy), f" of {figures.several(model.failed, 'answer')}")
     gain = model.gains.get(f"{best} over again")
     if gain is None or gain.accuracy.difference is None:
         yield (*sentence, ".")
         return
-    relation = "better than" if _is_sure(gain.accuracy.adjusted) else "not better beyond chance than"
     points = _gain(gain.accuracy, "", percent=True)
-    yield (*sentence, f"; that is {relation} asking again: ", *spans(points), " percentage points.")
+    yield (*sentence, ". Against answering again without feedback that is ", *spans(points), " percentage points")
+    sure = "" if _is_sure(gain.accuracy.adjusted) else ", which may be chance"
+    yield f"(adjusted {figures.p_text(gain.accuracy.adjusted)}){sure}."
 
 
 def _arms_in_words(refinement: RefinementFigures) -> str:
@@ -202,12 +202,14 @@ def _taken_up(refinement: RefinementFigures) -> Iterator[Block]:
     for name, model in refinement.models.items():
         left_out = model.left_out
         final = figures.counts(model.answered)
-        text = f": {model.failed:,} of {model.answers:,} answers taken up (final answers: {final})"
+        text = f": {figures.several(model.answers, 'answer')}, {final}; {model.failed:,} taken up"
         if left_out.answers:
-            text += f"; {left_out.answers:,} more failed and are in no arm, since none of their failed criteria may be fed back"
+            text += f"; {left_out.answers:,} not, since none of their failed criteria may be fed back"
         if left_out.atoms:
-            text += f"; failed criteria not fed back: {figures.counts(left_out.atoms)}"
-        yield Paragraph((Span(name, "strong"), f"{text}; some withheld from {model.withheld_from:,}."))
+            text += f". Criteria never fed back: {figures.counts(left_out.atoms)}"
+        if model.withheld_from:
+            text += f". In {model.withheld_from:,} some failed criteria are withheld from the feedback"
+        yield Paragraph((Span(name, "strong"), f"{text}."))
 
 
 def mended(refinement: RefinementFigures) -> Table:
@@ -221,7 +223,7 @@ def mended(refinement: RefinementFigures) -> Table:
                 Span(name, "strong"),
                 arm,
                 _known(arm_figures.n_known, arm_figures.n),
-                figures.NOTHING if before is None or before.share is None else f"{100 * before.share:.0f} %",
+                figures.NOTHING if before is None else percentage(before.share),
                 _accuracy_with_limits(arm_figures.accuracy, f"{pointer('models', name, 'arms', arm)}/accuracy"),
                 *_accuracy_gains(model.gains, arm),
             ]
@@ -242,8 +244,13 @@ def mended(refinement: RefinementFigures) -> Table:
 
 
 def _accuracy_with_limits(accuracy: Rate | None, place: str) -> Cell:
-    share = _share(accuracy, place)
-    return (share, *_bracketed(_limits(accuracy, "", percent=True)))
+    if accuracy is None:
+        return figures.NOTHING
+    return (_share(accuracy, place), Span(figures.bracketed(accuracy, _percent_end), "muted"))
+
+
+def _percent_end(end: float) -> str:
+    return f"{100 * end:.0f}"
 
 
 def _accuracy_gains(gains: Mapping[str, GainsOfPart], arm: str) -> Iterator[Cell]:
@@ -280,7 +287,7 @@ def _by_options(refinement: RefinementFigures) -> Iterator[Block]:
                         _known(arm_figures.n_known, arm_figures.n),
                         _share(arm_figures.accuracy, f"{place}/accuracy"),
                         *_accuracy_gains(part.gains, arm),
-                        figures.NOTHING if part.guessing is None else f"{100 * part.guessing:.0f} %",
+                        percentage(part.guessing),
                     ]
                 )
     if any("two to five" in model.by_options for model in refinement.models.values()):
@@ -339,7 +346,7 @@ def _compared_with_planted(
 
 
 def _percent(value: float, *, signed: bool) -> str:
-    return figures.signed_text(100 * value, 1) if signed else f"{100 * value:.1f} %"
+    return figures.signed_text(100 * value, 1) if signed else percentage(value, 1)
 
 
 def _gains(refinement: RefinementFigures) -> Iterator[Block]:
@@ -405,7 +412,7 @@ def _arms(refinement: RefinementFigures) -> Table:
             title="accuracy bounds",
             meaning="if every answer without a verdict were wrong, or right",
             only="page",
-            write=partial(_limits, percent=True),
+            write=lambda bounds, _: figures.percent_ends(bounds),
         ),
         column("shown", "solved", title="solved, shown", write=_share_of),
         column("withheld", "solved", title="solved, withheld", write=_share_of),
@@ -450,7 +457,7 @@ def _by_verdict(refinement: RefinementFigures) -> list[Block]:
                         arm,
                         f"{arm_figures.n_known}/{arm_figures.n}",
                         _share(arm_figures.accuracy, place),
-                        _limits(arm_figures.accuracy, "", percent=True),
+                        figures.percent_ends(arm_figures.accuracy),
                     ]
                 )
     if not rows:
@@ -545,12 +552,12 @@ def _strategy(row: RefinementTableRow, place: str) -> list[Cell]:
         cells.append(_value(cell, f"{place}/cells{pointer(name)}", percent=percent))
     average = row.average
     value = _value(average, f"{place}/average", percent=percent)
-    limits = _bracketed(_limits(average, f"{place}/average", percent=percent))
+    limits = "" if average is None else figures.bracketed(average, _percent_end if percent else "{:.2f}".format)
     return [
         row.strategy if percent else Span(row.strategy, "muted"),
         "accuracy" if percent else Span("criteria", "muted"),
         *cells,
-        (value, *limits),
+        (value, Span(limits, "muted")),
         figures.NOTHING if average is None else _known(average.n_known, average.n),
         _table_gain(row.gain, f"{place}/gain", percent=percent),
     ]
@@ -609,7 +616,7 @@ def _hints_and_leaks(refinement: RefinementFigures) -> list[Cell]:
                 figures.count(steady.n, "/judge_steadiness/n"),
                 " criteria between solved and failed, ",
                 figures.share(steady.share.share, "/judge_steadiness/share/share"),
-                f" ({100 * low:.1f} to {100 * high:.1f} %): so much of what moves is the judge's own doing.",
+                f" ({100 * low:.1f} to {percentage(high, 1)}): so much of what moves is the judge's own doing.",
             )
         )
     return lines
@@ -641,18 +648,8 @@ def _value(cell: RefinementCell | None, place: str, *, percent: bool) -> Span:
     if cell is None or cell.value is None:
         return figures.NOTHING
     if percent:
-        return Span(f"{100 * cell.value:.1f} %", "", f"{place}/value", cell.value)
+        return Span(percentage(cell.value, 1), "", f"{place}/value", cell.value)
     return figures.score(cell.value, f"{place}/value", tone="", tinted=True)
-
-
-def _limits(measured: Limited | None, place: str, *, percent: bool) -> Cell:
-    if measured is None:
-        return figures.NOTHING
-    if measured.low is None or measured.high is None:
-        return figures.no_interval(measured)
-    if percent:
-        return f"{100 * measured.low:.0f} – {100 * measured.high:.0f} %"
-    return figures.interval(measured, place)
 
 
 def _gain(gain: Gain, place: str, *, percent: bool) -> Cell:

@@ -16,6 +16,7 @@ from dokimasia.algorithms.trees.weakness import NodeFinding, Verdict, evident_no
 from dokimasia.domain.capability import ROOT
 from dokimasia.domain.growth import Phase
 from dokimasia.domain.identity import Value
+from dokimasia.domain.wording import percentage
 from dokimasia.errors import NotFound
 from dokimasia.methods.tree.stored_trees import (
     LoadedTree,
@@ -184,7 +185,7 @@ def kept_leaves(exchanged: float) -> str:
     if exchanged >= 1:
         return ""
     return (
-        f"{100 * (1 - exchanged):.0f} % of the criteria belong to images whose number of criteria no other image has. "
+        f"{percentage(1 - exchanged)} of the criteria belong to images whose number of criteria no other image has. "
         "The test exchanges leaves between images with equal numbers, so these keep theirs, and a weakness that shows in "
         "them alone is not found."
     )

@@ -133,11 +133,11 @@ def _moves(growth: TreeFigures) -> Iterator[Block]:
 
 def _rejections(growth: TreeFigures) -> Iterator[Block]:
     if growth.rejected:
-        yield Paragraph(f"{growth.rejected:,} proposals or lines of the judge were refused, such as:", "warning")
         items: list[Cell] = []
         for rejection in growth.rejections[:MOST_REFUSED]:
             items.append((rejection.what[:80], Span(f": {rejection.reason[:160]}", "muted")))
-        yield Bullets(items)
+        refused = figures.several(growth.rejected, "proposal or line", "proposals or lines")
+        yield Bullets(items, f"Refused: {refused} of the judge, such as:")
 
 
 def section(data: ReportData) -> Section | None:
@@ -271,7 +271,7 @@ def _score_cell(score: NodeScore | None) -> Cell:
         return figures.NOTHING
     cell = [
         _score(score.mean, tinted=True),
-        Span(f"  {figures.limits_text(score, '{:.0f}'.format)}", "muted"),
+        Span(figures.bracketed(score, "{:.0f}".format), "muted"),
     ]
     if score.n < score.held:
         cell.append(Span(f" ({score.n}/{score.held})", "bad"))
@@ -330,7 +330,7 @@ def coloured_by(nodes: Sequence[TreeNode], model: str) -> dict[str, object]:
             texts.append("not asked" if score is None else "no score")
             colours.append(NOT_SCORED)
         else:
-            texts.append(f"{score.mean:.0f} ({figures.limits_text(score, '{:.0f}'.format)})")
+            texts.append(f"{score.mean:.0f}{figures.bracketed(score, '{:.0f}'.format)}")
             colours.append(colour(score.mean))
     return {
         "text": texts,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from dokimasia.domain.wording import is_or_are
+from dokimasia.domain.wording import is_or_are, percentage
 from dokimasia.people.correction.shape import Compared, CorrectedMeasure, CorrectedModel, CorrectedRate, RateDifference
 from dokimasia.report.conclusions import MOST_SENTENCES
 from dokimasia.report.fields import Limited
@@ -126,4 +126,4 @@ def _by_model(counts: Mapping[str, int]) -> str:
 
 
 def _percent(rate: float, ends: Limited) -> str:
-    return f"{100 * rate:.1f} %{bracketed(ends, lambda end: f'{100 * end:.0f}')}"
+    return f"{percentage(rate, 1)}{bracketed(ends, lambda end: f'{100 * end:.0f}')}"

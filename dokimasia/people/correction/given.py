@@ -16,6 +16,7 @@ from dokimasia.datasets.lines import refuse
 from dokimasia.domain.annotation import HOLDS, SCORE, AnnotationUnit
 from dokimasia.domain.blindspots import Task
 from dokimasia.domain.passport import BinaryCount, BinaryRates, MeasuredShare
+from dokimasia.domain.wording import percentage
 from dokimasia.errors import DataError, NotFound
 from dokimasia.people.annotation import RatedUnit, answers_of_run, put_together
 from dokimasia.prompts.dimensions import error_dimensions
@@ -388,7 +389,8 @@ def _drawn(right: Mapping[AnnotationUnit, bool], judged: DecidedRun, *, seed: in
     shares, label_shares = as_shares(counts), as_shares(Counter(names))
     name = max(sorted(counts), key=lambda category: abs(label_shares.get(category, 0.0) - shares[category]))
     return (
-        f"the labelled answers are no random draw: {label_shares.get(name, 0.0):.0%} of them, and {shares[name]:.0%} of "
+        f"the labelled answers are no random draw: {percentage(label_shares.get(name, 0.0))} of them, and "
+        f"{percentage(shares[name])} of "
         f"all that no rule decided, are of the category {name or '(none)'}; draw them over all categories: annotate draw "
         "RUN --scale 0-1 --cases N --seed S"
     ), p_value

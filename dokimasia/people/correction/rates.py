@@ -15,6 +15,7 @@ from dokimasia.algorithms.statistics import rate_interval
 from dokimasia.domain.annotation import AnnotationUnit
 from dokimasia.domain.blindspots import Task
 from dokimasia.domain.passport import BinaryRates, Passport
+from dokimasia.domain.wording import percentage
 from dokimasia.people.correction.given import Labels, Mix, by_kind, check_apart, check_known, in_kinds, measured
 from dokimasia.report.figures import in_words
 from dokimasia.runs.decisions import DecidedRun, Measure
@@ -130,7 +131,8 @@ def _shifted(
     warnings: list[str] = []
     if not mix.counted and moved > SHIFTED:
         warnings.append(
-            f"the given mix is not the passport's: {moved:.0%} of its weight would have to move to other kinds of error; {how}"
+            f"the given mix is not the passport's: {percentage(moved)} of its weight would have to move to other "
+            f"kinds of error; {how}"
         )
     seen = [] if labels is None else labels.kinds
     if mix.counted and not seen:
@@ -179,7 +181,8 @@ def _unlike_labels(
         observed = ShareEstimate(sum(hits) / len(hits), interval)
         if unlike(observed, expected):
             differences.append(
-                f"{name} {observed.share:.0%} of {len(agreed)} labelled answers, and {expected.share:.0%} by the passport"
+                f"{name} {percentage(observed.share)} of {len(agreed)} labelled answers, and "
+                f"{percentage(expected.share)} by the passport"
             )
     return (
         [f"the judge's rates differ on labelled answers: {in_words(differences)}; go by the labels"]

@@ -12,6 +12,7 @@ from dokimasia.algorithms.correction import (
     order_tipping,
     rate_tipping,
 )
+from dokimasia.domain.wording import percentage
 from dokimasia.people.correction.rates import JudgeRates
 from dokimasia.people.correction.shape import Robustness, TippingPoint
 from dokimasia.runs.measures import rounded
@@ -131,4 +132,4 @@ def _beyond(point: TippingPoint, named: set[JudgeRate]) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return percentage(share, 1)

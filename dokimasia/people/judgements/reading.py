@@ -19,6 +19,7 @@ from dokimasia.datasets.tables import (
     wrong_width,
 )
 from dokimasia.domain.identity import JsonObject
+from dokimasia.domain.wording import nearest
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.people.judgements.values import (
     TIE,
@@ -30,7 +31,6 @@ from dokimasia.people.judgements.values import (
     shown,
     verdict_of,
 )
-from dokimasia.settings import nearest
 
 Kind = Literal["pairs", "scores", "rankings"]
 

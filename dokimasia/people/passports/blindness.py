@@ -8,6 +8,7 @@ from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.domain.blindspots import IN_USE, Evaluator
 from dokimasia.domain.call import ModelSpec, Sampling
 from dokimasia.domain.passport import ErrorRates, MeasuredDifference, MeasuredShare, Passport
+from dokimasia.domain.wording import percentage
 from dokimasia.people.passports.options import PAIRWISE, JudgeUse
 from dokimasia.people.passports.shares import limits_of
 from dokimasia.prompts.dimensions import error_groups
@@ -75,7 +76,7 @@ def warnings_of(passport: Passport, way: JudgeUse, spec: ModelSpec, *, below: fl
         if one is not None and is_blind(one, below):
             yield (
                 f"{way.what} is blind to errors of {_named(name, groups[name])}: it detects "
-                f"{percent(one.detection)} of {one.n_scored}, which is surely below {below:.0%}"
+                f"{percent(one.detection)} of {one.n_scored}, which is surely below {percentage(below)}"
                 f"{_better(passport, way, name, evaluator, below)}"
             )
     spots = [
@@ -116,7 +117,7 @@ def percent(one: MeasuredShare) -> str:
     """Return a share with its interval, in percent."""
     if one.share is None:
         return "–"
-    return f"{one.share:.0%}{bracketed(one, lambda end: f'{100 * end:.0f}')}"
+    return f"{percentage(one.share)}{bracketed(one, lambda end: f'{100 * end:.0f}')}"
 
 
 def _telling(passport: Passport, way: JudgeUse, evaluator: Evaluator, below: float) -> Iterator[str]:
@@ -125,11 +126,12 @@ def _telling(passport: Passport, way: JudgeUse, evaluator: Evaluator, below: flo
     if rates is not None and is_blind(rates, below):
         yield (
             f"{way.what} is blind to errors as a whole: it detects {percent(rates.detection)} of all {rates.n_scored}, "
-            f"which is surely below {below:.0%}"
+            f"which is surely below {percentage(below)}"
         )
     if alarms.low is not None and alarms.low > ALARMS_ABOVE:
         yield (
-            f"{way.what} finds fault with {percent(alarms)} of what is not worse, which is surely above {ALARMS_ABOVE:.0%}"
+            f"{way.what} finds fault with {percent(alarms)} of what is not worse, which is surely above "
+            f"{percentage(ALARMS_ABOVE)}"
         )
     apart = apart_of(passport, way)
     if apart is None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from dokimasia.domain.passport import ErrorRates, MeasuredDifference, MeasuredShare, Passport, Recommendation
+from dokimasia.domain.wording import percentage
 from dokimasia.people.judgements import CeilingRow, ceiling_tables
 from dokimasia.people.passports.blindness import FEW_IMAGES, is_blind, thin_mark
 from dokimasia.people.passports.options import BLIND_BELOW
@@ -27,7 +28,8 @@ UNMEASURED = 2.0
 MARKS = (
     "* blind spot: a dimension missed more often than the judge's other errors under the same evaluator, adjusted over all "
     "dimensions and evaluators of the probes in this passport, so that a page of one probe alone may mark others. ! surely "
-    f"detected less than {BLIND_BELOW:.0%}: the whole interval lies below (the default of --blind-below). ~ thin: on fewer than "
+    f"detected less than {percentage(BLIND_BELOW)}: the whole interval lies below (the default of --blind-below). ~ "
+    "thin: on fewer than "
     f"{FEW_IMAGES} images."
 )
 """The legend of the marks beside rates."""
@@ -66,7 +68,7 @@ def _facts(passport: Passport) -> Iterator[tuple[str, Cell]]:
     yield "model", f"{judge.model} at {judge.endpoint}"
     yield "version", judge.version or "not known"
     for data in passport.data:
-        checked = f"{data.checked:.0%} checked by people"
+        checked = f"{percentage(data.checked)} checked by people"
         yield data.task, f"{several(data.items, 'item')} on {several(data.images, 'image')}, {checked}"
     if passport.dates is not None:
         days = passport.dates

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.passport import Passport, RatesByHalf
+from dokimasia.domain.wording import percentage
 from dokimasia.errors import ConfigError
 from dokimasia.people.passports.blindness import evaluator_for, is_blind, percent, worth_of
 from dokimasia.people.passports.holding import DroppedJudge, passport_of_judge, read_all
@@ -148,7 +149,7 @@ def without_blind(panel: Sequence[ModelSpec], passports: Sequence[Path], way: Ju
         evaluator = None if passport is None else evaluator_for(passport, way)
         rates = None if passport is None or evaluator is None else passport.rates(way.task, evaluator)
         if passport is not None and rates is not None and is_blind(rates, below):
-            said = f"it detects {percent(rates.detection)} of errors as {evaluator}, surely below {below:.0%}"
+            said = f"it detects {percent(rates.detection)} of errors as {evaluator}, surely below {percentage(below)}"
             dropped.append(DroppedJudge(spec.ref.name, passport.sha256, f"left out of the panel: {said}"))
         else:
             kept.append(spec)

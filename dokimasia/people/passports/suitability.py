@@ -10,6 +10,7 @@ from pydantic import Field
 from dokimasia.domain.blindspots import Evaluator, Task
 from dokimasia.domain.identity import Value
 from dokimasia.domain.passport import ErrorRates, MeasuredDifference, MeasuredShare, Passport, ReplyRates
+from dokimasia.domain.wording import percentage
 from dokimasia.people.passports.measuring import BINARY
 from dokimasia.report.blocks import Block, Bullets, Cell, Column, Paragraph, Span, Table
 from dokimasia.report.data import SIMULATED_NOTE
@@ -425,7 +426,7 @@ def _number(name: Quality, value: float) -> str:
         return f"{value:.0f}"
     if name in BIASES:
         return f"{signed_text(100 * value, 1)} points"
-    return f"{100 * value:.1f} %"
+    return percentage(value, 1)
 
 
 def _value_text(quality: JudgeQuality) -> str:
@@ -487,7 +488,7 @@ def _notes(check: JudgeCheck) -> Iterator[str]:
     if check.checked < 1:
         decided = "Nobody has decided on the planted errors: they"
         if check.checked:
-            decided = f"People have decided on {check.checked:.0%} of the planted errors: the others"
+            decided = f"People have decided on {percentage(check.checked)} of the planted errors: the others"
         yield (
             f"{decided} are taken as they were meant. Have people label them (dokimasia decide), and check again with --labels."
         )

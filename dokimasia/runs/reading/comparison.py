@@ -910,8 +910,8 @@ def _check(first: Run, second: Run, names: Sequence[Sequence[str]], models: Mode
     if models is None:
         if first.id == second.id:
             raise InputError(
-                f"run {first.id} does not differ from itself; compare two of its models with --models A,B "
-                f"({', '.join(ours)})"
+                f"run {first.id} does not differ from itself; compare two of its models: dokimasia diff {first.id} "
+                f"--models A,B (it has {', '.join(ours)})"
             )
         if not set(ours) & set(theirs):
             raise InputError(

@@ -19,6 +19,7 @@ from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.judgement import CheckpointScores
 from dokimasia.domain.judgement import Response as CandidateResponse
 from dokimasia.domain.sample import Sample
+from dokimasia.domain.wording import percentage
 from dokimasia.errors import InputError, NotFound
 from dokimasia.operations.operation import RequestRefused
 from dokimasia.report import figures
@@ -575,7 +576,7 @@ def _side(sample: MatchedSample, side: int) -> str:
     score, right = sample.scores[side], sample.right[side]
     parts = [f"{score:.2f}"] if score is not None else []
     if right is not None:
-        parts.append("✓" if right == 1 else "✗" if right == 0 else f"✓ {100 * right:.0f} %")
+        parts.append("✓" if right == 1 else "✗" if right == 0 else f"✓ {percentage(right)}")
     return " ".join(parts) or sample.failures[side].replace("_", " ") or "–"
 
 

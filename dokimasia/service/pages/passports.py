@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query, Request, UploadFile
 from fastapi.responses import RedirectResponse, Response
 
 from dokimasia.domain.passport import ErrorRates, MeasuredShare, Passport
+from dokimasia.domain.wording import percentage
 from dokimasia.errors import InputError
 from dokimasia.methods.probe.passports import judges_probed, material_of, probes_of_home
 from dokimasia.people.passports import BLIND_BELOW, encoded, passport_in, passport_of
@@ -145,4 +146,4 @@ def _rate(passport: Passport, error: ErrorRates) -> dict[str, object]:
 def _share(rate: MeasuredShare | None) -> str:
     if rate is None or rate.share is None:
         return "–"
-    return f"{rate.share:.0%}{bracketed(rate, lambda end: f'{100 * end:.0f}')}"
+    return f"{percentage(rate.share)}{bracketed(rate, lambda end: f'{100 * end:.0f}')}"

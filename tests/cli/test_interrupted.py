@@ -1,0 +1,85 @@
+"""Ctrl-C: at once and in one line before a model is asked, afterwards with the command that resumes the run."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from dokimasia.cli.main import run
+from dokimasia.cli.running import run_to_end
+from dokimasia.errors import Interrupted
+from dokimasia.gateway.doubles import CountingTransport
+from dokimasia.methods.evaluation import METHOD, EvaluationRequest
+from dokimasia.runs.lifecycle import run as run_method
+from dokimasia.settings import Settings
+from dokimasia.simulation.serving.transport import SimTransport
+from tests.processes import environment
+
+INTERRUPTED_WHILE_LOADING = """
+import os, signal, sys
+from importlib.abc import MetaPathFinder
+
+class Interrupting(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[1]:
+            os.kill(os.getpid(), signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a test that runs in the background ignores it
+sys.meta_path.insert(0, Interrupting())
+from dokimasia.__main__ import main
+main(sys.argv[2:])
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [
+        ("click", "interrupted"),
+        ("dokimasia.cli.method_verb", "interrupted"),
+        ("dokimasia.cli.local_backend", "interrupted"),
+        ("langgraph", "interrupted before any model was asked; the same command begins again"),
+    ],
+)
+def test_ctrl_c_while_modules_are_loaded(module: str, message: str, tmp_path: Path, world: Path) -> None:
+    """The process ends with one line and exit code 130, whatever it is just loading; the same command then begins."""
+    asked = (
+        "evaluate",
+        world,
+        "--judge",
+        "sim/judge",
+        "--models",
+        "sim/strong",
+        "--limit",
+        "1",
+        "--home",
+        tmp_path / "h",
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_WHILE_LOADING, module, *map(str, asked)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment(),
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr.strip()) == (130, "", message)
+    assert run([*map(str, asked)]) == 0
+
+
+def test_an_interrupted_run_is_called_by_its_name(tmp_path: Path, world: Path) -> None:
+    """The message has the run's name, and the command in it resumes the run."""
+    settings = Settings(home=tmp_path / "home")
+    request = EvaluationRequest.model_validate(
+        {"data": world, "judge": "sim/judge", "models": ("sim/strong", "sim/weak"), "name": "first try", "limit": 4}
+    )
+    transport = CountingTransport(SimTransport(), stop=lambda: os.kill(os.getpid(), signal.SIGINT), stop_after=3)
+    work = partial(run_method, METHOD, request, transports={"sim": transport})
+    with pytest.raises(Interrupted, match="run first try was interrupted; everything") as interrupted:
+        run_to_end(work, settings)
+    _, _, command = str(interrupted.value).partition("Go on with: dokimasia ")
+    assert shlex.split(command) == ["resume", "first try", "--home", str(settings.home)]
+    assert run(shlex.split(command)) == 0
