@@ -105,10 +105,14 @@ def test_what_cannot_be_tested_is_refused(
 
 @pytest.mark.parametrize("count", [128, 131, 500])
 @pytest.mark.parametrize("unit", [1.0, 0.1])
-def test_few_kinds_of_differences_are_flipped_as_many_are(count: int, unit: float) -> None:
-    """Differences on a scale of a few steps have the p-value that the signs of all clusters, added one by one, come to."""
+@pytest.mark.parametrize("shift", [0.1, 0.25, 0.5, 1.0, 3.0])
+def test_few_kinds_of_differences_are_flipped_as_many_are(count: int, unit: float, shift: float) -> None:
+    """Differences on a scale of a few steps have the p-value that the signs of all clusters, added one by one, come to.
+
+    That holds for those that some signs reach, and for those that none can.
+    """
     generator = np.random.default_rng(count)
-    steps = unit * generator.integers(1, 5, count) - unit * generator.integers(1, 5, count) + unit / 2
+    steps = unit * generator.integers(1, 5, count) - unit * generator.integers(1, 5, count) + unit * shift
     sizes = np.sort(np.abs(steps))
     bits = np.random.default_rng(3)
     totals = np.zeros(2000)
