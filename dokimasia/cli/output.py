@@ -453,9 +453,9 @@ def _diff_runs(
     from dokimasia.storage.naming import LAST
 
     def announce(*runs: "Run") -> None:
-        for text, run in zip((first, second), runs, strict=True):
-            if text == LAST:
-                say(f"last: run {run.id} of {run.created_at[:19].replace('T', ' ')}, {run.command}")
+        meant = {run.id: run for text, run in zip((first, second), runs, strict=True) if text == LAST}
+        for run in meant.values():
+            say(f"last: run {run.id} of {run.created_at[:19].replace('T', ' ')}, {run.command}")
 
     comparison = backend.call(
         operations.runs.diff,

@@ -91,7 +91,7 @@ class ProgressLine:
         # What a run that goes on had left when it was accepted is no longer true; what it has answered is said below.
         remaining = estimate if estimate.answered else estimate.remaining
         cost = cost_text(remaining.cost, remaining.cost_known)
-        models = ", ".join(f"{name} {model.calls}" for name, model in remaining.models.items())
+        models = ", ".join(f"{name} {model.calls}" for name, model in remaining.models.items() if model.calls)
         plan = f", about {several(remaining.calls, 'call')} ({models}), estimated cost {cost}" if models else ""
         if estimate.answered:
             plan += f"; at least {estimate.answered:,} of them answered already, at most about {estimate.left:,} left"

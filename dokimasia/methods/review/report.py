@@ -1,6 +1,7 @@
 """The report of a peer review: outcomes, self-preference, and origins of golden captions."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from dokimasia.domain.review import Candidate, LostTurn, Origin, PeerReview, PeerVote
 from dokimasia.methods.review.figures import (
@@ -99,7 +100,8 @@ def _verdict_table(review: ReviewFigures) -> Table:
 
 
 def _share_ends(ends: Limited, place: str) -> Cell:
-    return (figures.share(ends.low, f"{place}/low"), " – ", figures.share(ends.high, f"{place}/high"))
+    low = figures.share(ends.low, f"{place}/low")
+    return (replace(low, text=low.text.removesuffix(" %")), " – ", figures.share(ends.high, f"{place}/high"))
 
 
 def _member_table(review: ReviewFigures) -> Table:
