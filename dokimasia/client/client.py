@@ -89,7 +89,7 @@ class ClientRun:
 
     def wait(
         self,
-        told: Callable[[Event], None] = lambda event: None,
+        on_event: Callable[[Event], None] = lambda event: None,
         *,
         limits: Mapping[str, object] | None = None,
         patience: float = PATIENCE,
@@ -98,7 +98,7 @@ class ClientRun:
         """Wait until the run has stopped working, and return how it ended.
 
         Args:
-            told: called with each event.
+            on_event: called with each event.
             limits: `max_failures`, `min_score` and `min_accuracy`, which decide whether the run passed.
             patience: seconds to wait for a service that does not answer.
             lost: called with the reason each time that the connection breaks off.
@@ -107,7 +107,7 @@ class ClientRun:
         while True:
             for event in self.events(after=last, patience=patience, lost=lost):
                 last = event.id or last
-                told(event)
+                on_event(event)
                 if _ends_work(event):
                     return self.ended(limits)
             time.sleep(pause(1))  # the service is shutting down: reconnect once it is back
@@ -303,7 +303,7 @@ class Client:
         Raises:
             InputError: the request, or what it names, cannot be used.
         """
-        return self.begin(method, self.asked(method, request))
+        return self.begin(method, self.request_of(method, request))
 
     def begin(self, method: str, request: RunRequest) -> ClientRun:
         """Start a run of a request, such as `dokimasia.EvaluationRequest`."""
@@ -311,7 +311,7 @@ class Client:
 
     def preview(self, method: str, /, **request: object) -> JsonObject:
         """Return the id, the calls and the cost that a run would have, without starting it."""
-        return self.preview_of(method, self.asked(method, request))
+        return self.preview_of(method, self.request_of(method, request))
 
     def preview_of(self, method: str, request: RunRequest) -> JsonObject:
         """Return the id, the calls and the cost that a run of a request would have."""
@@ -409,26 +409,26 @@ class Client:
         return self.call(operations.passports.one_passport, judge=judge, run=list(runs) or None, seed=seed)
 
     def check_judge(
-        self, judge: str, data: str | Path, *, told: Callable[[Event], None] = lambda event: None, **request: object
+        self, judge: str, data: str | Path, *, on_event: Callable[[Event], None] = lambda event: None, **request: object
     ) -> JsonObject:
         """Return whether a judge is good enough, once errors are planted and put to it; `dokimasia judges check` prints it.
 
         Args:
             judge: the judge's name on the service.
             data: data with right answers, or planted errors: a file, a folder or a run of `perturb`.
-            told: called with each event of both runs.
+            on_event: called with each event of both runs.
             request: other fields of `dokimasia.JudgeCheckRequest`, such as `perturber`, `labels`, `reference` or `max_cost`.
 
         Raises:
             InputError: the data, the labels or the options cannot be used, or a run ended before its end; the same call goes on.
         """
-        asked = _validated(operations.judge_checks.JudgeCheckRequest, {"judge": judge, "data": data, **request})
-        body = request_sent(self.connection, asked)
+        check_request = _validated(operations.judge_checks.JudgeCheckRequest, {"judge": judge, "data": data, **request})
+        body = request_sent(self.connection, check_request)
         while True:
             step = self.connection.send("POST", "/api/judge-checks", body)
             if step["check"] is not None:
                 return step["check"]
-            ended = ClientRun(self, step["run"]).wait(told)
+            ended = ClientRun(self, step["run"]).wait(on_event)
             if ended.status != "done":
                 raise operations.judge_checks.no_verdict_yet(ended.run, ended.why or ended.end)
 
@@ -494,7 +494,7 @@ class Client:
         for page in self.connection.pages(path, **query):
             yield from page[name]
 
-    def asked(self, method: str, request: Mapping[str, object]) -> RunRequest:
+    def request_of(self, method: str, request: Mapping[str, object]) -> RunRequest:
         """Return the validated request of a method with these fields.
 
         Raises:

@@ -52,7 +52,7 @@ def measured(check: dict[str, Any]) -> list[dict[str, Any]]:
 def test_a_check_by_the_service_says_what_a_local_one_says(client: Client, texts: Path, tmp_path: Path) -> None:
     """Both runs are carried out and watched; asked again, the verdict comes without a call."""
     told: list[Event] = []
-    check = client.check_judge("sim/judge-longer", texts, told=told.append, name="mine", max_cost=1.0, **FIELDS)
+    check = client.check_judge("sim/judge-longer", texts, on_event=told.append, name="mine", max_cost=1.0, **FIELDS)
     home = load_settings(home=tmp_path / "home")
     local = check_judge_sync("sim/judge-longer", texts, settings=home, **FIELDS).model_dump(mode="json")
     assert (check["verdict"], check["sentence"]) == (local["verdict"], local["sentence"])

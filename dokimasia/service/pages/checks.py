@@ -73,23 +73,23 @@ async def filled(request: Request, service: TheService, person: Starter, context
     preview: CheckPreview | None = None
     problem = ""
     try:
-        known = {name: value for name, value in fields.items() if name not in faults}
-        asked = await run_in_threadpool(read_request, JudgeCheckRequest, known, places)
+        filled_in = {name: value for name, value in fields.items() if name not in faults}
+        check_request = await run_in_threadpool(read_request, JudgeCheckRequest, filled_in, places)
         if not faults and texts.get("do") == ["estimate"]:
-            preview = await preview_check(service, asked)
+            preview = await preview_check(service, check_request)
         elif not faults:
-            step = await next_step(context, asked, person)
+            step = await next_step(context, check_request, person)
             if step.check is not None:
                 verdict = {
-                    "name": asked.judge,
+                    "name": check_request.judge,
                     "run": step.check.runs,
-                    "reference": asked.reference or "",
-                    "seed": asked.seed,
+                    "reference": check_request.reference or "",
+                    "seed": check_request.seed,
                 }
                 return RedirectResponse(f"/judge-checks/verdict?{urlencode(verdict, doseq=True)}", 303)
             if step.run is not None:
-                kept = {name: texts for name, texts in values.items() if texts}
-                address = urlencode({**kept, "at": step.run.id}, doseq=True)
+                sent = {name: texts for name, texts in values.items() if texts}
+                address = urlencode({**sent, "at": step.run.id}, doseq=True)
                 return RedirectResponse(f"/judge-checks/at-work?{address}", 303)
     except InputError as fault:
         sentence = service.redact(places.shortened(str(fault)))

@@ -70,27 +70,27 @@ async def check_judge(
 ) -> CheckStep | CheckPreview:
     """Carry a check one step further, or say what its runs would cost."""
     with request_files(context) as places:
-        asked = await read_body(JudgeCheckRequest, request, places)
+        check_request = await read_body(JudgeCheckRequest, request, places)
         if dry_run:
-            return await preview_check(context.service, asked)
-        return await next_step(context, asked, person)
+            return await preview_check(context.service, check_request)
+        return await next_step(context, check_request, person)
 
 
-async def preview_check(service: Service, asked: JudgeCheckRequest) -> CheckPreview:
+async def preview_check(service: Service, check_request: JudgeCheckRequest) -> CheckPreview:
     """Return what the runs of a check would ask and cost; that of the probe is known once its errors are planted."""
     planting: RunPreview | None = None
-    planted: Path | None = asked.data
-    if (request := asked.planting) is not None:
+    planted: Path | None = check_request.data
+    if (request := check_request.planting) is not None:
         preview = await service.runner.preview(PERTURB.name, request)
         planting = RunPreview.model_validate(preview)
         planted = Path(planting.run) if preview.get("status") == "done" else None
     probing: RunPreview | None = None
     if planted is not None:
-        probing = RunPreview.model_validate(await service.runner.preview(PROBE.name, asked.probing(planted)))
+        probing = RunPreview.model_validate(await service.runner.preview(PROBE.name, check_request.probing(planted)))
     return CheckPreview(planting=planting, probing=probing)
 
 
-async def next_step(context: ServiceContext, asked: JudgeCheckRequest, person: Caller) -> CheckStep:
+async def next_step(context: ServiceContext, check_request: JudgeCheckRequest, person: Caller) -> CheckStep:
     """Begin the run that a check needs next, or return its verdict.
 
     Raises:
@@ -98,28 +98,30 @@ async def next_step(context: ServiceContext, asked: JudgeCheckRequest, person: C
         RequestRefused: there are labels, and the caller may not decide.
     """
     for name in UNMEASURED:
-        if name in asked.model_fields_set:
+        if name in check_request.model_fields_set:
             raise InputError(f"{name}: a check of a judge takes no such field")
-    if asked.labels is not None and "review" not in person.scopes:
+    if check_request.labels is not None and "review" not in person.scopes:
         raise RequestRefused(
             HTTPStatus.FORBIDDEN,
             f"labels: they are stored as decisions of people, and the token of {person.name} lacks the scope 'review'",
         )
     runner = context.service.runner
-    planted, spent = asked.data, 0.0
-    if (request := asked.planting) is not None:
+    planted, spent = check_request.data, 0.0
+    if (request := check_request.planting) is not None:
         run = await runner.submit(PERTURB.name, request, payer=context.payer)
         if await run_in_threadpool(_is_unfinished, context, run, request):
             return CheckStep(stage="planting", run=begun(context, run), check=None)
         planted, spent = Path(run.id), total_usage(context.home, run.id).cost or 0.0
-    if asked.labels is not None:
-        await run_in_threadpool(_take_in, context, str(planted), asked.labels, person)
-    request = asked.probing(planted, spent=spent)
+    if check_request.labels is not None:
+        await run_in_threadpool(_take_in, context, str(planted), check_request.labels, person)
+    request = check_request.probing(planted, spent=spent)
     run = await runner.submit(PROBE.name, request, payer=context.payer)
     if await run_in_threadpool(_is_unfinished, context, run, request):
         return CheckStep(stage="probing", run=begun(context, run), check=None)
-    reference = asked.reference or ""
-    check = await run_in_threadpool(one_judge_check, context, asked.judge, [run.id], reference, asked.seed)
+    reference = check_request.reference or ""
+    check = await run_in_threadpool(
+        one_judge_check, context, check_request.judge, [run.id], reference, check_request.seed
+    )
     return CheckStep(stage="checked", run=None, check=check)
 
 
