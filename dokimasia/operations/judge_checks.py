@@ -100,8 +100,8 @@ class JudgeCheckRequest(RunRequest):
         """The run that plants the errors; None where the data are planted errors.
 
         Raises:
-            ConfigError: the data are no file, the reference is the judge, an evaluator is unknown, no error is to be planted, or
-            an option is for planting alone.
+            ConfigError: the data are no file, the reference is the judge, an evaluator is unknown, no error is to be planted,
+                or an option is for planting alone.
         """
         if self.reference == self.judge:
             raise ConfigError(f"--reference: {self.judge} is the judge itself: name another model")
