@@ -28,6 +28,9 @@ OVERALL = 0.3
 """How often an error that the relevant axes miss shows on `overall` alone."""
 
 FAVOURS = 0.2
+RAISED_BY_LENGTH, LOWERED_BY_LENGTH = 0.25, 0.1
+"""How often padding makes the judgement of an answer better, and worse."""
+
 FAILS = 0.03
 LOOKS = 0.1
 """How much less is missed with tools, and with more reasoning; by a new reference as much more."""
@@ -175,6 +178,7 @@ def _intervals(generator: np.random.Generator, sizes: Sequence[int], world: str,
     task = tasks_of(
         [
             *drawn("j", SINGLE, MISSED),
+            *_padded(np.random.default_rng([seed, 95, len(sizes)]), sizes, hard),
             *drawn("j", PLAIN, less),
             *drawn("j", PAIRS, MISSED, favours=FAVOURS),
             *drawn("j", REFERENCE, MISSED),
@@ -213,6 +217,8 @@ def _intervals(generator: np.random.Generator, sizes: Sequence[int], world: str,
         "harmless preferred": (single["preferred"], RAISES),
         "false alarms": (_less(single["equal"]), unequal),
         "noise floor": (single["flickers"], FLICKERS),
+        "length bias": (single["length"]["bias"], RAISED_BY_LENGTH - LOWERED_BY_LENGTH),
+        "changed by length": (single["length"]["changed"], RAISED_BY_LENGTH + LOWERED_BY_LENGTH),
         "position bias": (pairs["places"]["bias"], FAVOURS),
         "position consistency": (pairs["places"]["consistency"], _consistency(mean, unequal)),
         "group and paradigm": (found["groups"]["VR"]["reference"], in_group),
@@ -229,6 +235,25 @@ def _intervals(generator: np.random.Generator, sizes: Sequence[int], world: str,
         ),
     }
     return {f"probe, {name}, {world}": trial(one, truth) for name, (one, truth) in planted.items()}
+
+
+def _padded(generator: np.random.Generator, sizes: Sequence[int], hard: np.ndarray) -> Iterator[Detection]:
+    """Yield what padding makes of every answer and of one of its errors, more of it better on hard images."""
+    for image, size in enumerate(sizes):
+        raised = RAISED_BY_LENGTH + hard[image]
+        for number, draw in enumerate(generator.random(2 * size)):
+            yield Detection(
+                judge="j",
+                task="image-to-text",
+                evaluator=SINGLE,
+                case="padded",
+                dimension="padded",
+                group="",
+                cluster=f"image {image}",
+                item=f"{image} padded {number}",
+                equal=float(draw >= raised + LOWERED_BY_LENGTH),
+                worse=float(draw < raised),
+            )
 
 
 def _less(one: Mapping[str, Any]) -> dict[str, Any]:
