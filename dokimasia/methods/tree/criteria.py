@@ -51,8 +51,8 @@ def run_criteria(home: Home, run: Run, *, by: str = "category") -> list[TreeCrit
             criteria.setdefault(key, criterion)
     if not criteria:
         raise DataError(
-            f"run {run.id} has no criteria to grow a tree from: finish it with dokimasia resume {run.id}, or take a run of "
-            "dokimasia evaluate --judge NAME whose samples did not all fail"
+            f"run {run.id} has no criteria to grow a tree from: finish it with dokimasia resume {run.id}, or name an "
+            "evaluation with a judge whose samples did not all fail"
         )
     return sorted(criteria.values())
 
