@@ -56,7 +56,7 @@ def test_what_is_left_is_said(verb: Verb) -> None:
     answered, left = shown["answered"], shown["calls"] + shown["undecided"]["calls"]
     assert 0 < answered <= 24
     table = " ".join(verb("show", "last")[1].split())
-    assert "answers have no verdict, and over all it is" in table
+    assert "answers have no verdict, and over all answers it is" in table
     assert "bounds" in table
     models = json.loads(verb("show", "last", "--json")[1])["models"].values()
     assert any(model.get("left_open", {}).get("budget") for model in models)
