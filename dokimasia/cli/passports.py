@@ -1,32 +1,28 @@
 """`dokimasia passport` makes or checks a judge's passport; `correct` corrects a run's rates for its judge's errors."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.markup import escape
 
 from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.shared import (
     EXISTING_FILE,
     FILE,
     common,
-    console,
-    grid,
     json_option,
     print_json,
     reading,
     say_ratings,
 )
 from dokimasia.domain.wording import percentage
-from dokimasia.report.figures import bracketed, several
+from dokimasia.report.figures import MINUS, bracketed, several
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from dokimasia.domain.passport import Passport
     from dokimasia.people.correction.shape import CorrectedMeasure, CorrectionFigures
+    from dokimasia.report.blocks import Block, Cell, Span, Table
     from dokimasia.report.fields import Limited
     from dokimasia.settings import Settings
 
@@ -163,30 +159,46 @@ def correct_command(
     if as_json:
         print_json(figures.model_dump(mode="json", exclude_defaults=True))
         return
-    out = console()
-    for sentence in _drawn(figures):
-        out.print(sentence)
+    from dokimasia.cli.drawing import print_blocks
+
+    print_blocks(_drawn(figures))
 
 
-def _drawn(figures: "CorrectionFigures") -> "Iterator[Table | str]":
-    """Yield the lines and tables to print: conclusion, sources of the correction, rates, pairs, refusals and warnings."""
+def _drawn(figures: "CorrectionFigures") -> "Iterator[Block]":
+    """Yield the paragraphs and tables to print: conclusion, sources of the correction, rates, pairs, refusals and warnings."""
+    from dokimasia.report.blocks import Paragraph, Span
     from dokimasia.report.data import SIMULATED_NOTE
 
     if figures.simulated:
-        yield f"[yellow]{SIMULATED_NOTE} ({escape(', '.join(figures.simulated))})[/yellow]"
-    yield f"[bold]run {figures.run}[/bold], judged by {escape(figures.judge) or 'rules alone'}"
-    yield escape(" ".join(figures.conclusion))
+        yield Paragraph(f"{SIMULATED_NOTE} ({', '.join(figures.simulated)})", "warning")
+    yield Paragraph((Span(f"run {figures.run}", "strong"), f", judged by {figures.judge or 'rules alone'}"))
+    yield Paragraph(" ".join(figures.conclusion))
+    yield from map(Paragraph, _sources(figures))
+    yield from _scores(figures)
+    for measure in figures.measures.values():
+        yield _rates(measure, figures)
+        if measure.pairs:
+            yield _pairs(measure, figures)
+        yield from map(Paragraph, _robustness(measure))
+        for line in _refusals(measure, figures.warnings):
+            yield Paragraph(line, "note")
+    for line in figures.warnings:
+        yield Paragraph(f"warning: {line}", "warning")
+
+
+def _sources(figures: "CorrectionFigures") -> Iterator[str]:
+    """Yield a line on each of passport, mix of errors and labels."""
     passport, mix, human = figures.passport, figures.mix, figures.human
     if passport is not None:
         for name, specificity in passport.specificity.items():
             sensitivity = passport.sensitivity.get(name)
-            sensitivity_text = f", sensitivity {_percent(sensitivity.share, sensitivity)}" if sensitivity else ""
-            rates_text = f"{sensitivity_text}, specificity {_percent(specificity.share, specificity)}"
-            yield f"passport {escape(passport.file)}, {figures.measures[name].what}{rates_text}"
+            sensitivity_text = f", sensitivity {_percent_text(sensitivity.share, sensitivity)}" if sensitivity else ""
+            rates_text = f"{sensitivity_text}, specificity {_percent_text(specificity.share, specificity)}"
+            yield f"passport {passport.file}, {figures.measures[name].what}{rates_text}"
     if mix is not None:
-        shares = ", ".join(f"{escape(name)} {percentage(share)}" for name, share in mix.shares.items())
+        shares = ", ".join(f"{name} {percentage(share)}" for name, share in mix.shares.items())
         count_text = f", counted among {several(mix.errors, 'error')}" if mix.errors is not None else ""
-        yield f"mix of errors by {escape(mix.source)}{count_text}: {shares}"
+        yield f"mix of errors by {mix.source}{count_text}: {shares}"
     if human is not None:
         draw_text = "" if human.drawn in figures.warnings else f", {human.drawn}"
         yield (
@@ -197,39 +209,36 @@ def _drawn(figures: "CorrectionFigures") -> "Iterator[Table | str]":
             yield f"{several(human.by_majority, 'answer')} on which people differ settled by the majority of three or more"
         if human.ruled:
             yield f"{several(human.ruled, 'label')} of answers that rules decided, which change nothing"
-    if figures.scores is not None:
-        yield from _scores(figures)
-    for measure in figures.measures.values():
-        yield _rates(measure, figures)
-        if measure.pairs:
-            yield _pairs(measure, figures)
-        yield from (escape(line) for line in _robustness(measure))
-        yield from (f"[dim]{escape(line)}[/dim]" for line in _refusals(measure, figures.warnings))
-    for line in figures.warnings:
-        yield f"[yellow]warning: {escape(line)}[/yellow]"
 
 
 BY_LABELS = ("by labels", "labels alone", "weight of the judge", "certain", "labels")
 """The columns of a correction by labels; `labels` are those of answers that no rule decided, and how many are missing."""
 
 
+def _table(about: str, name: str, figures: "Sequence[str]", rows: "Sequence[Sequence[Cell]]") -> "Table":
+    """Return a table of figures by name; `about` is its caption, and `name` the title of its first column."""
+    from dokimasia.report.blocks import Column, Table
+
+    return Table([Column(name, numeric=False), *map(Column, figures)], rows, about)
+
+
 def _rates(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table":
-    table = grid(
-        measure.what,
+    titles = (
         "answers",
         "by rule",
         "as judged",
         *(("by passport", "over mixes") if figures.passport is not None else ()),
         *(BY_LABELS if figures.human is not None else ()),
     )
+    rows: list[list[Cell]] = []
     for name, rates in measure.models.items():
         raw = rates.raw
-        up_to = f", up to {percentage(raw.upper)}" if raw.n_undecided else ""
-        cells = [
-            escape(name),
+        up_to = (f", up to {percentage(raw.upper)}",) if raw.n_undecided else ()
+        cells: list[Cell] = [
+            name,
             f"{raw.n} of {rates.answers}",
             str(rates.by_rule),
-            _percent(raw.share, raw) + up_to,
+            (*_percent(raw.share, raw), *up_to),
         ]
         if rates.by_passport is not None:
             mixes = rates.over_mixes
@@ -252,8 +261,8 @@ def _rates(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table"
                 else f"{percentage(labelled.certain.low, 1)} to {percentage(labelled.certain.high, 1)}",
                 f"{labelled.labels} of {rates.raw.n - rates.by_rule}{missing}",
             ]
-        table.add_row(*cells)
-    return table
+        rows.append(cells)
+    return _table(f"Share of {measure.what}", measure.what, titles, rows)
 
 
 def _needed(labels: int | None, width: float | None) -> str:
@@ -263,57 +272,73 @@ def _needed(labels: int | None, width: float | None) -> str:
     return f", {100 * width:.3g} % wide: {'not by labels' if labels is None else f'{labels:,}'}"
 
 
-def _scores(figures: "CorrectionFigures") -> "Iterator[Table | str]":
+def _scores(figures: "CorrectionFigures") -> "Iterator[Block]":
     """Yield the tables of mean scores by people's scores, and why some are refused."""
+    from dokimasia.report.blocks import Paragraph
+
     scores = figures.scores
     if scores is None:
         return
-    yield f"{several(scores.labels, 'answer')} scored by {several(scores.people, 'person', 'people')}"
-    table = grid("mean score", "answers", "as judged", "by labels", "labels alone", "weight of the judge", "labels")
+    yield Paragraph(f"{several(scores.labels, 'answer')} scored by {several(scores.people, 'person', 'people')}")
+    titles = ("answers", "as judged", "by labels", "labels alone", "weight of the judge", "labels")
+    rows: list[list[Cell]] = []
     for name, estimate in scores.models.items():
         missing = f", {estimate.missing} missing" if estimate.missing else ""
         needed = _needed(estimate.needed, figures.width) if estimate.score is not None else ""
-        table.add_row(
-            escape(name),
-            str(estimate.answers),
-            NOTHING if estimate.judged is None else f"{estimate.judged:.2f}",
-            _points(estimate.score, estimate),
-            _points(estimate.alone.score, estimate.alone),
-            NOTHING if estimate.weight is None else f"{estimate.weight:.2f}",
-            f"{estimate.labels}{missing}{needed}",
+        rows.append(
+            [
+                name,
+                str(estimate.answers),
+                NOTHING if estimate.judged is None else f"{estimate.judged:.2f}",
+                _points(estimate.score, estimate),
+                _points(estimate.alone.score, estimate.alone),
+                NOTHING if estimate.weight is None else f"{estimate.weight:.2f}",
+                f"{estimate.labels}{missing}{needed}",
+            ]
         )
-    yield table
+    yield _table("Mean scores", "mean score", titles, rows)
     if scores.pairs:
-        table = grid("second minus first, in points of 1 to 5", "n", "as judged", "by labels")
+        rows = []
         for pair in scores.pairs:
-            judged = NOTHING if pair.judged is None else f"{pair.judged:+.2f}".replace("-", "−")
-            name = f"{escape(pair.second)} − {escape(pair.first)}"
-            table.add_row(name, str(pair.n), judged, _points(pair.difference, pair, signed=True))
-        yield table
+            judged = NOTHING if pair.judged is None else f"{pair.judged:+.2f}".replace("-", MINUS)
+            name = f"{pair.second} {MINUS} {pair.first}"
+            rows.append([name, str(pair.n), judged, _points(pair.difference, pair, signed=True)])
+        title = "second minus first, in points of 1 to 5"
+        yield _table("Every two models", title, ("n", "as judged", "by labels"), rows)
     for reason in dict.fromkeys(estimate.refused for estimate in scores.models.values() if estimate.refused):
         names = ", ".join(name for name, estimate in scores.models.items() if estimate.refused == reason)
-        yield f"[dim]by labels: none for {escape(names)}: {escape(reason)}[/dim]"
+        yield Paragraph(f"by labels: none for {names}: {reason}", "note")
 
 
-def _points(value: float | None, ends: "Limited", *, signed: bool = False) -> str:
+def _points(value: float | None, ends: "Limited", *, signed: bool = False) -> "tuple[str | Span, ...]":
     """Return a score, or a difference of two, with its interval, or `none`."""
-    if value is None:
-        return "[dim]none[/dim]"
     sign = "+" if signed else ""
-    return (f"{value:{sign}.2f}" + escape(bracketed(ends, lambda end: f"{end:{sign}.2f}"))).replace("-", "−")
+    return _limited(value, ends, lambda score: f"{score:{sign}.2f}", lambda end: f"{end:{sign}.2f}")
+
+
+def _limited(
+    value: float | None, ends: "Limited", write: Callable[[float], str], write_end: Callable[[float], str]
+) -> "tuple[str | Span, ...]":
+    """Return a figure with its interval, or `none`."""
+    from dokimasia.report.blocks import Span
+
+    if value is None:
+        return (Span("none", "muted"),)
+    return (write(value).replace("-", MINUS), Span(bracketed(ends, write_end).replace("-", MINUS), "muted"))
 
 
 def _pairs(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table":
     by_passport = ("by passport",) if figures.passport is not None else ()
     by_labels = ("by labels",) if figures.human is not None else ()
-    table = grid("second minus first, in points", "n", "as judged", *by_passport, *by_labels)
+    rows: list[list[Cell]] = []
     for pair in measure.pairs:
         differences = [
             difference for difference in (pair.raw, pair.by_passport, pair.by_labels) if difference is not None
         ]
         cells = [_percent(difference.difference, difference, signed=True) for difference in differences]
-        table.add_row(f"{escape(pair.second)} − {escape(pair.first)}", str(pair.n), *cells)
-    return table
+        rows.append([f"{pair.second} {MINUS} {pair.first}", str(pair.n), *cells])
+    titles = ("n", "as judged", *by_passport, *by_labels)
+    return _table("Every two models", "second minus first, in points", titles, rows)
 
 
 def _robustness(measure: "CorrectedMeasure") -> Iterator[str]:
@@ -340,10 +365,15 @@ def _refusals(measure: "CorrectedMeasure", refusals_shown: Collection[str]) -> I
         yield f"{label}: none{some}: {reason}"
 
 
-def _percent(value: float | None, ends: "Limited", *, signed: bool = False) -> str:
+def _percent(value: float | None, ends: "Limited", *, signed: bool = False) -> "tuple[str | Span, ...]":
     """Return a rate with its interval in percent, or `none`."""
+    if signed:
+        return _limited(value, ends, lambda rate: f"{100 * rate:+.1f}", lambda end: f"{100 * end:+.0f}")
+    return _limited(value, ends, lambda rate: percentage(rate, 1), lambda end: f"{100 * end:.0f}")
+
+
+def _percent_text(value: float | None, ends: "Limited") -> str:
+    """Return a rate with its interval in percent as text, or `none`."""
     if value is None:
-        return "[dim]none[/dim]"
-    sign = "+" if signed else ""
-    text = f"{100 * value:+.1f}" if signed else percentage(value, 1)
-    return (text + escape(bracketed(ends, lambda end: f"{100 * end:{sign}.0f}"))).replace("-", "−")
+        return "none"
+    return f"{percentage(value, 1)}{bracketed(ends, lambda end: f'{100 * end:.0f}')}"

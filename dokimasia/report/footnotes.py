@@ -7,7 +7,7 @@ from typing import Protocol
 
 from dokimasia.report.blocks import Block, Cell, Paragraph, Table, spans
 from dokimasia.report.fields import Interval
-from dokimasia.report.figures import ALLOWING, NO_INTERVAL, SURE
+from dokimasia.report.figures import ALLOWING, NO_INTERVAL, SURE, p_value
 
 _ALLOWING = ALLOWING.replace(" ", r"\s")  # also where no line may break
 _MARKED = re.compile(rf"{NO_INTERVAL}(?P<reason>[^\[\]()]+)|{_ALLOWING}")
@@ -45,14 +45,22 @@ class AdjustedDifference(Protocol):
         ...
 
 
+def inconclusive(tested: AdjustedDifference) -> str:
+    """Return in words how the interval and the adjusted p-value of a difference disagree; empty if they do not."""
+    gap = tested.difference
+    if gap is None or tested.adjusted is None or gap.low is None or gap.high is None:
+        return ""
+    holds_zero = gap.low <= 0 <= gap.high
+    if holds_zero != (tested.adjusted <= SURE):
+        return ""
+    interval = "the interval holds 0" if holds_zero else "the interval leaves out 0"
+    return f"{interval}, and the p-value adjusted for all comparisons is {p_value(tested.adjusted).text}"
+
+
 def disagreement(differences: Iterable[AdjustedDifference | None]) -> list[Block]:
     """Return the footnote on intervals that disagree with the adjusted test; empty if none of the differences does."""
-    for tested in differences:
-        gap = None if tested is None else tested.difference
-        if tested is None or gap is None or tested.adjusted is None or gap.low is None or gap.high is None:
-            continue
-        if (gap.low <= 0 <= gap.high) == (tested.adjusted <= SURE):
-            return [Paragraph(DISAGREEMENT, "note")]
+    if any(tested is not None and inconclusive(tested) for tested in differences):
+        return [Paragraph(DISAGREEMENT, "note")]
     return []
 
 

@@ -276,7 +276,7 @@ def test_few_labels_are_refused_and_rare_kinds_stand_alone() -> None:
     assert few.rate is None
     assert powered_rate([], []).reason.startswith("0 labels")
     one = LabelledAnswers([True], [None])
-    assert powered_difference(one, one).reason.startswith("0 labels")
+    assert powered_difference(one, one).reason == "0 of 1 open answers are labelled: label the remaining 1"
     assert (few.missing, powered_difference(one, one).missing) == (1, 1)
     assert few.reason == f"19 labels, at least {FEWEST_LABELS} are needed"
     clustered = powered_rate(said, some(said, 40), clusters=[place // 8 for place in range(200)])
@@ -284,6 +284,16 @@ def test_few_labels_are_refused_and_rare_kinds_stand_alone() -> None:
     rare = powered_rate(said, [place > 3 if place < 50 else None for place in range(200)])
     assert rare.alone is not None
     assert (rare.weight, rare.rate, rare.interval) == (0, rare.alone.share, rare.alone.interval)
+
+
+def test_fewer_open_answers_than_labels_are_needed_are_all_to_be_labelled() -> None:
+    """No number of labels is asked for that the answers cannot have, by label and by stratum."""
+    known = [True] * 56 + [False] * 4
+    found = powered_rate([True] * 60, [None] * 58 + [True, False], known=known)
+    assert (found.missing, found.reason) == (2, "2 of 4 open answers are labelled: label the remaining 2")
+    scored = stratified_mean(RatedAnswers([3.0] * 15, [3.0] * 5 + [None] * 10), scale=(1.0, 5.0))
+    assert (scored.missing, scored.reason) == (10, "5 of 15 open answers are labelled: label the remaining 10")
+    assert powered_rate([True] * 60, [None] * 58 + [True, False]).reason == "2 labels, at least 20 are needed"
 
 
 def test_an_interval_by_gaffke_says_so() -> None:

@@ -317,6 +317,60 @@ def test_few_labels_say_how_many_are_missing(
     assert "which change nothing" in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """Three models, of which rules leave only a few answers open."""
+    folder = tmp_path_factory.mktemp("three")
+    write_world(folder / "world.jsonl", 60, 1)
+    home = ["--home", str(folder / "home")]
+    models = ["--models", "sim/strong,sim/steady,sim/hasty"]
+    assert run(["evaluate", str(folder / "world.jsonl"), "--judge", "sim/judge", *models, *home, "--json"]) == 0
+    return Place(folder, last(folder), last(folder))
+
+
+def few_labels(three: Place, path: Path, **of: int) -> Path:
+    """Label so many open answers of each model."""
+    lines: list[str] = []
+    for model, answers in three.answers(three.judged).items():
+        units = [one.unit for one in answers if not one.known][: of[model.removeprefix("sim/")]]
+        lines += [json.dumps({"id": unit.id, "model": model, "annotator": "anna", "value": 1}) for unit in units]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_pairs_without_labels_enough_are_counted_as_judged(
+    three: Place, printed: Printed, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where one model alone has a rate by labels, no pair has: pairs that clearly differ as judged are not called undecided."""
+    n_open = {
+        model.removeprefix("sim/"): sum(not one.known for one in answers)
+        for model, answers in three.answers(three.judged).items()
+    }
+    said = few_labels(three, tmp_path / "said.jsonl", strong=n_open["strong"], steady=2, hasty=2)
+    figures = printed(three, "--human", said)
+    measure = figures["measures"]["right"]
+    assert measure["models"]["sim/strong"]["by_labels"]["rate"] is not None
+    sure = sum(not pair["raw"]["low"] <= 0 <= pair["raw"]["high"] for pair in measure["pairs"])
+    assert 0 < sure < 3
+    text = f"No pair can be compared by labels yet; as judged, {sure} of 3 pairs of models differ beyond chance"
+    assert any(sentence.startswith(text) for sentence in figures["conclusion"])
+    for width in (120, 80, 60):
+        monkeypatch.setenv("COLUMNS", str(width))
+        assert run(["correct", three.judged, "--human", str(said), *three.home]) == 0
+        shown = capsys.readouterr().out
+        for line in ("sim/strong − sim/hasty", "sim/strong − sim/steady", "sim/steady − sim/hasty"):
+            assert re.search(rf"^ {line} ", shown, re.MULTILINE), "a name breaks, or the column is cut"
+        assert re.search(r"^ sim/steady .* 2 missing", shown, re.MULTILINE)
+        steady = n_open["steady"]
+        reason = f"2 of {steady} open answers are labelled: label the remaining {steady - 2}"
+        assert reason in " ".join(shown.split())
+    pair = few_labels(three, tmp_path / "two.jsonl", strong=n_open["strong"], steady=n_open["steady"], hasty=2)
+    ends = [
+        sentence for sentence in printed(three, "--human", pair)["conclusion"] if "undecided, 2 of them" in sentence
+    ]
+    assert ends, "pairs without a comparison are told apart"
+
+
 def test_three_people_settle_an_answer_by_majority(
     place: Place, printed: Printed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

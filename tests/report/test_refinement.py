@@ -167,6 +167,59 @@ def test_the_lead_says_how_many_wrong_answers_could_not_be_taken_up(mended: Fini
     assert lead.endswith(f"Taken up: {taken_up} answers of run {source} that are wrong.")
 
 
+def test_the_lead_counts_answering_again_among_what_corrected_most(mended: Finished) -> None:
+    """A feedback corrects most only where it corrects more than answering again does; else the lead says that none did."""
+    data = mended.data()
+    (model,) = data.summary["models"].values()
+    n = model["failed"]
+    for arm, share in {"again": 0.5, "retry": 0.25, "self": 0.5, "peer": 0.25}.items():
+        model["arms"][arm]["accuracy"]["share"] = share
+    lead = _whole_lead_of(replace(data, figures=None))
+    assert "sim/weak: no feedback corrected more than answering again: 50 %" in lead
+    assert lead.endswith(f" of {n} answers.")
+    assert "most" not in lead
+    model["arms"]["peer"]["accuracy"]["share"] = 0.75
+    assert "sim/weak: peer corrects most, 75 %" in _whole_lead_of(replace(data, figures=None))
+
+
+@pytest.mark.parametrize(
+    ("low", "adjusted", "says"),
+    [
+        (
+            0.03,
+            0.078,
+            ", which is inconclusive: the interval leaves out 0, and the p-value adjusted for all comparisons is 0.078.",
+        ),
+        (
+            -0.03,
+            0.004,
+            ", which is inconclusive: the interval holds 0, and the p-value adjusted for all comparisons is 0.004.",
+        ),
+        (-0.03, 0.5, "(adjusted p = 0.500), which may be chance."),
+        (0.03, 0.004, "(adjusted p = 0.004)."),
+    ],
+)
+def test_the_lead_says_where_interval_and_adjusted_p_disagree(
+    mended: Finished, low: float, adjusted: float, says: str
+) -> None:
+    """A gain is called chance only where its interval agrees."""
+    data = mended.data()
+    (model,) = data.summary["models"].values()
+    for arm, share in {"again": 0.1, "retry": 0.2, "self": 0.9, "peer": 0.2}.items():
+        model["arms"][arm]["accuracy"]["share"] = share
+    gain = model["gains"]["self over again"]["accuracy"]
+    gain["difference"] |= {"mean": 0.38, "low": low, "high": 0.66, "no_interval": None}
+    gain["adjusted"] = adjusted
+    lead = _whole_lead_of(replace(data, figures=None))
+    assert lead.endswith(says)
+    assert ("chance" in lead) == ("chance" in says)
+
+
+def _whole_lead_of(data: ReportData) -> str:
+    assert data.drawing.conclusion is not None
+    return " ".join(map(plain, data.drawing.conclusion(data)))
+
+
 def _lead_of(data: ReportData) -> str:
     assert data.drawing.conclusion is not None
     (lead,) = data.drawing.conclusion(data)

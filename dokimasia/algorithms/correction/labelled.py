@@ -265,7 +265,7 @@ class _Side(NamedTuple):
         labelled = open_ & np.array([label is not None for label in answers.labels], dtype=np.bool_)
         decisions = np.array(answers.decided, dtype=np.float64)
         truth = np.array([bool(label) for label in answers.labels], dtype=np.float64)[labelled]
-        refusal = _too_few(int(labelled.sum()), len(set(place[labelled].tolist())), int(open_.sum()), n)
+        refusal = too_few(int(labelled.sum()), len(set(place[labelled].tolist())), int(open_.sum()), n)
         slope = 0.0 if refusal is not None else _slope(decisions[labelled] == 1, truth == 1)
         return cls(decisions, open_, labelled, truth, place, slope, refusal)
 
@@ -383,19 +383,21 @@ def _combined(rate: float, parts: Sequence[ShareEstimate], weights: Sequence[flo
     return rate - hypot(*below), rate + hypot(*above)
 
 
-def _too_few(labels: int, clusters: int, open_answers: int, answers: int) -> Powered | None:
+def too_few(labels: int, clusters: int, open_answers: int, answers: int) -> Powered | None:
     """Return the refusal of too few labels; None where there are enough, or every open answer is labelled."""
     if answers and labels == open_answers:
         return None
-    reason = ""
-    if labels < FEWEST_LABELS:
-        reason = f"{labels} labels, at least {FEWEST_LABELS} are needed"
-    elif clusters < FEWEST_CLUSTERS:
-        reason = f"labels in {clusters} clusters, at least {FEWEST_CLUSTERS} are needed"
-    if not reason:
+    lacking = max(FEWEST_LABELS - labels, FEWEST_CLUSTERS - clusters)
+    if lacking <= 0:
         return None
-    missing = min(max(FEWEST_LABELS - labels, FEWEST_CLUSTERS - clusters), open_answers - labels)
-    return Powered(None, None, 0.0, None, labels, clusters, missing, reason)
+    unlabelled = open_answers - labels
+    if 0 < unlabelled <= lacking:
+        reason = f"{labels} of {open_answers} open answers are labelled: label the remaining {unlabelled}"
+    elif labels < FEWEST_LABELS:
+        reason = f"{labels} labels, at least {FEWEST_LABELS} are needed"
+    else:
+        reason = f"labels in {clusters} clusters, at least {FEWEST_CLUSTERS} are needed"
+    return Powered(None, None, 0.0, None, labels, clusters, min(lacking, unlabelled), reason)
 
 
 def _slope(judged_right: NDArray[np.bool_], truly_right: NDArray[np.bool_]) -> float:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dokimasia.algorithms.correction.labelled import FEWEST_CLUSTERS, FEWEST_LABELS, Powered
+from dokimasia.algorithms.correction.labelled import FEWEST_LABELS, Powered, too_few
 from dokimasia.algorithms.correction.values import ShareEstimate
 from dokimasia.algorithms.statistics.clusters import ROUNDING, Floats, jackknife_error, number_clusters, trusted_df
 from dokimasia.algorithms.statistics.distributions import student_t_quantile
@@ -256,15 +256,10 @@ class _Pool(NamedTuple):
             refusal = Powered(None, None, 0.0, None, n_labels, n_clusters, missing, reason)
             return cls(0.0, empty, empty, 0.0, 0.0, open_, place, n_labels, n_clusters, refusal, None)
 
-        unlabelled = int(open_.sum()) - n_labels
         if not n:
             return refused("nothing was decided", 0)
-        if unlabelled and n_labels < FEWEST_LABELS:
-            missing = min(FEWEST_LABELS - n_labels, unlabelled)
-            return refused(f"{n_labels} labels, at least {FEWEST_LABELS} are needed", missing)
-        if unlabelled and n_clusters < FEWEST_CLUSTERS:
-            missing = min(FEWEST_CLUSTERS - n_clusters, unlabelled)
-            return refused(f"labels in {n_clusters} clusters, at least {FEWEST_CLUSTERS} are needed", missing)
+        if few := too_few(n_labels, n_clusters, int(open_.sum()), n):
+            return refused(few.reason, few.missing)
         stratum = np.zeros(n, dtype=np.intp) if answers.strata is None else number_clusters(answers.strata, n)
         counts, sizes = np.bincount(stratum, weights=labelled), np.bincount(stratum, weights=open_)
         if together:

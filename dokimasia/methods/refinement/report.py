@@ -44,7 +44,7 @@ from dokimasia.report.blocks import (
 from dokimasia.report.charts import Point, interval_chart, intervals_said
 from dokimasia.report.data import Cut, Drawing, Picture, ReportData, Views
 from dokimasia.report.fields import CountedRate, Interval, Limited, Rate, Share, TableRow, pointer
-from dokimasia.report.footnotes import disagreement
+from dokimasia.report.footnotes import disagreement, inconclusive
 from dokimasia.report.sections import provenance
 from dokimasia.report.tables import TableColumn, column, computed_column, labelled_table
 from dokimasia.runs.reading.reporting import pictures_of, select_samples
@@ -139,26 +139,39 @@ def _taken_up_sentence(refinement: RefinementFigures) -> str:
 def _mended_most(name: str, model: RefinedModel, arms: Sequence[Arm]) -> Iterator[Cell]:
     """Yield which arm mended most of a model's answers, and its gain over answering again."""
     shares: dict[Arm, float] = {}
-    corrections: list[Arm] = [arm for arm in arms[1:] if arm != "again"]
-    for arm in corrections or arms[1:]:
+    for arm in arms[1:]:
         accuracy = model.arms[arm].accuracy
         if accuracy is not None and accuracy.share is not None:
             shares[arm] = accuracy.share
     if not shares:
         return
-    best = max(shares, key=lambda arm: shares[arm])
-    tied = [arm for arm in shares if shares[arm] == shares[best]]
-    accuracy = _accuracy_with_limits(model.arms[best].accuracy, f"{pointer('models', name, 'arms', best)}/accuracy")
-    opening = f": {figures.in_words(tied)} {'corrects' if len(tied) == 1 else 'correct'} most, "
-    sentence = (Span(name, "strong"), opening, *spans(accuracy), f" of {figures.several(model.failed, 'answer')}")
-    gain = model.gains.get(f"{best} over again")
+    most = max(shares.values())
+    best: list[Arm] = [arm for arm, share in shares.items() if share == most]
+    if len(shares) == 1:
+        says = f"{best[0]} corrects "
+    elif best[0] == "again":  # the first of all arms, also where others correct as much
+        says = "no feedback corrected more than answering again: "
+    else:
+        says = f"{figures.in_words(best)} {'corrects' if len(best) == 1 else 'correct'} most, "
+    accuracy = _accuracy_with_limits(
+        model.arms[best[0]].accuracy, f"{pointer('models', name, 'arms', best[0])}/accuracy"
+    )
+    sentence = (Span(name, "strong"), f": {says}", *spans(accuracy), f" of {figures.several(model.failed, 'answer')}")
+    gain = model.gains.get(f"{best[0]} over again")
     if gain is None or gain.accuracy.difference is None:
         yield (*sentence, ".")
         return
     points = _gain(gain.accuracy, "", percent=True)
-    yield (*sentence, ". Against answering again without feedback that is ", *spans(points), " percentage points")
-    sure = "" if _is_sure(gain.accuracy.adjusted) else ", which may be chance"
-    yield f"(adjusted {figures.p_text(gain.accuracy.adjusted)}){sure}."
+    against = ". Against answering again without feedback that is "
+    yield (*sentence, against, *spans(points), f" percentage points{_how_sure(gain.accuracy)}.")
+
+
+def _how_sure(gain: Gain) -> str:
+    """Return the adjusted p-value of a gain in words, and whether the gain is inconclusive or may be chance."""
+    if why := inconclusive(gain):
+        return f", which is inconclusive: {why}"
+    sure = "" if _is_sure(gain.adjusted) else ", which may be chance"
+    return f" (adjusted {figures.p_text(gain.adjusted)}){sure}"
 
 
 def _arms_in_words(refinement: RefinementFigures) -> str:

@@ -17,6 +17,11 @@ _SAID = {
     "passport": "Corrected by passport",
     "judge": "Nothing could be corrected; as judged",
 }
+_NOT_COMPARED = {
+    "labels": "No pair can be compared by labels yet; as judged, ",
+    "passport": "No pair can be compared by passport; as judged, ",
+    "judge": "",
+}
 
 
 def conclusion(measures: Sequence[CorrectedMeasure]) -> tuple[str, ...]:
@@ -87,18 +92,22 @@ def _beyond_chance(difference: RateDifference) -> bool:
 
 
 def _open_pairs(measure: CorrectedMeasure) -> Iterator[str]:
-    """Yield how many of several pairs of models differ beyond chance."""
-    if len(measure.pairs) > 1:
-        basis = _basis(measure.models)
-        sure = 0
-        for pair in measure.pairs:
-            difference = _difference(pair, basis)
-            sure += difference is not None and _beyond_chance(difference)
-        undecided = len(measure.pairs) - sure
-        yield (
-            f"{sure} of {len(measure.pairs)} pairs of models differ beyond chance (95 % intervals, each for itself); "
-            f"{undecided} {is_or_are(undecided)} undecided."
-        )
+    """Yield how many of several pairs of models differ beyond chance; as judged, where none can be compared otherwise."""
+    if len(measure.pairs) < 2:
+        return
+    basis = _basis(measure.models)
+    start = ""
+    if not any(_difference(pair, basis) for pair in measure.pairs):
+        start, basis = _NOT_COMPARED[basis], "judge"
+    differences = [_difference(pair, basis) for pair in measure.pairs]
+    sure = sum(difference is not None and _beyond_chance(difference) for difference in differences)
+    undecided = len(differences) - sure
+    end = f"{undecided} {is_or_are(undecided)} undecided"
+    if not_compared := differences.count(None):
+        end += f", {not_compared} of them without a comparison"
+    yield (
+        f"{start}{sure} of {len(differences)} pairs of models differ beyond chance (95 % intervals, each for itself); {end}."
+    )
 
 
 def _undecided_answers(measure: CorrectedMeasure) -> Iterator[str]:
