@@ -256,8 +256,9 @@ def _columns(path: Path, rows: Sequence[Row], options: ReadOptions) -> dict[str,
         if name not in columns and column is not None:
             columns[name] = column
     if rows and "item" not in columns:
+        column = "question" if "question" in present else "COLUMN"
         raise DataError(
-            f"{path} has no column that names the item; name it, such as --map item=COLUMN. It has {', '.join(present[:20])}"
+            f"{path} has no column that names the item; name it, such as --map item={column}. It has {', '.join(present[:20])}"
         )
     return columns
 

@@ -283,12 +283,7 @@ def comparison_blocks(comparison: RunComparison, *, changed: bool = True) -> Ite
         first, second = shortened_names([_plain(setting.first), _plain(setting.second)], SHORT)
         yield Paragraph(f"differs: {setting.what}: {first} → {second}", "note")
     if comparison.scale is not None:
-        conclusion = [_conclusion(pair, comparison.scale) for pair in pairs[: MOST_SENTENCES - 1]]
-        if len(pairs) > len(conclusion):
-            conclusion.append(
-                f"{several(len(pairs) - len(conclusion), 'more pair is', 'more pairs are')} in the table."
-            )
-        yield Paragraph(as_paragraph(conclusion), "lead")
+        yield Paragraph(as_paragraph([*_conclusions(comparison, comparison.scale)]), "lead")
         yield from (
             Paragraph(text, "warning") for text in (*_scoreless(comparison), *filter(None, map(_silence, pairs)))
         )
@@ -309,7 +304,7 @@ def comparison_blocks(comparison: RunComparison, *, changed: bool = True) -> Ite
         yield Paragraph(f"{where}: {', '.join(names)}", "note")
     if comparison.scale is not None:
         yield Paragraph(_meaning(comparison), "note")
-        compared = [row.compared for pair in pairs for row in _rows(pair)]
+        compared = [(f"{row.name} of {pair_name(pair)}", row.compared) for pair in pairs for row in _rows(pair)]
         yield from (Paragraph(text, "note") for text in interval_and_test(compared))
 
 
@@ -323,21 +318,22 @@ def sides_of(pair: ScoreComparison, *, own: bool) -> tuple[str, str]:
     return (pair.first_model, pair.second_model) if own else ("first", "second")
 
 
-def interval_and_test(compared: Iterable[ComparedMeans]) -> Iterator[str]:
-    """Yield notes for comparisons whose interval and p-value disagree, or whose samples all have equal scores."""
-    disagree = unchanged = False
-    for means in compared:
+def interval_and_test(compared: Iterable[tuple[str, ComparedMeans]]) -> Iterator[str]:
+    """Yield notes for comparisons, each with its name, whose interval and p-value disagree or whose samples are all equal."""
+    disagree: list[str] = []
+    unchanged = False
+    for name, means in compared:
         measured, changed = means.measured, means.changed
         if measured is None or measured.gap.low is None or measured.gap.high is None:
             continue
         if not changed.higher and not changed.lower:
             unchanged = True
-        else:
-            disagree = disagree or _disagree(measured)
+        elif _disagree(measured):
+            disagree.append(name)
     if disagree:
         yield (
-            "The interval (a bootstrap) and the p-value (sign flips) use different methods and disagree here: treat such a "
-            "difference as inconclusive."
+            "The interval (a bootstrap) and the p-value (sign flips) use different methods and disagree on "
+            f"{in_words(disagree)}: treat such a difference as inconclusive."
         )
     if unchanged:
         yield (
@@ -427,9 +423,54 @@ def _of(compared: ShareComparison, pair: ScoreComparison) -> str:
     return f"{compared.n}/{pair.n_shared}" if compared.lost else f"{compared.n}"
 
 
-def _conclusion(pair: ScoreComparison, scale: tuple[float, float]) -> Cell:
-    """Return by how much a pair differs in strict accuracy, else in the score, and whether that may be chance."""
-    row = next(_rows(pair))
+def _conclusions(comparison: RunComparison, scale: tuple[float, float]) -> Iterator[Cell]:
+    """Yield the conclusions of a comparison, at most `MOST_SENTENCES`, each of a pair.
+
+    Where two judges scored the same answers and strict accuracy is the same, that is one sentence, before the largest
+    difference of scores beyond chance.
+    """
+    pairs = comparison.scores
+    right = [(pair.first_model, row) for pair in pairs if (row := pair.strict_accuracy) is not None]
+    if _judged_anew(comparison) and not any(row.changed.higher or row.changed.lower for _, row in right):
+        what_differs = "only the judge differs"
+        if any(not setting.what.startswith("judge.") for setting in comparison.differs):
+            what_differs = "the judge differs"
+        yield f"The same answers; {what_differs}."
+        shares = [f"{name} {share(row.first).text} of {row.n}" for name, row in right if row.first is not None]
+        if shares:
+            if len(shares) > MOST_SENTENCES:
+                shares[MOST_SENTENCES:] = [f"{len(shares) - MOST_SENTENCES} more"]
+            yield f"Strict accuracy is unchanged: {in_words(shares)}."
+        clear: list[tuple[float, ScoreComparison, _Row]] = []
+        for pair in pairs:
+            for row in _rows(pair):
+                measured = row.compared.measured
+                if not row.percent and measured is not None and direction_of(measured) is not None:
+                    clear.append((abs(measured.gap.mean), pair, row))
+        if clear:
+            _, pair, row = max(clear, key=lambda found: found[0])
+            yield ("The largest clear difference of scores: ", *spans(_conclusion(pair, row, scale)))
+        else:
+            yield "No difference of scores is beyond chance."
+        return
+    for pair in pairs[: MOST_SENTENCES - 1]:
+        yield _conclusion(pair, next(_rows(pair)), scale)
+    if more := len(pairs[MOST_SENTENCES - 1 :]):
+        yield f"{several(more, 'more pair is', 'more pairs are')} in the table."
+
+
+def _judged_anew(comparison: RunComparison) -> bool:
+    """Return whether two judges scored the same answers of the same models."""
+    if not comparison.scores or comparison.first.judge == comparison.second.judge:
+        return False
+    return all(
+        pair.first_model == pair.second_model and pair.n_paired and pair.same_answers == pair.n_paired
+        for pair in comparison.scores
+    )
+
+
+def _conclusion(pair: ScoreComparison, row: _Row, scale: tuple[float, float]) -> Cell:
+    """Return by how much a pair differs in a measure, and whether that may be chance."""
     name = Span(pair_name(pair), "strong")
     measured = row.compared.measured
     if measured is None:

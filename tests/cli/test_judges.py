@@ -45,7 +45,12 @@ def test_a_careful_judge_is_suitable_and_its_passport_is_written(
     """It misses nothing by any evaluator; every quality has its count, its coverage and its limit."""
     figures = checked(capsys, command(folder, "sim/judge", "-o", str(folder / "judge.json")))
     assert figures["verdict"] == "suitable"
-    assert figures["sentence"] == "suitable. Use it with single-axes, pairwise-axes and right-or-wrong"
+    assert figures["sentence"] == (
+        "suitable: it misses 0.0 % [0, 23] of 98 planted errors on 14 images (worst way of judging: single-axes). Use it with "
+        "single-axes, pairwise-axes and right-or-wrong. Not measured: checkpoints, by which `evaluate` scores; add --evaluators "
+        "checkpoints,right-or-wrong"
+    )
+    assert figures["unmeasured"] == ["checkpoints"]
     for use in figures["uses"]:
         assert use["verdict"] == "suitable"
         assert use["cost"] == 0
@@ -69,6 +74,44 @@ def test_a_judge_with_a_blind_spot_is_not_suitable(folder: Path, capsys: pytest.
     disagreement = single["disagreement with reference"]
     errors = round(single["undetected errors"]["value"] * 98)
     assert round(disagreement["value"] * disagreement["n_scored"]) == errors
+
+
+def test_a_check_of_what_evaluate_asks_lacks_nothing_and_its_verdict_leads_the_warnings(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`evaluate --passport` begins with the verdict of a judge that is not suitable."""
+    passport, data = folder / "blind.json", folder / "world.jsonl"
+    arguments = command(folder, "sim/judge-blind", "--evaluators", "checkpoints,right-or-wrong", "-o", str(passport))
+    figures = checked(capsys, arguments)
+    assert not figures.get("unmeasured")
+    assert figures["sentence"].startswith("not suitable. Do not use it with checkpoints (")
+    assert "Not measured" not in figures["sentence"]
+    assert run(["sim", "make", str(data), "--samples", "4", "--seed", "1"]) == 0
+    evaluation = [
+        "evaluate",
+        str(data),
+        "--judge",
+        "sim/judge-blind",
+        "--models",
+        "sim/weak",
+        "--passport",
+        str(passport),
+    ]
+    notes = checked(capsys, [*evaluation, "--dry-run", "--home", str(folder / "home")])["notes"]
+    verdict = f"judge sim/judge-blind: by its passport it is {figures['sentence']}"
+    assert verdict == next(note for note in notes if "judge sim/judge-blind" in note)
+
+
+def test_what_is_open_where_it_decides_is_not_said_to_count_for_nothing(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Open undetected errors decide, and open false alarms within the limit do not."""
+    assert run(command(folder, "sim/judge", "--limit", "4", "--evaluators", "single-axes")) == 0
+    rows = capsys.readouterr().out.splitlines()
+    (undetected,) = [row for row in rows if "undetected errors  " in row]
+    assert undetected.rstrip().endswith("open")
+    (alarms,) = [row for row in rows if "false alarms  " in row and "%" in row]
+    assert alarms.rstrip().endswith("open (does not count)")
 
 
 def test_a_lenient_judge_without_false_alarms_needs_correction(
@@ -145,7 +188,8 @@ def test_the_same_check_asks_nothing_again_and_python_gives_the_same(
     assert run(command(folder, "sim/judge")) == 0
     said = capsys.readouterr()
     assert said.err.count("nothing was asked: the run was complete") == 2
-    assert "sim/judge: suitable. Use it with single-axes, pairwise-axes and right-or-wrong." in said.out
+    assert "sim/judge is suitable: it misses 0.0 % [0, 23] of 98 planted errors on 14 images" in said.out
+    assert "false alarms                    0.0 % [0, 23]         20 %    14   open (does not count)" in said.out
     (bias,) = [line for line in said.out.splitlines() if "position bias  " in line]
     assert "points" in bias
     assert "±10 points" in bias, "a bias is in percentage points, beside shares in percent"

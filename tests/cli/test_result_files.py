@@ -283,6 +283,23 @@ def test_each_file_may_have_columns_of_its_own(tmp_path: Path, capfd: pytest.Cap
         dokimasia.diff_sync("b.jsonl", "a.jsonl", columns={"a.jsonl": {"score": "ok"}, "b.jsonl": {"item": "question"}})
 
 
+def test_a_table_of_predictions_and_references_says_how_they_are_scored(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Without ids the error proposes the questions; without scores it names the command that makes them."""
+    path = tmp_path / "preds.csv"
+    path.write_text("question,prediction,reference\nWhere?,here,there\nWho?,Ann,Ann\n")
+    assert run(["diff", str(path), f"other={path}"]) == 2
+    assert "such as --map item=question. It has question, prediction, reference" in capfd.readouterr().err
+    assert run(["diff", str(path), f"other={path}", "--map", "item=question"]) == 2
+    assert "it has references: `dokimasia evaluate DATA --responses preds.csv` scores them" in " ".join(
+        capfd.readouterr().err.split()
+    )
+    path.write_text("id,answer\n1,here\n2,there\n")
+    assert run(["diff", str(path), f"other={path}"]) == 2
+    assert "it has references" not in capfd.readouterr().err
+
+
 def test_python_reads_files_by_name(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """A text that names a file is a file, as on the command line; it is compared, exported and reported without a home."""
     paths = [table(tmp_path, name) for name in BOTH]

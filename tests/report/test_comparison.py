@@ -1,9 +1,12 @@
 """Marks of differences: one rule for every table, by the adjusted p-value where a table has one."""
 
+import re
+from pathlib import Path
 from typing import Literal
 
 import pytest
 
+from dokimasia.cli.main import run
 from dokimasia.report.blocks import Span
 from dokimasia.report.comparison import ComparedMeans, difference_cells
 from dokimasia.report.fields import ChangeCounts, Interval, Permutations
@@ -40,3 +43,23 @@ def test_a_difference_is_marked_by_the_adjusted_p_value(
     difference = difference_cells(means, adjusted=adjusted)[2]
     assert isinstance(difference, Span)
     assert difference.tone == tone
+
+
+def test_two_judges_of_the_same_answers_lead_with_the_clearest_difference_of_scores(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The strict accuracy, which the judge does not change, is said once."""
+    data, home = str(tmp_path / "world.jsonl"), ["--home", str(tmp_path / "home")]
+    assert run(["sim", "make", data, "--samples", "36", "--seed", "1"]) == 0
+    for judge in ("sim/judge", "sim/judge-lenient"):
+        models = ["--models", "sim/hasty,sim/weak", "--name", judge.partition("/")[2]]
+        assert run(["evaluate", data, "--judge", judge, *models, *home]) == 0
+    capsys.readouterr()
+    assert run(["diff", "judge", "judge-lenient", *home]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert re.search(
+        r"The same answers; only the judge differs\. Strict accuracy is unchanged: sim/hasty \d+ % of 36 and sim/weak \d+ % of "
+        r"36\. The largest clear difference of scores: sim/weak: score [\d.]+ → [\d.]+, a difference of \+",
+        printed,
+    )
+    assert "No sample differs." not in printed

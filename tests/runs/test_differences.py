@@ -147,8 +147,10 @@ def test_the_list_of_changes_is_as_long_as_wanted(top: int) -> None:
 def test_an_interval_and_a_test_that_do_not_go_together_are_explained() -> None:
     """A row whose interval holds 0 beside a small p, or the reverse, and one without any difference, each bring a note."""
 
-    def one(low: float | None, high: float | None, p: float, higher: int = 3) -> ComparedMeans:
-        return ComparedMeans(
+    def one(
+        low: float | None, high: float | None, p: float, higher: int = 3, name: str = "score of a"
+    ) -> tuple[str, ComparedMeans]:
+        means = ComparedMeans(
             first=3.0,
             second=3.0,
             difference=Interval(mean=0.0, low=low, high=high),
@@ -156,10 +158,11 @@ def test_an_interval_and_a_test_that_do_not_go_together_are_explained() -> None:
             permutations=Permutations(patterns=4096, exact=True),
             changed=ChangeCounts(higher=higher, equal=9, lower=0),
         )
+        return name, means
 
     assert not list(interval_and_test([one(-0.1, 0.2, 0.3), one(0.1, 0.2, 0.01), one(None, None, 0.01)]))
     for row in (one(-0.14, 0.01, 0.048), one(0.1, 0.2, 0.06)):
-        (said,) = interval_and_test([row])
-        assert said.endswith("treat such a difference as inconclusive.")
+        (said,) = interval_and_test([row, one(0.1, 0.2, 0.01, name="score of b")])
+        assert said.endswith("disagree on score of a: treat such a difference as inconclusive.")
     (said,) = interval_and_test([one(-0.14, 0.14, 1.0, higher=0)])
     assert said.startswith("Where no sample differs the interval is not made of differences")

@@ -15,7 +15,16 @@ from dokimasia.domain.wording import shortened
 from dokimasia.errors import ConfigError, DataError, InputError, NotFound
 from dokimasia.methods.evaluation.held_calls import JUDGE_ANSWER, Left, calls_left
 from dokimasia.methods.evaluation.plan import EvaluationPlan, QuestionStyle, prompts_of_evaluation
-from dokimasia.people.passports import BLIND_BELOW, BlindBelow, JudgeChoice, JudgeUse, Passports, chosen_judge, held
+from dokimasia.people.passports import (
+    BLIND_BELOW,
+    EVALUATION_USES,
+    BlindBelow,
+    JudgeChoice,
+    JudgeUse,
+    Passports,
+    chosen_judge,
+    held,
+)
 from dokimasia.prompts import PromptLibrary
 from dokimasia.report.figures import several
 from dokimasia.runs.catalogue import own_method
@@ -214,10 +223,11 @@ def _is_finished(home: Home, plan: EvaluationPlan, request: EvaluationRequest) -
 def judge_uses(request: EvaluationRequest, stored: StoredSamples) -> tuple[JudgeUse, ...]:
     """Return how an evaluation uses its judge; it decides what is right only if there are reference answers."""
     prompt = scoring_prompt(published=request.protocol == "published", reasons=request.reasons)
-    scoring = JudgeUse("scoring by checkpoints", ("checkpoints",), prompt)
+    by_checkpoints, deciding = EVALUATION_USES
+    by_checkpoints = by_checkpoints._replace(prompt=prompt)
     if not any(size.reference for size in stored.sizes):
-        return (scoring,)
-    return scoring, JudgeUse("deciding whether an answer is right", ("right-or-wrong",), "equivalence")
+        return (by_checkpoints,)
+    return by_checkpoints, deciding
 
 
 async def with_passports(

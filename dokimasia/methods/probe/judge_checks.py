@@ -6,7 +6,16 @@ from dokimasia.domain.blindspots import Detection, Evaluator, Probe, Task
 from dokimasia.domain.passport import Passport
 from dokimasia.methods.probe.passports import costs_and_calls, material_of, probes_that_asked
 from dokimasia.methods.probe.units import stored_probes, unjudged_probes
-from dokimasia.people.passports import Disagreement, JudgeCheck, alarmed, judge_check, marked, measured, passport_of
+from dokimasia.people.passports import (
+    EVALUATION_USES,
+    Disagreement,
+    JudgeCheck,
+    alarmed,
+    judge_check,
+    marked,
+    measured,
+    passport_of,
+)
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 
@@ -55,6 +64,7 @@ def check_of(
             compared=compared,
             seconds=_seconds(home, judge, ids),
             unjudged=unjudged_probes(evaluators, probes.values()),
+            evaluate_by=EVALUATION_USES,
         ),
         passport,
     )

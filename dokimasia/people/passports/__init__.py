@@ -3,13 +3,22 @@
 from dokimasia.people.passports.files import encoded, passport_in, read_passport, schema, write_passport
 from dokimasia.people.passports.holding import DroppedJudge, each_has_one, held, passport_for
 from dokimasia.people.passports.measuring import PassportMaterial, passport_of
-from dokimasia.people.passports.options import BLIND_BELOW, PAIRWISE, BlindBelow, JudgeChoice, JudgeUse, Passports
+from dokimasia.people.passports.options import (
+    BLIND_BELOW,
+    EVALUATION_USES,
+    PAIRWISE,
+    BlindBelow,
+    JudgeChoice,
+    JudgeUse,
+    Passports,
+)
 from dokimasia.people.passports.picking import ChosenJudge, chosen_judge, weights_of, without_blind
 from dokimasia.people.passports.shares import alarmed, changed_by_length, detected, length_bias, marked, measured
 from dokimasia.people.passports.suitability import Disagreement, JudgeCheck, check_blocks, judge_check
 
 __all__ = [
     "BLIND_BELOW",
+    "EVALUATION_USES",
     "PAIRWISE",
     "BlindBelow",
     "ChosenJudge",

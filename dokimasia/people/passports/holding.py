@@ -12,6 +12,7 @@ from dokimasia.errors import ConfigError
 from dokimasia.people.passports.blindness import asked_otherwise, differences_of, warnings_of
 from dokimasia.people.passports.files import read_passport
 from dokimasia.people.passports.options import BLIND_BELOW, JudgeUse, PassportOptions
+from dokimasia.people.passports.suitability import judge_check
 from dokimasia.report.figures import in_words
 from dokimasia.runs.plans import RunPlan
 from dokimasia.runs.session import Accepted, Session
@@ -242,7 +243,11 @@ def _told(
     """Return what is said of a judge: `report.fields.PassportUsed`."""
     if passport is None:
         return {"judge": spec.ref.name, "sha256": None, "warnings": ["no passport: nothing is known of what it misses"]}
-    lines = [*differences_of(passport, spec, tools=tools)]
+    check = judge_check(passport, labelled={}, seconds={})
+    lines: list[str] = []
+    if check.verdict == "not suitable":
+        lines.append(f"by its passport it is {check.sentence}")
+    lines += differences_of(passport, spec, tools=tools)
     for way in ways:
         lines += warnings_of(passport, way, spec, below=below)
     return {"judge": spec.ref.name, "sha256": passport.sha256, "warnings": lines}

@@ -77,3 +77,9 @@ class JudgeUse(NamedTuple):
 
 PAIRWISE: tuple[Evaluator, ...] = ("pairwise-rules", "pairwise-axes-rules", "pairwise-vanilla", "pairwise-axes")
 """The evaluators that represent comparisons by criteria, closest first."""
+
+EVALUATION_USES = (
+    JudgeUse("scoring by checkpoints", ("checkpoints",), "checkpoints"),
+    JudgeUse("deciding whether an answer is right", ("right-or-wrong",), "equivalence"),
+)
+"""How an evaluation uses its judge: for scores, and for what is right where there are reference answers."""

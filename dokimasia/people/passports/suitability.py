@@ -12,10 +12,11 @@ from dokimasia.domain.identity import Value
 from dokimasia.domain.passport import ErrorRates, MeasuredDifference, MeasuredShare, Passport, ReplyRates
 from dokimasia.domain.wording import percentage
 from dokimasia.people.passports.measuring import BINARY
+from dokimasia.people.passports.options import JudgeUse
 from dokimasia.report.blocks import Block, Bullets, Cell, Column, Paragraph, Span, Table
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.fields import Cost, Count, Coverage, Fraction, NoInterval
-from dokimasia.report.figures import bracketed, cost, in_words, signed_text
+from dokimasia.report.figures import bracketed, cost, in_words, several, signed_text
 from dokimasia.runs.measures import mean, rounded
 
 Suitability = Literal["suitable", "suitable with correction", "cannot tell", "not suitable"]
@@ -138,6 +139,9 @@ class JudgeCheck(Value):
     reference: str = Field(description="the judge that it was compared with; empty without one")
     verdict: Suitability = Field(description="of the best evaluator")
     sentence: str = Field(description="the verdict on one line, with its reasons")
+    unmeasured: tuple[Evaluator, ...] = Field(
+        description="evaluators by which `evaluate` judges and which the judge was not asked by"
+    )
     uses: tuple[JudgeInUse, ...]
     perturbations: Count = Field(description="planted errors and harmless changes")
     unjudged: dict[Evaluator, Count] = Field(
@@ -164,6 +168,7 @@ def judge_check(
     compared: Mapping[Way, Disagreement] | None = None,
     seconds: Mapping[Way, Sequence[float]],
     unjudged: Mapping[Evaluator, int] | None = None,
+    evaluate_by: Sequence[JudgeUse] = (),
 ) -> JudgeCheck:
     """Return the check of a judge: its qualities, a verdict for each evaluator, and the best verdict.
 
@@ -174,6 +179,7 @@ def judge_check(
         compared: its disagreement with that judge, by task and evaluator.
         seconds: the seconds of each judgement whose time is known, by task and evaluator.
         unjudged: how many planted errors and harmless changes an evaluator is not asked about; without, all are asked about.
+        evaluate_by: how `evaluate` uses a judge; the check says which of these ways were not measured.
     """
     unjudged = unjudged or {}
     uses: list[JudgeInUse] = []
@@ -206,12 +212,18 @@ def judge_check(
             )
         )
     best = _overall(uses)
+    unmeasured: tuple[Evaluator, ...] = tuple(way.evaluators[0] for way in evaluate_by if _is_unmeasured(passport, way))
+    sentence = _sentence(best, uses, passport)
+    if unmeasured:
+        evaluators = ",".join(way.evaluators[0] for way in evaluate_by)
+        sentence += f". Not measured: {in_words(unmeasured)}, by which `evaluate` scores; add --evaluators {evaluators}"
     items = sum(data.items for data in passport.data)
     return JudgeCheck(
         judge=passport.judge.name,
         reference=reference,
         verdict=best,
-        sentence=_sentence(best, uses),
+        sentence=sentence,
+        unmeasured=unmeasured,
         uses=tuple(uses),
         perturbations=items,
         unjudged=dict(unjudged),
@@ -222,6 +234,12 @@ def judge_check(
         passport=passport.sha256,
         simulated=passport.judge.simulated,
     )
+
+
+def _is_unmeasured(passport: Passport, way: JudgeUse) -> bool:
+    """Return whether a judge of a task was asked by no evaluator of a way of judging its answers."""
+    asked = [evaluator for task, evaluator in passport.evaluators if task == way.task]
+    return bool(asked) and not set(asked).intersection(way.evaluators)
 
 
 def _measured(passport: Passport, way: Way, replies: ReplyRates) -> Iterator[JudgeQuality]:
@@ -404,8 +422,8 @@ def _overall(uses: Sequence[JudgeInUse]) -> Suitability:
     return "not suitable" if "not suitable" in reached else "cannot tell"
 
 
-def _sentence(verdict: Suitability, uses: Sequence[JudgeInUse]) -> str:
-    """Return the verdict as one line: what to use the judge with and what not, and why others fall short."""
+def _sentence(verdict: Suitability, uses: Sequence[JudgeInUse], passport: Passport) -> str:
+    """Return the verdict as one line: what a suitable judge misses, what to use it with and what not, and why not."""
     if not uses:
         return f"{verdict}. Nothing was judged"
     parts: list[str] = []
@@ -418,7 +436,28 @@ def _sentence(verdict: Suitability, uses: Sequence[JudgeInUse]) -> str:
         if names:
             parts.append(f"{advice} {in_words(names)}")
     advice = "; ".join(parts)
-    return f"{verdict}. {advice[0].upper()}{advice[1:]}"
+    figure = ""
+    if verdict == "suitable":
+        figure = f": {_most_missed(uses, passport)}"
+    return f"{verdict}{figure}. {advice[0].upper()}{advice[1:]}"
+
+
+def _most_missed(uses: Sequence[JudgeInUse], passport: Passport) -> str:
+    """Return how many planted errors a suitable judge misses by the suitable evaluator that misses most."""
+    found: list[tuple[JudgeQuality, JudgeInUse]] = []
+    for use in uses:
+        if use.verdict == "suitable":
+            found += [(quality, use) for quality in use.qualities if quality.name == "undetected errors"]
+    quality, use = max(found, key=lambda pair: (pair[0].value or 0.0, pair[0].high or 0.0))
+    way = "way of judging"
+    if len(found) < len(uses):
+        way = f"worst suitable {way}"
+    elif len(uses) > 1:
+        way = f"worst {way}"
+    rates = passport.rates(use.task, use.evaluator)
+    images = "" if rates is None else f" on {several(rates.images, 'image')}"
+    errors = several(quality.n_scored, "planted error")
+    return f"it misses {_value_text(quality)} of {errors}{images} ({way}: {use.evaluator})"
 
 
 def _number(name: Quality, value: float) -> str:
@@ -448,7 +487,8 @@ def check_blocks(check: JudgeCheck) -> Iterator[Block]:
     if check.simulated:
         yield Paragraph(SIMULATED_NOTE, "warning")
     rest = check.sentence.removeprefix(check.verdict)
-    yield Paragraph((f"{check.judge}: ", Span(check.verdict, TONES[check.verdict]), f"{rest}."), "lead")
+    is_verdict = ": " if check.verdict == "cannot tell" else " is "
+    yield Paragraph((f"{check.judge}{is_verdict}", Span(check.verdict, TONES[check.verdict]), f"{rest}."), "lead")
     yield from (Paragraph(note, "warning") for note in _notes(check))
     columns = [Column("evaluator", numeric=False), Column("measured", numeric=False), Column("value")]
     columns += [Column("limit"), Column("n"), Column("within", numeric=False)]
@@ -459,16 +499,18 @@ def check_blocks(check: JudgeCheck) -> Iterator[Block]:
     if missing := [f"{use.evaluator}: {need}" for use in check.uses for need in use.missing]:
         yield Paragraph("Missing:")
         yield Bullets(missing)
-    yield Paragraph(
-        "Each evaluator is a way of asking the judge, with a verdict of its own. Shares with 95 % intervals, clustered by image; "
-        "lower is better, and a bias better the nearer it is to 0 percentage points. n counts planted errors; for blind spots "
-        "kinds of error (those that can be compared with others, of all), for false alarms harmless changes, for position bias "
-        "both, for judged otherwise again right answers, for failures of form judgements. Length bias is how much more often an "
-        "answer is judged better behind sentences that say nothing than worse, over right answers and errors; below 0 it is "
-        "within. Within the limit, or not, is what the "
-        "whole interval is; else it is open. Blind spots are within if of every kind the whole interval of undetected errors is. "
-        "Undetected errors have to be within; what else is open counts only if its value is beyond the limit.",
-        "note",
+    yield Bullets(
+        [
+            "Each evaluator is a way of asking the judge, with a verdict of its own.",
+            "value: shares with 95 % intervals, clustered by image; lower is better, of a bias nearer to 0 percentage points.",
+            "n: planted errors; of blind spots kinds of error (those that can be compared with others, of all), of false alarms "
+            "harmless changes, of position bias both, of judged otherwise again right answers, of failures of form judgements.",
+            "length bias: how much more often an answer is judged better behind sentences that say nothing than worse, over "
+            "right answers and errors; below 0 it is within.",
+            "within: yes or no if the whole interval is within the limit or beyond it, else open; of blind spots yes if the "
+            "whole interval of the undetected errors of every kind is within.",
+            "open: counts for undetected errors, and for others if the value is beyond the limit.",
+        ]
     )
 
 
@@ -500,7 +542,14 @@ def _rows(check: JudgeCheck) -> Iterator[list[Cell]]:
             name = quality.name.replace("reference", check.reference or "reference")
             scored = f"{quality.n_scored}" if quality.n_scored == quality.n else f"{quality.n_scored} of {quality.n}"
             evaluator = "" if number else use.evaluator
-            yield [evaluator, name, _value_text(quality), _limit_text(quality), scored, quality.within]
+            yield [evaluator, name, _value_text(quality), _limit_text(quality), scored, _within_text(quality)]
+
+
+def _within_text(quality: JudgeQuality) -> str:
+    """Return whether a quality is within its limit, and of an open one if that decides nothing."""
+    if quality.within == "open" and not _is_unsettled(quality):
+        return "open (does not count)"
+    return quality.within
 
 
 def _use(use: JudgeInUse) -> list[Cell]:

@@ -10,8 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from dokimasia.algorithms.statistics import false_discovery_rate, rate_interval
+from dokimasia.datasets.columns import OTHER_NAMES
 from dokimasia.errors import InputError
 from dokimasia.integrations import FAILURES, ItemFailure, ItemResult, ResultsFile
+from dokimasia.integrations.tables import COLUMN_NAMES
 from dokimasia.report.data import ReportData, RunFacts
 from dokimasia.report.fields import Interval, as_json
 from dokimasia.report.figures import in_words
@@ -224,8 +226,19 @@ def _check_scores(files: Iterable[ResultsFile]) -> None:
         if file.columns and not file.scorer:
             raise InputError(
                 f"{file.path} has no column of scores, so that there is nothing to compare: name it with --map score=COLUMN, or "
-                f"name a judged file. It has {', '.join(file.columns[:MOST_COLUMNS])}"
+                f"name a judged file. It has {', '.join(file.columns[:MOST_COLUMNS])}{_scoring(file)}"
             )
+
+
+def _scoring(file: ResultsFile) -> str:
+    """Return how to score the answers of a table that has references; empty for others."""
+    answers = [name for name in COLUMN_NAMES["answer"] if name in file.columns][:1]
+    references = {"reference_answer", *OTHER_NAMES["reference_answer"].split()}.intersection(file.columns).difference(
+        answers
+    )
+    if not answers or not references:
+        return ""
+    return f"; it has references: `dokimasia evaluate DATA --responses {file.path}` scores them"
 
 
 def _clusters(rows: Iterable[ItemResult]) -> tuple[dict[str, str], bool]:

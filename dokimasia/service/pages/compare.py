@@ -616,7 +616,7 @@ def _size(part: PartComparison) -> float:
 
 
 def _noted(rows: Sequence[PartComparison]) -> list[Paragraph]:
-    return [Paragraph(note, "note") for note in interval_and_test(rows)]
+    return [Paragraph(note, "note") for note in interval_and_test((row.title, row) for row in rows)]
 
 
 def _offered(home: Home) -> list[tuple[Run, str]]:
