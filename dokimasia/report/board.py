@@ -10,7 +10,7 @@ from pydantic import Field
 from dokimasia.domain.identity import Value
 from dokimasia.domain.wording import has_or_have
 from dokimasia.report import figures, latex
-from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table
+from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table, spans
 from dokimasia.report.conclusions import as_paragraph
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.fields import Count, Coverage, Interval
@@ -157,23 +157,33 @@ def _conclusion(board: Board) -> list[Cell]:
         sentences.append((Span(name, "strong"), f" is the only model with results on {where}, so nothing is ranked."))
     else:
         first = [name for name, model in ranked.items() if model.rank_interval and model.rank_interval[0] == 1]
-        best = next(iter(ranked))
-        size = _figure(board, ranked[best].mean, f"/models/{best}/mean")
-        pieces = size if isinstance(size, tuple) else (size,)
-        measured = f" has the highest {board.measured} on {where}: "
-        unit = " %" if board.measure == "accuracy" else ""
-        sentences.append((Span(best, "strong"), measured, pieces[0], unit, *pieces[1:], "."))
-        others = [name for name in first if name != best]
+        best = [name for name, model in ranked.items() if model.rank == 1]
+        verb = "has the" if len(best) == 1 else "share the"
+        measured = f" {verb} highest {board.measured} on {where}: "
+        sentences.append((Span(figures.in_words(best), "strong"), measured, *_sizes(board, best), "."))
+        others = [name for name in first if name not in best]
+        it_is = "It is" if len(best) == 1 else "They are"
         if others:
             may = figures.in_words(others) if len(others) <= 3 else f"{len(others)} other models"
-            sentences.append(f"It is not certain to be first: {may} may be as good or better.")
-        else:
+            sentences.append(f"{it_is} not certain to be first: {may} may be as good or better.")
+        elif len(best) == 1:
             sentences.append(f"It is first of {len(ranked)} models with 95 % confidence.")
+        elif len(best) < len(ranked):
+            worse = figures.several(len(ranked) - len(best), "other model")
+            sentences.append(f"They are ahead of the {worse} with 95 % confidence.")
     incomplete = len(board.models) - len(ranked)
     if incomplete:
         lacking = figures.several(incomplete, "model lacks", "models lack")
         sentences.append(f"{lacking} at least one data set and {has_or_have(incomplete)} no rank.")
     return sentences
+
+
+def _sizes(board: Board, names: list[str]) -> Iterator[str | Span]:
+    """Yield the means of models with their units and intervals, separated by semicolons."""
+    unit = " %" if board.measure == "accuracy" else ""
+    for index, name in enumerate(names):
+        number, *interval = spans(_figure(board, board.models[name].mean, f"/models/{name}/mean"))
+        yield from ("; " if index else "", number, unit, *interval)
 
 
 def _figure(board: Board, figure: Interval | None, place: str) -> Cell:

@@ -31,7 +31,7 @@ MENU = (
     ("/board", "Board"),
     ("/trees", "Trees"),
     ("/review", "Review"),
-    ("/passports", "Passports"),
+    ("/passports", "Judges"),
     ("/settings", "Settings"),
 )
 """Entries of the menu of every page: path and label."""
@@ -45,11 +45,12 @@ def mark_code(text: str) -> Markup:
         say <code>resume &lt;run&gt;</code> &amp; wait, or see <a href="/trees">the page Trees</a>
     """
     sentence = _CODE.sub(r"<code>\1</code>", str(escape(text)))
-    return Markup(_PAGE.sub(lambda page: f'<a href="/{page[1].lower()}">{page[0]}</a>', sentence))
+    paths = {label: path for path, label in MENU}
+    return Markup(_PAGE.sub(lambda page: f'<a href="{paths[page[1]]}">{page[0]}</a>', sentence))
 
 
 _CODE = re.compile(r"`([^`]+)`")
-_PAGE = re.compile(r"\b[Tt]he page (Compare|Data|Models|Passports|Review|Trees)\b")
+_PAGE = re.compile(r"\b[Tt]he page (Compare|Data|Judges|Models|Review|Trees)\b")
 
 
 @cache
@@ -144,9 +145,16 @@ def _caller_or_none(request: Request) -> Caller | None:
         return None
 
 
-def drawn(blocks: Sequence[Block], charts: Charts) -> Markup:
-    """Return the blocks of a report as HTML, in the words of pages; the blocks escape their own texts."""
-    return Markup("\n".join(draw_blocks(list(map(block_on_page, blocks)), charts, browser=lambda note: "")))
+def drawn(blocks: Sequence[Block], charts: Charts, labels: Mapping[str, str] = {}) -> Markup:
+    """Return the blocks of a report as HTML, in the words of pages; the blocks escape their own texts.
+
+    Args:
+        blocks: the blocks.
+        charts: receives their charts.
+        labels: the label of each field by its option.
+    """
+    blocks = [block_on_page(block, labels) for block in blocks]
+    return Markup("\n".join(draw_blocks(blocks, charts, browser=lambda note: "")))
 
 
 def block_on_page(block: Block, labels: Mapping[str, str] = {}) -> Block:

@@ -14,7 +14,7 @@ PAGES: Mapping[str, str] = {
     "decide": "the page Review",
     "diff": "the page Compare",
     "models": "the page Models",
-    "passport": "the page Passports",
+    "passport": "the page Judges",
     "resume": "“Resume” on the page of the run",
     "runs delete": "“Delete” on the page of the run",
     "runs name": "“Rename” on the page of the run",
@@ -34,7 +34,14 @@ _COMMAND = re.compile(
     """,
     re.VERBOSE,
 )
+_QUOTED_OPTION = re.compile(r"`(?=(--[a-z-]+))([^`]*)`")
 _FOR_PROGRAMS: Mapping[str, str] = {
+    r"(['\"])(.*)\1 is no upload \(upload:NAME\): upload it with .*": (
+        r"No uploaded file is called \2: choose one from the list, or press Upload"
+    ),
+    r"there is no (['\"])(.*)\1 below the folder of --data-root|(['\"])(.*)\3 is no upload \(upload:NAME\), nor a path .*": (
+        r"No uploaded file and no path below the data root is called \2\4: choose a file from the list, or press Upload"
+    ),
     r" with POST /api/uploads": "",
     r", or start the service with --data-root": "",
     r" \(POST /api/[^)]*\)": "",
@@ -42,6 +49,15 @@ _FOR_PROGRAMS: Mapping[str, str] = {
     r"GET /api/uploads lists them": "the page Data lists them",
     r"a name from dokimasia\.toml": "a name from Models",
     r"give the command again with": "duplicate the run with",
+    r"\b([Tt])he\s+same\s+command(?=\s+[a-z])": r"\1he same form",
+    r"whether JUDGE is": "whether a judge is",
+    r"; import one: dokimasia criteria import FILE": "; leave the field empty to have criteria made",
+    r": dokimasia annotate draw RUN, then dokimasia correct RUN --human FILE": "",
+    r"; `dokimasia annotate draw RUN --criteria` hands the same ones out to people": "",
+    r" \(see docs/[a-z]+\.md\)|; docs/data\.md shows what a row has| \(exit code 3\)": "",
+    r"^Exit with 5 if": "Report at the end if",
+    r"(?<=among its )--dimensions|(?<=with other )--dimensions": "“Dimensions”",
+    r"(?<=another )--perturber": "“Perturber”",
 }
 """Parts of texts that are for programs, and what pages say in their place."""
 
@@ -74,9 +90,13 @@ def as_on_pages(text: str, labels: Mapping[str, str] = {}) -> str:
             return f"“{labels[flag]}”"
         return f"{value} in “{labels[flag]}”" if "=" in value else f"“{labels[flag]}” {value}".rstrip()
 
+    def unquoted(option: re.Match[str]) -> str:
+        return option[2] if option[1] in labels else option[0]
+
     def field(name: re.Match[str]) -> str:
         return labels[name[0]] if name["first"] else f"“{labels[name[0]]}”"
 
+    text = _QUOTED_OPTION.sub(unquoted, text)
     sentence = reword_options(_COMMAND.sub(page, text), label)
     names = "|".join(re.escape(name) for name in labels if not name.startswith("-"))
     if names:

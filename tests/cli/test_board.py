@@ -15,10 +15,12 @@ from dokimasia.report.blocks import Paragraph, Table, plain
 from dokimasia.report.board import as_latex, board_blocks
 from dokimasia.report.fields import Interval
 from dokimasia.runs.reading.board import board_of, mean_of
+from dokimasia.service.pages.start import headline
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import list_runs
+from dokimasia.storage.usage import ReachedCounts
 from tests.service.conftest import asking, service_over
 
 STRONG, WEAK, HASTY = "sim/strong", "sim/weak", "sim/hasty"
@@ -98,6 +100,28 @@ def test_board_says_who_is_first_and_how_sure_that_is(home: Path, capfd: pytest.
     alone = json.loads(printed(capfd, home, runs[0], "--json", "--measure", "score"))
     assert (len(alone["data"]), alone["scale"]) == (1, [1.0, 5.0])
     assert set(alone["models"]) == {STRONG, WEAK, HASTY}
+
+
+def test_models_with_equal_figures_share_the_first_place(
+    home: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Both are named, each with its interval, on the board and in the list of runs, which names nobody where none is right."""
+    data, tied = str(home.parent / "first" / "first.jsonl"), tmp_path / "tied"
+    words = ["evaluate", data, "--judge", "sim/judge", "--limit", "1", "--home", str(tied), "--json"]
+    assert run([*words, "--models", f"{STRONG},sim/steady"]) == 0
+    text = " ".join(printed(capfd, tied).split())
+    assert (
+        "sim/steady and sim/strong share the highest strict accuracy on first.jsonl: 100.0 % [2.5, 100.0]; 100.0 %"
+        in text
+    )
+    assert "certain to be first" not in text
+    assert run([*words, "--models", HASTY]) == 0
+    with Home.open(tied, write=False) as opened:
+        said = [headline(opened, row, ReachedCounts()).text for row in list_runs(opened)]
+    assert said == [
+        f"{HASTY}: score 1.00 (1 to 5); strict accuracy: none right",
+        "sim/steady and sim/strong share the highest: score 5.00 (1 to 5), strict accuracy 1.00",
+    ]
 
 
 def test_csv_and_latex_hold_the_figures(home: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -59,7 +59,7 @@ def by_subject(result: RunResult) -> dict[str, dict[str, Any]]:
 
 
 async def test_a_correction_after_the_writing_is_said(settings: Settings, request_of: Requests) -> None:
-    """A verdict that a person corrected later is no part of the words, which say so; one corrected before is no matter."""
+    """A verdict that a person corrected later is no part of the words, which say so until it is undone."""
     run = (await evaluate(request_of(), settings=settings)).run
     with Home.open(settings.home, write=True) as home:
         evaluation = get_run(home, run)
@@ -75,6 +75,11 @@ async def test_a_correction_after_the_writing_is_said(settings: Settings, reques
         page = report_diagnosis(home, evaluation)
         assert page is not None
         assert words.notes[-1] in cast("list[str]", page["notes"])
+        undo = CorrectionTarget(sample=samples[1], leave_out=True, undo=True)
+        await correct(home, evaluation, undo, person="ann")
+        assert words_figures(home, get_run(home, first.run)).notes == words.notes[:-1]
+        await correct(home, evaluation, undo.model_copy(update={"sample": samples[0]}), person="ann")
+        assert "1 verdict or sample of run" in words_figures(home, get_run(home, first.run)).notes[-1]
 
 
 async def test_reports_are_kept_asked_for_once_and_shown_on_the_page(settings: Settings, request_of: Requests) -> None:

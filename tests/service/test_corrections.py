@@ -105,6 +105,7 @@ async def test_a_form_without_scripts_corrects_and_leaves_out(desk: tuple[httpx.
     page = (await client.get(kept.headers["location"], headers=HTML)).text
     top = page.partition('<article class="card sample"')[0]
     assert "The correction is saved; the figures count it." in top
+    assert ">See the figures</a>" in top
     assert '<span class="chip hand">corrected</span>' in page
     assert "the rule: wrong" in page, "a rule compared this answer with the reference"
     assert "Undo and restore the rule" in page

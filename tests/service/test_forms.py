@@ -168,6 +168,22 @@ async def test_faults_name_the_fields_of_the_form(
     assert faults_beside_fields(page.text)[field] == sentence
 
 
+async def test_a_file_that_is_not_uploaded_is_named(at_work: Working) -> None:
+    """The message says what there is to press, and no address for programs."""
+    asked = {"data": "nothere.csv", "models": "sim/weak", "do": "start"}
+    page = await at_work.client.post("/new/evaluate", data=asked, headers=BROWSER)
+    assert faults_beside_fields(page.text)["data"] == (
+        "No uploaded file and no path below the data root is called nothere.csv: choose a file from the list, or press Upload"
+    )
+
+
+async def test_a_form_names_no_file_of_the_documentation_and_no_exit_code(client: httpx.AsyncClient) -> None:
+    """Neither the introduction of a method nor a hint speaks of what only a terminal or a checkout has."""
+    for method in OWN:
+        page = unescape((await client.get(f"/new/{method}")).text)
+        assert not re.findall(r"docs/\w+\.md|[Ee]xit (?:code|with) \d|same\s+command|annotate draw", page), method
+
+
 async def test_an_error_page_names_pages_and_no_commands(client: httpx.AsyncClient) -> None:
     """Where a page does what a command does, the page of an error names it; a program is told the command."""
     page = unescape((await client.get("/trees/none", headers=BROWSER)).text)
@@ -309,7 +325,7 @@ async def test_a_fork_takes_prompts_limits_and_a_name(at_work: Working, small: F
     assert "did you mean 'sim/weak'" in faults_beside_fields(several.text)["3"]
     outside = await forked(at_work, small.run, node="score", prompts="/etc")
     assert outside.status_code == 422
-    assert "--data-root" in unescape(outside.text)
+    assert "no path below the data root is called /etc" in unescape(outside.text)
 
 
 async def test_a_fork_takes_no_model_by_its_address(at_work: Working, small: Finished) -> None:

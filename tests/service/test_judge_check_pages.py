@@ -30,6 +30,11 @@ async def test_a_check_goes_from_its_form_to_its_verdict(root: Path, tmp_path: P
         assert 'value="sim/judge-longer"' in form.text
         assert 'name="output"' not in form.text
         assert 'name="fresh"' not in form.text
+        about = unescape(form.text.partition('<p class="lead">')[2].partition("<form")[0])
+        assert about.startswith("Say whether a judge is good enough")
+        assert "Errors are planted in right answers (“Perturber”)" in about
+        assert "the same form resumes it" in about
+        assert "--" not in about
         estimated = await at.client.post("/judge-checks", data={**ASKED, "do": "estimate"}, headers=HTML)
         assert "Planting errors" in estimated.text
         assert "known once they are planted" in estimated.text
@@ -42,6 +47,10 @@ async def test_a_check_goes_from_its_form_to_its_verdict(root: Path, tmp_path: P
             where = reply.headers["location"]
             if "/at-work" in where:
                 begun = parse_qs(urlsplit(where).query)["at"][0]
+                if not visited:
+                    at_work = unescape((await at.client.get(where, headers=HTML)).text)
+                    assert "This page opens the verdict when the check is done." in at_work
+                    assert f'action="/runs/{begun}/cancel"' in at_work
                 await at.ended(begun)
                 shown = unescape((await at.client.get(where, headers=HTML)).text)
                 assert "data-goes-on" in shown
@@ -53,6 +62,8 @@ async def test_a_check_goes_from_its_form_to_its_verdict(root: Path, tmp_path: P
         check = (await at.client.get(f"/api/judge-checks/sim/judge-longer?run={visited[-1]}")).json()
         assert check["verdict"] in verdict
         assert "length bias" in verdict
+        assert "check again with “Labels”" in verdict
+        assert "Have people label them (the page Review)" in verdict
         assert 'href="/passports/judge?name=sim/judge-longer"' in verdict
         listed = (await at.client.get("/passports", headers=HTML)).text
         assert 'href="/judge-checks/verdict?name=sim/judge-longer"' in listed

@@ -26,6 +26,8 @@ def test_a_tree_is_shown_edited_compared_and_restored(waiting: Waits) -> None:
             shown = page.get(path)
             assert shown.status_code == 200
             assert shown.text.count("<path d=") >= 3
+            middle = shown.text.partition("<title>all</title>")[2].partition("</a>")[0]
+            assert re.fullmatch(r"score \d+ of 100", re.sub("<[^>]*>", "", middle))
             node = re.search(r'data-node="([^"]+)" data-layer="3"', shown.text)
             assert node is not None
             leaf = unescape(node[1])

@@ -16,7 +16,7 @@ from dokimasia.runs.figures import simulated_names
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
-from dokimasia.storage.people.corrections import correction_events
+from dokimasia.storage.people.corrections import Columns, Correction, correction_events
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run
 
@@ -148,17 +148,27 @@ def words_figures(home: Home, run: Run) -> DiagnosisFigures:
 
 
 def corrected_since(home: Home, run: Run, source: str) -> list[str]:
-    """Return a note if people corrected answers of the evaluation after a diagnosis in words was begun; else nothing."""
-    later = [correction for correction in correction_events(home, source) if correction.at > run.created_at]
+    """Return a note if other corrections stand in the evaluation than when a diagnosis in words was begun; else nothing."""
+    events = correction_events(home, source)
+    then = _standing(correction for correction in events if correction.at <= run.created_at)
+    now = _standing(events)
+    changed = {thing for thing in {*then, *now} if then.get(thing) != now.get(thing)}
+    later = [correction for correction in events if (correction.sample, correction.item) in changed]
     if not later:
         return []
-    things = len({(correction.sample, correction.item) for correction in later})
+    things = len(changed)
     verb = "was" if things == 1 else "were"
     return [
         f"{several(things, 'verdict or sample', 'verdicts or samples')} of run {source} {verb} corrected by hand after this "
         f"was written, the last on {later[-1].at[:10]}: its words and figures are those before. "
         f"`dokimasia diagnose {source} --write` writes it anew."
     ]
+
+
+def _standing(events: Iterable[Correction]) -> dict[tuple[str, str], Columns]:
+    """Return what counts by the last correction of each answer, or of a sample that is left out, unless it was undone."""
+    last = {(correction.sample, correction.item): correction for correction in events}
+    return {thing: correction.now for thing, correction in last.items() if not correction.undo}
 
 
 def _picks(home: Home, rows: Iterable[ResultRow]) -> dict[str, Salience]:

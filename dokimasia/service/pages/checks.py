@@ -1,7 +1,9 @@
 """The pages of a judge's check: a form to begin it, the run that is at work for it, and the verdict."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 from urllib.parse import urlencode
 
@@ -20,6 +22,7 @@ from dokimasia.service.forms import (
     FieldGroup,
     defaults_of,
     groups_of,
+    labels_of,
     parse_form,
     split_faults,
     texts_of,
@@ -31,6 +34,7 @@ from dokimasia.service.routing import Reading, Starting
 from dokimasia.service.state import Reader, Service, Starter, TheService
 from dokimasia.service.suggestions import suggestions_of
 from dokimasia.service.uploads import RequestFiles
+from dokimasia.service.wording import as_on_pages
 from dokimasia.storage.runs import AT_WORK
 
 router = APIRouter()
@@ -111,7 +115,7 @@ def at_work(request: Request, person: Reader, context: Reading, at: Annotated[st
         run=run,
         judge=" ".join(values["judge"]),
         working=run.status in (*AT_WORK, "waiting"),
-        why="" if run.status in ("done", *AT_WORK, "waiting") else end(context, run.id).why or run.status,
+        why="" if run.status in ("done", *AT_WORK, "waiting") else as_on_pages(end(context, run.id).why or run.status),
         values=changed,
         back=f"/judge-checks?{urlencode(changed, doseq=True)}",
     )
@@ -130,8 +134,13 @@ def verdict(
     """Show whether a judge is good enough by its probes, and why."""
     check = one_judge_check(context, name, run, reference, seed)
     charts = Charts()
-    blocks = drawn([*check_blocks(check)], charts)
+    blocks = drawn([*check_blocks(check)], charts, labels_of(_groups()))
     return page(request, "judge_check.html", charts=charts, check=check, blocks=blocks)
+
+
+def _note_on_page(note: str, labels: Mapping[str, str]) -> str:
+    """Return a note of an estimate as pages say it, with spaces in the names of kinds of error."""
+    return re.sub("(?<=[a-z])_(?=[a-z])", " ", as_on_pages(note, labels))
 
 
 def _form(
@@ -143,7 +152,8 @@ def _form(
     problem: str = "",
     preview: CheckPreview | None = None,
 ) -> Response:
-    first, *paragraphs = (JudgeCheckRequest.__doc__ or "").strip().split("\n\n")
+    labels = labels_of(groups)
+    first, *paragraphs = as_on_pages((JudgeCheckRequest.__doc__ or "").strip(), labels).split("\n\n")
     return page(
         request,
         "judge_check_new.html",
@@ -155,6 +165,7 @@ def _form(
         faults=faults or {},
         problem=problem,
         preview=preview,
+        on_page=partial(_note_on_page, labels=labels),
         offers=suggestions_of(service),
         data_root=service.data_root is not None,
     )

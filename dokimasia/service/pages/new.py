@@ -324,9 +324,9 @@ def _preview_data(request: Mapping[str, JsonValue], places: RequestFiles) -> Dat
         ):  # lines without an id may lack a question, too
             read_again = islice(open_dataset(path, blobs=blobs, limit=SHOWN_SAMPLES), SHOWN_FAULTS)
             problems = [problem for problem in read_again if isinstance(problem, Problem)]
-        preview.faults = list(map(places.shortened, _fault_messages(problems)))
+        preview.faults = [as_on_pages(places.shortened(fault)) for fault in _fault_messages(problems)]
     except InputError as problem:
-        preview.problem = places.shortened(str(problem)).removeprefix("data: ")
+        preview.problem = as_on_pages(places.shortened(str(problem)).removeprefix("data: "))
     if unasked:
         preview.unasked = _missing_question_message(unasked.pop(""), sorted(unasked))
     return preview

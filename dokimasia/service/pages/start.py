@@ -6,7 +6,7 @@ from typing import Annotated, NamedTuple, get_args
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from dokimasia.report.figures import MINUS, cost_text
+from dokimasia.report.figures import MINUS, cost_text, in_words
 from dokimasia.runs.catalogue import OWN, method_of, plugin_methods
 from dokimasia.runs.reading.inspection import labelled_runs
 from dokimasia.service.drawing import page
@@ -21,6 +21,9 @@ from dokimasia.storage.usage import ReachedCounts, reached_counts, total_usage
 
 MOST_RESULTS = 20_000
 """Runs with more results have no headline."""
+
+MOST_NAMED = 3
+"""Models that share the highest value are counted if they are more than this."""
 
 
 class Headline(NamedTuple):
@@ -40,7 +43,7 @@ def headline(home: Home, run: Run, far: ReachedCounts) -> Headline:
 
 
 def _best(home: Home, run: Run) -> str:
-    """Return the best model by each measure of a finished run's method, each model named once.
+    """Return the best model by each measure of a finished run's method, models that share the highest value together.
 
     A share is given with its upper bound, if all undecided answers are right.
     """
@@ -51,14 +54,28 @@ def _best(home: Home, run: Run) -> str:
     parts: dict[str, list[str]] = {}
     for name, path in method.measures.items():
         values = {model: value for model, figures in models.items() if (value := _figure(figures, path)) is not None}
-        if values:
-            best = max(sorted(values), key=lambda model: values[model])
-            label, scale = method.measure_called(name)
-            note = f" ({scale})" if scale else ""
-            if (upper := _number_at(models[best], (path[0], "upper")) or 0.0) > values[best]:
-                note = f", up to {upper:.2f}"
-            parts.setdefault(best, []).append(f"{label} {f'{values[best]:.2f}'.replace('-', MINUS)}{note}")
-    return "; ".join(f"{model}: {', '.join(figures_in_words)}" for model, figures_in_words in parts.items())
+        if not values:
+            continue
+        highest = max(values.values())
+        best = sorted(model for model, value in values.items() if value == highest)
+        label, scale = method.measure_called(name)
+        note = f" ({scale})" if scale else ""
+        upper = max(_number_at(models[model], (path[0], "upper")) or 0.0 for model in best)
+        if upper > highest:
+            note = f", up to {upper:.2f}"
+        if name == "accuracy" and not highest:
+            parts.setdefault("", []).append(f"{label}: none right{note}")
+        else:
+            figure = f"{label} {f'{highest:.2f}'.replace('-', MINUS)}{note}"
+            parts.setdefault(_named(best), []).append(figure)
+    return "; ".join(f"{names}: {', '.join(said)}" if names else ", ".join(said) for names, said in parts.items())
+
+
+def _named(best: Sequence[str]) -> str:
+    """Return the models with the highest value as the beginning of a headline."""
+    if len(best) == 1:
+        return best[0]
+    return f"{in_words(best) if len(best) <= MOST_NAMED else f'{len(best)} models'} share the highest"
 
 
 def _figure(model: object, path: tuple[str, ...]) -> float | None:
