@@ -161,7 +161,7 @@ async def test_what_is_wrong_with_a_model_names_the_way_out(at_work: Working) ->
     kept = await uploaded(at_work, packed="colours.zip", **{"data.jsonl": lines(), **IMAGES})
     page = await told(at_work, "estimate", data=kept["called"], models="sim/stronk")
     assert "did you mean 'sim/strong'" in page
-    assert "The page Models lists all" in page
+    assert '<a href="/models">The page Models</a> lists all' in page
     assert "dokimasia models" not in page
     page = await told(at_work, "estimate", data=kept["called"], models="openai/gpt-5")
     assert "OPENAI_API_KEY" in page, page.split("<main")[1][-3000:]
