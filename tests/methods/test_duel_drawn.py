@@ -161,10 +161,10 @@ def test_a_case_shows_the_judges_reasoning_and_each_text_once(creative: Path, se
     """Each order's verdict stands by name over what the judge said; the baseline's text stands once, line breaks stay."""
     request = DuelRequest(data=creative, judge="sim/judge", models=("sim/strong", "sim/weak"), baseline="sim/steady")
     said, criteria = drawn_case(duel, request, settings)
-    assert said.count("sim/steady (the baseline)\n") == 1
+    assert len(re.findall(r"^── sim/steady \(the baseline\) ─+$", said, re.MULTILINE)) == 1
     for place, other in (("first", "second"), ("second", "first")):
         title = f"sim/weak shown {place}, sim/steady {other}: sim/weak is "
-        assert re.search(rf"\n\n{re.escape(title)}(much )?(better|worse|equal)\n\S", said)
+        assert re.search(rf"\n\n── {re.escape(title)}(much )?(better|worse|equal) ─+\n\S", said)
     assert f"\n{criteria}\n" in said
     assert re.search(r"image 1 +\d+ × \d+, [0-9a-f]{12}\b", said)
 
@@ -175,7 +175,7 @@ def test_no_model_of_an_arena_is_a_baseline(creative: Path, settings: Settings) 
     said, _ = drawn_case(arena, ArenaRequest(data=creative, judge="sim/judge", models=names), settings)
     assert "baseline" not in said
     for name in names:
-        assert said.count(f"\n{name}\n") == 1
+        assert len(re.findall(rf"^── {name} ─+$", said, re.MULTILINE)) == 1
 
 
 def test_what_is_open_is_not_called_failed() -> None:
