@@ -47,7 +47,7 @@ def test_a_careful_judge_is_suitable_and_its_passport_is_written(
     assert figures["verdict"] == "suitable"
     assert figures["sentence"] == (
         "suitable: it misses 0.0 % [0, 23] of 98 planted errors on 14 images (worst way of judging: single-axes). Use it with "
-        "single-axes, pairwise-axes and right-or-wrong. Not measured: checkpoints, by which `evaluate` scores; add --evaluators "
+        "single-axes, pairwise-axes and right-or-wrong. Not measured: checkpoints, by which evaluations score; add --evaluators "
         "checkpoints,right-or-wrong"
     )
     assert figures["unmeasured"] == ["checkpoints"]

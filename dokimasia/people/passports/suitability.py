@@ -216,7 +216,7 @@ def judge_check(
     sentence = _sentence(best, uses, passport)
     if unmeasured:
         evaluators = ",".join(way.evaluators[0] for way in evaluate_by)
-        sentence += f". Not measured: {in_words(unmeasured)}, by which `evaluate` scores; add --evaluators {evaluators}"
+        sentence += f". Not measured: {in_words(unmeasured)}, by which evaluations score; add --evaluators {evaluators}"
     items = sum(data.items for data in passport.data)
     return JudgeCheck(
         judge=passport.judge.name,
