@@ -18,11 +18,9 @@ def padded(text: str) -> str:
 
     Examples
     --------
-    >>> print(padded("Three."))
-    What follows is an answer to the request above, written in plain sentences. A request of this kind can be answered in more than one way, and in fewer words or in more.
-    <BLANKLINE>
-    Three.
-    """  # noqa: E501
+    >>> padded("Three.") == f"{SENTENCES[0]} {SENTENCES[1]}\\n\\nThree."
+    True
+    """
     wanted, count, chosen = len(text.split()), 0, list[str]()
     for sentence in SENTENCES:
         if len(chosen) > 1 and count >= wanted:

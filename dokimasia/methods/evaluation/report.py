@@ -7,7 +7,7 @@ from functools import partial
 from pydantic import JsonValue
 
 from dokimasia.domain.identity import Value
-from dokimasia.domain.judgement import FAILURE_MEANINGS, FailureKind, correctness_of
+from dokimasia.domain.judgement import FAILURE_MEANINGS, FailureKind
 from dokimasia.domain.sample import ImageRef
 from dokimasia.domain.wording import has_or_have
 from dokimasia.methods.evaluation import differences
@@ -69,7 +69,6 @@ from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.people.corrections import corrections_of
 from dokimasia.storage.retries import Retry, earlier_outcomes
 from dokimasia.storage.runs import (
-    NOT_JUDGED,
     Run,
     SqliteValueStore,
     criteria_weights,
@@ -1126,20 +1125,7 @@ def _sides(
     for row in rows:
         if "#" in row.model:
             continue
-        judged = judgements.get(row.judgement_id or "", NOT_JUDGED)
-        answer = ComparedAnswer(
-            sample_id=row.sample_id,
-            repeat=row.repeat,
-            score=row.score,
-            failure=row.failure,
-            criteria=row.criteria_id,
-            criteria_scores=judged.scores,
-            correctness=correctness_of(row.verdict, row.failure),
-            stated=row.stated,
-            criteria_stated=judged.stated,
-            weights=weights.get(row.criteria_id or "", ()),
-        )
-        answers.setdefault(row.model, []).append(answer)
+        answers.setdefault(row.model, []).append(ComparedAnswer.of(row, judgements, weights))
     return {name: ComparisonSide.of(places, listed) for name, listed in answers.items()}
 
 

@@ -1,7 +1,7 @@
 """The report of a probe: undetected errors by paradigm and judge, blind spots, variants side by side, and samples."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal, NamedTuple
@@ -628,15 +628,8 @@ def places(data: ReportData) -> Section | None:
         column("either"),
         column("both"),
     ]
-    blocks: list[Block] = []
-    for task in tasks_of(data):
-        rows: list[tuple[Sequence[Cell], TableRow[ProbedEvaluator]]] = []
-        for row in task.rows():
-            if row.figures.places is not None:
-                rows.append(((Span(row.judge, "strong"), strategy(row.evaluator)), row.row))
-        if rows:
-            about = task.titled("Pairwise judgements in both orders")
-            blocks.append(labelled_table(ProbedEvaluator, ("judge", "strategy"), rows, columns, about))
+    about = "Pairwise judgements in both orders"
+    blocks = list(_effect_tables(data, "places", columns, about, "strategy", strategy))
     return Section("places", "The order of places", blocks, menu="Places") if blocks else None
 
 
@@ -651,16 +644,27 @@ def length(data: ReportData) -> Section | None:
             meaning="percentage points by which padding makes a judgement better more often than worse",
         ),
     ]
-    blocks: list[Block] = []
+    about = "Right answers and errors behind sentences that say nothing"
+    blocks = list(_effect_tables(data, "length", columns, about, "evaluator", short))
+    return Section("length", "The length of an answer", blocks, menu="Length") if blocks else None
+
+
+def _effect_tables(
+    data: ReportData,
+    effect: Literal["places", "length"],
+    columns: Sequence[TableColumn[ProbedEvaluator]],
+    about: str,
+    title: str,
+    name: Callable[[Evaluator], str],
+) -> Iterator[Block]:
+    """Yield a table for each task in which the effect was measured: a row for each judge and evaluator."""
     for task in tasks_of(data):
         rows: list[tuple[Sequence[Cell], TableRow[ProbedEvaluator]]] = []
         for row in task.rows():
-            if row.figures.length is not None:
-                rows.append(((Span(row.judge, "strong"), short(row.evaluator)), row.row))
+            if getattr(row.figures, effect) is not None:
+                rows.append(((Span(row.judge, "strong"), name(row.evaluator)), row.row))
         if rows:
-            about = task.titled("Right answers and errors behind sentences that say nothing")
-            blocks.append(labelled_table(ProbedEvaluator, ("judge", "evaluator"), rows, columns, about))
-    return Section("length", "The length of an answer", blocks, menu="Length") if blocks else None
+            yield labelled_table(ProbedEvaluator, ("judge", title), rows, columns, task.titled(about))
 
 
 def _length_bias(row: TableRow[ProbedEvaluator]) -> Cell:

@@ -45,6 +45,7 @@ from dokimasia.storage.people.corrections import corrections_of, count_standing
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import (
     NOT_JUDGED,
+    JudgedCriteria,
     Run,
     criteria_weights,
     judged_criteria,
@@ -52,6 +53,7 @@ from dokimasia.storage.runs import (
     run_samples,
 )
 from dokimasia.storage.trees.lookup import criterion_key
+from dokimasia.storage.usage import ScoredAnswer
 
 Models = tuple[str, str]
 
@@ -92,6 +94,28 @@ class ComparedAnswer(NamedTuple):
     stated: float | None = None
     criteria_stated: tuple[bool, ...] = ()
     weights: tuple[int, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        row: ResultRow | ScoredAnswer,
+        judgements: Mapping[str, JudgedCriteria],
+        weights: Mapping[str, tuple[int, ...]],
+    ) -> "ComparedAnswer":
+        """Return the answer of a row without its text, with what the judgements and weights of the run say of its criteria."""
+        judged = judgements.get(row.judgement_id or "", NOT_JUDGED)
+        return cls(
+            sample_id=row.sample_id or row.item,
+            repeat=row.repeat,
+            score=row.score,
+            failure=row.failure,
+            criteria=row.criteria_id,
+            criteria_scores=judged.scores,
+            correctness=correctness_of(row.verdict, row.failure),
+            stated=row.stated,
+            criteria_stated=judged.stated,
+            weights=weights.get(row.criteria_id or "", ()),
+        )
 
     @property
     def right(self) -> float | None:
@@ -935,20 +959,7 @@ def sides_of(home: Home, run: Run) -> dict[str, ComparisonSide]:
     rubrics = None if method.rubrics is None else method.rubrics(home, run)
     answers: dict[str, list[ComparedAnswer]] = {}
     for row in rows:
-        judged = judgements.get(row.judgement_id or "", NOT_JUDGED)
-        answer = ComparedAnswer(
-            sample_id=row.sample_id or row.item,
-            repeat=row.repeat,
-            score=row.score,
-            failure=row.failure,
-            response=texts.get(row.response_id or ""),
-            criteria=row.criteria_id,
-            criteria_scores=judged.scores,
-            correctness=correctness_of(row.verdict, row.failure),
-            stated=row.stated,
-            criteria_stated=judged.stated,
-            weights=weights.get(row.criteria_id or "", ()),
-        )
+        answer = ComparedAnswer.of(row, judgements, weights)._replace(response=texts.get(row.response_id or ""))
         if rubrics is not None:
             answer = answer._replace(criteria=rubrics[row.sample_id])
         if answer.score is not None:
