@@ -1,5 +1,6 @@
 """Calls to models and their replies, in one form for every transport."""
 
+from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field, JsonValue, model_validator
@@ -90,6 +91,11 @@ class ModelSpec(Value):
 def model_name(spec: ModelSpec | None) -> str | None:
     """Return the name of a model that may not be configured; None without one."""
     return None if spec is None else spec.ref.name
+
+
+def model_names(specs: Iterable[ModelSpec]) -> tuple[str, ...]:
+    """Return the displayed names of models, in order."""
+    return tuple(spec.ref.name for spec in specs)
 
 
 class Sampling(Value):

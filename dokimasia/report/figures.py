@@ -5,7 +5,7 @@ from typing import NamedTuple, TypeVar
 
 from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.domain.wording import percentage
-from dokimasia.report.blocks import Cell, Column, Span, Tone
+from dokimasia.report.blocks import Cell, Column, Span, Tone, spans
 from dokimasia.report.fields import CountedRate, Interval, Limited, ScoredCounts, Share, StrictShare, Used, pointer
 
 Name = TypeVar("Name", bound=str)
@@ -247,20 +247,20 @@ def share_of(figure: CountedRate, place: str = "") -> Cell:
     return (f"{figure.k} of {figure.n}, ", share(figure.share, place and f"{place}/share"), Span(limits, "muted"))
 
 
-def right_of(figure: CountedRate, place: str = "") -> Cell:
+def right_of(figure: CountedRate | None, place: str = "") -> Cell:
     """Return a share of trials in short form, as `40 % [23, 59]`."""
-    if figure.share is None:
+    if figure is None or figure.share is None:
         return NOTHING
     limits = bracketed(figure, lambda end: f"{100 * end:.0f}").replace(" ", "\u00a0")
     return (share(figure.share, place and f"{place}/share"), Span(limits, "muted"))
 
 
-def strict_of(figure: StrictShare, place: str = "") -> Cell:
+def strict_of(figure: StrictShare | None, place: str = "") -> Cell:
     """Return a strict accuracy in short form, as `70 % [48, 85], up to 100 %`."""
-    if not figure.n_undecided:
-        return right_of(figure, place)
-    pieces = right_of(figure, place)
-    return (*(pieces if isinstance(pieces, tuple) else (pieces,)), ", up to\u00a0", upper_of(figure, place))
+    right = right_of(figure, place)
+    if figure is None or not figure.n_undecided:
+        return right
+    return (*spans(right), ", up to\u00a0", upper_of(figure, place))
 
 
 def upper_of(figure: StrictShare, place: str = "") -> Span:
@@ -268,8 +268,10 @@ def upper_of(figure: StrictShare, place: str = "") -> Span:
     return share(figure.upper, place and f"{place}/upper")
 
 
-def undecided_of(figure: StrictShare, place: str = "") -> Cell:
+def undecided_of(figure: StrictShare | None, place: str = "") -> Cell:
     """Return the number of undecided answers, and the strict accuracy if they were right, as `6, up to 100 % (46–100)`."""
+    if figure is None:
+        return NOTHING
     undecided = figure.n_undecided
     cell = count(undecided, place and f"{place}/n_undecided")
     return (cell, ", up to\u00a0", upper_of(figure, place), outer_of(figure)) if undecided else cell

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Generic
 
 from dokimasia.report import figures
-from dokimasia.report.blocks import Cell, Column, Place, Span, Table
+from dokimasia.report.blocks import Cell, Column, Place, Span, Table, Tone
 from dokimasia.report.charts import Point
 from dokimasia.report.fields import Bounds, CountedRate, Display, Interval, M, TableRow, Writer, display_of
 
@@ -94,9 +94,37 @@ def computed_column(
     return ComputedColumn(title=title, write=write, meaning=meaning, numeric=numeric, only=only, detail=detail)
 
 
-def name_column(title: str) -> ComputedColumn[Any]:
+def name_column(title: str, tone: Tone = "strong") -> ComputedColumn[Any]:
     """Declare the column of the rows' names."""
-    return computed_column(title, lambda row: Span(row.name, "strong"), numeric=False)
+    return computed_column(title, lambda row: Span(row.name, tone), numeric=False)
+
+
+def part_column(
+    title: str,
+    part: str,
+    whole: str,
+    *,
+    path: Sequence[str] = (),
+    meaning: str = "",
+    only: Place | None = None,
+    detail: bool = False,
+) -> ComputedColumn[Any]:
+    """Declare the column of a number and of what it is a part of, as `12/30`: two fields at the end of a path."""
+
+    def write(row: TableRow[Any]) -> Cell:
+        number, pointer = row.find(*path, part)
+        if number is None:
+            return figures.NOTHING
+        return (figures.count(number, pointer), "/", figures.count(*row.find(*path, whole)))
+
+    return computed_column(title, write, meaning=meaning, only=only, detail=detail)
+
+
+def cost_column(*, meaning: str = "", only: Place | None = None) -> ComputedColumn[Any]:
+    """Declare the column of what the rows' results cost."""
+    return computed_column(
+        "cost", lambda row: figures.cost_of(row.figures, row.pointer or ""), meaning=meaning, only=only
+    )
 
 
 def origin_columns(model: type[M], stored: Collection[str]) -> list[TableColumn[M]]:

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pydantic import Field
@@ -202,7 +202,9 @@ def greedy_notes(specs: Iterable[ModelSpec], paper: str) -> tuple[str, ...]:
     return (f"{paper} decodes greedily; these models are asked at another temperature: {listed}; see --temperature 0",)
 
 
-def total_estimate(asked: Iterable[ExpectedCalls], samples: int, *, items: int = 0) -> Estimate:
+def total_estimate(
+    asked: Iterable[ExpectedCalls], samples: int, *, items: int = 0, notes: Sequence[str] = ()
+) -> Estimate:
     """Return the estimate of calls of several kinds over a number of samples, with `items` result rows at most.
 
     The cost of a kind is the cost of one of its calls times their number.
@@ -246,7 +248,9 @@ def total_estimate(asked: Iterable[ExpectedCalls], samples: int, *, items: int =
         name: ModelEstimate(calls=calls, input_tokens=sent, output_tokens=received, cost=cost)
         for name, (calls, sent, received, cost) in models.items()
     }
-    return Estimate(samples=samples, items=items, models=by_model, people=dict(people), by_step=by_step)
+    return Estimate(
+        samples=samples, items=items, models=by_model, people=dict(people), by_step=by_step, notes=tuple(notes)
+    )
 
 
 _Totals = tuple[int, int, int, float | None]

@@ -30,6 +30,16 @@ class UsedFields(CostFields):
     calls: int
 
 
+def run_heading(run: Run, plan: RunPlan) -> JsonObject:
+    """Return the fields of `Heading`, and the seed."""
+    return {
+        "run": run.id,
+        "status": run.status,
+        "seed": run.seed,
+        "simulated": simulated_names(plan.models.values()),
+    }
+
+
 def heading(run: Run, plan: RunPlan) -> JsonObject:
     """Return the fields of `DataFigures` without the open items, and the judge's name.
 
@@ -37,11 +47,8 @@ def heading(run: Run, plan: RunPlan) -> JsonObject:
     """
     judged = {"judge": plan.judge_name, "passports": run.options.get("passports")}
     return {
-        "run": run.id,
-        "status": run.status,
-        "seed": run.seed,
+        **run_heading(run, plan),
         "skipped": run.texts("skipped"),
-        "simulated": simulated_names(plan.models.values()),
         **{name: value for name, value in judged.items() if value},
     }
 

@@ -97,6 +97,11 @@ def rounded(value: float | None) -> float | None:
     return round(value, DIGITS) + 0.0
 
 
+def ratio(part: float, whole: float) -> float | None:
+    """Return a part of a whole as it is written; None where the whole is 0."""
+    return rounded(part / whole) if whole else None
+
+
 def unrounded_mean(values: Sequence[float]) -> float | None:
     """Return the mean, not rounded; None without values."""
     return sum(values) / len(values) if values else None
@@ -173,9 +178,9 @@ def strict_accuracy(answers: Sequence[Correctness], clusters: Sequence[Hashable]
         k=k,
         n=n,
         n_undecided=undecided,
-        upper=rounded((k + undecided) / n) if n else None,
+        upper=ratio(k + undecided, n),
         answers=len(answers),
-        coverage=rounded(n / len(answers)) if answers else None,
+        coverage=ratio(n, len(answers)),
         bounds=mean_bounds(k, k + undecided + len(answers) - n, len(answers)),
     )
 
@@ -369,7 +374,7 @@ def coverage(samples: Iterable[tuple[int, int]]) -> CoverageFields:
         "n_scored": sum(scored_count > 0 for scored_count, _ in counts),
         "answers": answers,
         "answers_scored": scored,
-        "coverage": rounded(scored / answers) if answers else None,
+        "coverage": ratio(scored, answers),
     }
 
 
@@ -400,20 +405,20 @@ class FailureFields(TypedDict):
     left_open: dict[FailureKind, int]
 
 
-def failure_fields(kinds: Iterable[FailureKind]) -> FailureFields:
-    """Return how many failed by kind of failure, and apart from these what is open, in alphabetical order."""
+def failure_fields(kinds: Iterable[FailureKind | None]) -> FailureFields:
+    """Return how many failed by kind of failure, and apart from these what is open, in alphabetical order; None did neither."""
     fields: FailureFields = {"failures": {}, "left_open": {}}
-    for kind, count in sorted(Counter(kinds).items()):
+    for kind, count in sorted(Counter(kind for kind in kinds if kind is not None).items()):
         fields["left_open" if kind in OPEN_KINDS else "failures"][kind] = count
     return fields
 
 
-def failures_by_kind(kinds: Iterable[FailureKind]) -> dict[FailureKind, int]:
+def failures_by_kind(kinds: Iterable[FailureKind | None]) -> dict[FailureKind, int]:
     """Return how many failed by kind of failure, in alphabetical order; what is open did not fail."""
     return failure_fields(kinds)["failures"]
 
 
-def left_open(kinds: Iterable[FailureKind]) -> dict[FailureKind, int]:
+def left_open(kinds: Iterable[FailureKind | None]) -> dict[FailureKind, int]:
     """Return how many are still to be done, by kind."""
     return failure_fields(kinds)["left_open"]
 

@@ -28,13 +28,13 @@ def find_value(home: Home, id: str) -> JsonObject:
     raise StorageError(f"{home.database} has no value {id}.")
 
 
-def find_values(home: Home, type_: type[V], ids: Iterable[str]) -> dict[str, V]:
-    """Return values of one type, by id.
+def find_values(home: Home, type_: type[V], ids: Iterable[str | None]) -> dict[str, V]:
+    """Return values of one type, by id; missing ids (None, or empty) are passed over.
 
     Raises:
         StorageError: the home lacks one of them.
     """
-    unique_ids = list(dict.fromkeys(ids))
+    unique_ids = list(dict.fromkeys(filter(None, ids)))
     sql = f"SELECT * FROM {table_of(type_).name} WHERE id IN ({{marks}})"
     values = {
         row["id"]: read_value(type_, row)

@@ -50,7 +50,7 @@ from dokimasia.methods.audit.request import AuditPlan, judge_use
 from dokimasia.people.passports import each_has_one, weights_of
 from dokimasia.report.fields import Direction, Display, Interval, IntervalMethod
 from dokimasia.report.figures import bracketed, in_words, interval, number, p_value, several, share, signed
-from dokimasia.runs.measures import deviation, limits, mean, mean_with_interval, rounded, spread
+from dokimasia.runs.measures import deviation, limits, mean, mean_with_interval, ratio, rounded, spread
 from dokimasia.runs.reading.correlations import ALPHA, adjust, correlations, directions, length_and_score, value_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
@@ -350,15 +350,16 @@ def analyse(
     if passports and against is None:
         raise ConfigError("--passport weights two judges here: name the audit by the other one with --against")
     judges = None if against is None else _against(home, run, plan, against, rows, passports)
+    others = None
+    if benchmark_ratings:
+        others = other_benchmarks(_overall(figures.models), outside_ratings, benchmark_ratings)
     analyses = Analyses(
         reliability_gap=reliability_gap(figures.models),
         open_and_proprietary=open_and_proprietary(rows, figures.models, seed=run.seed),
         failures_by_domain=failures_by_domain(rows),
         consistency=consistency(rows, figures.models, seed=run.seed),
         agreement=agreement(rows, outside_ratings) if outside_ratings else None,
-        other_benchmarks=other_benchmarks(_overall(figures.models), outside_ratings, benchmark_ratings)
-        if benchmark_ratings
-        else None,
+        other_benchmarks=others,
         length_bias=length_bias(rows, seed=run.seed),
         two_judges=judges,
         coverage=coverage(rows, seed=run.seed),
@@ -413,7 +414,7 @@ def reliability_gap(models: Mapping[str, GatedScores]) -> ReliabilityGap:
     seeing = [name for name in gaps if BLIND_MARK not in name]
     if not seeing:
         return ReliabilityGap(models=gaps, mean=None, says="No response to an image was judged.")
-    average = sum(gaps[name].gap.mean for name in seeing) / len(seeing)
+    average = _mean([gaps[name].gap.mean for name in seeing])
     if average < 1:
         sentence = f"Single must-right facts and whole gates lie close together ({average:.1f} points on average)."
         return ReliabilityGap(models=gaps, mean=rounded(average), says=sentence)
@@ -476,32 +477,32 @@ def _weights_gap(
     judged: Mapping[str, Samples], open_models: Sequence[str], proprietary: Sequence[str], *, seed: int
 ) -> WeightsGap | None:
     """Return the gap between two groups over the samples on which all models of both were judged."""
-    means: tuple[list[float], list[float]] = ([], [])
-    clusters: list[str] = []
-    for id, sample in judged[open_models[0]].items():
-        sides: list[list[float | None]] = []
-        for names in (open_models, proprietary):
-            judged_samples = [judged[name].get(id) for name in names]
-            sides.append([None if sample is None else sample.mean("overall") for sample in judged_samples])
-        values = [[score for score in side if score is not None] for side in sides]
-        if any(len(side) < len(names) for side, names in zip(values, (open_models, proprietary), strict=True)):
-            continue
-        for side, scores in zip(means, values, strict=True):
-            side.append(sum(scores) / len(scores))
-        clusters.append(sample.cluster)
-    if not clusters:
+    of_open, of_proprietary = _group_means(judged, open_models), _group_means(judged, proprietary)
+    shared = [id for id in of_open if id in of_proprietary]
+    if not shared:
         return None
-    differences = [second - first for first, second in zip(*means, strict=True)]
+    clusters = [judged[open_models[0]][id].cluster for id in shared]
+    differences = [of_proprietary[id] - of_open[id] for id in shared]
     gap = mean_with_interval(differences, clusters, seed=seed, bounds=(-100.0, 100.0))
-    if gap is None:
-        return None
+    assert gap is not None, "there is a sample"
     return WeightsGap(
-        n=len(clusters),
-        open=rounded(sum(means[0]) / len(clusters)),
-        proprietary=rounded(sum(means[1]) / len(clusters)),
+        n=len(shared),
+        open=rounded(_mean([of_open[id] for id in shared])),
+        proprietary=rounded(_mean([of_proprietary[id] for id in shared])),
         gap=gap,
         p=rounded(sign_flip_test(differences, clusters=clusters, seed=seed).p_value),
     )
+
+
+def _group_means(judged: Mapping[str, Samples], names: Sequence[str]) -> dict[str, float]:
+    """Return the mean score of some models by sample, of the samples on which all of them were judged."""
+    means: dict[str, float] = {}
+    for id in judged[names[0]]:
+        scores = [judged[name][id].mean("overall") for name in names if id in judged[name]]
+        known = [score for score in scores if score is not None]
+        if len(known) == len(names):
+            means[id] = _mean(known)
+    return means
 
 
 def failures_by_domain(rows: Sequence[AuditRow]) -> FailuresByDomain:
@@ -541,7 +542,7 @@ def _failures(samples: Sequence[Judged]) -> dict[str, DomainFailures]:
         by_domain[domain] = DomainFailures(
             n=len(failed),
             failed=count,
-            share=rounded(count / total) if total else None,
+            share=ratio(count, total),
             rate=rate(failed, clusters),
         )
     return by_domain
@@ -606,18 +607,26 @@ def _consistency_limits(rows: Sequence[AuditRow], names: Sequence[str]) -> Confi
     ids = list(clusters)
 
     def figure(positions: Sequence[int]) -> float:
-        gates: list[float] = []
-        easy: list[float] = []
+        samples: list[list[Judged]] = []
         for name in names:
-            samples = [judged[name][ids[position]] for position in positions if ids[position] in judged[name]]
-            gates.append(_mean([sample.mean("gate_pass") for sample in samples]))
-            easy.append(_mean([sample.mean("easy_wrong_mean") for sample in samples]))
-        return r_squared(gates, easy)
+            samples.append([judged[name][ids[position]] for position in positions if ids[position] in judged[name]])
+        return _explained(samples, samples)
 
     try:
         return jackknife_interval(figure, len(ids), clusters=list(clusters.values()), bounds=(0.0, 1.0))
     except ValueError:
         return None
+
+
+def _explained(gate_samples: Sequence[Sequence[Judged]], easy_samples: Sequence[Sequence[Judged]]) -> float:
+    """Return R squared of gate pass rates and easy-wrong means over models, each read from some samples of the model.
+
+    Raises:
+        ValueError: a model has none of these figures, or they do not vary.
+    """
+    gates = [_mean([sample.mean("gate_pass") for sample in samples]) for samples in gate_samples]
+    easy = [_mean([sample.mean("easy_wrong_mean") for sample in samples]) for samples in easy_samples]
+    return r_squared(gates, easy)
 
 
 def _mean(values: Sequence[float | None]) -> float:
@@ -635,19 +644,18 @@ def _disjoint(rows: Sequence[AuditRow], names: Sequence[str], *, seed: int) -> D
     for split in range(SPLITS):
         draws = {cluster: unit_interval("halves", seed, split, cluster) for cluster in clusters}
         half = set(sorted(clusters, key=draws.__getitem__)[: len(clusters) // 2])
-        gates: list[float] = []
-        easy: list[float] = []
+        inside: list[list[Judged]] = []
+        outside: list[list[Judged]] = []
+        for name in names:
+            inside.append([sample for sample in judged[name].values() if sample.cluster in half])
+            outside.append([sample for sample in judged[name].values() if sample.cluster not in half])
         with suppress(ValueError):
-            for name in names:
-                samples = judged[name].values()
-                gates.append(_mean([sample.mean("gate_pass") for sample in samples if sample.cluster in half]))
-                easy.append(_mean([sample.mean("easy_wrong_mean") for sample in samples if sample.cluster not in half]))
-            values.append(r_squared(gates, easy))
+            values.append(_explained(inside, outside))
     if not values:
         return None
     ordered, last = sorted(values), len(values) - 1
     return DisjointConsistency(
-        r_squared=rounded(sum(values) / len(values)),
+        r_squared=rounded(_mean(values)),
         low=rounded(ordered[round(0.05 * last)]),
         high=rounded(ordered[round(0.95 * last)]),
     )
@@ -881,7 +889,7 @@ def _order(means: Mapping[str, float]) -> tuple[str, ...]:
 def _judges_in_words(names: tuple[str, str], models: Mapping[str, JudgedTwice], swapped: Sequence[ReversedPair]) -> str:
     if not models:
         return "No response was judged by both, so the judges cannot be compared."
-    shift = sum(model.shift.mean for model in models.values()) / len(models)
+    shift = _mean([model.shift.mean for model in models.values()])
     if len(models) == 1:
         order = "judge one model in common"
     elif not swapped:

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from dokimasia.algorithms.gating import gate, gated_score
 from dokimasia.algorithms.statistics import jackknife_interval, rate_interval
-from dokimasia.domain.call import Weights
+from dokimasia.domain.call import Weights, model_names
 from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.judgement import FailureKind, Response
 from dokimasia.domain.options import Protocol
@@ -44,6 +44,7 @@ from dokimasia.runs.measures import (
     limits,
     mean_bounds,
     mean_with_interval,
+    ratio,
     rounded,
     spread,
     unrounded_mean,
@@ -346,7 +347,7 @@ def _in_pool(run: Run, plan: AuditPlan, pool: Sequence[str]) -> tuple[str, ...]:
     """Return the candidates that are models of the pool, whatever they are called; older audits kept only shown names."""
     resolved = run.texts("pool")
     if not resolved:
-        return tuple(sorted({spec.ref.name for spec in plan.candidates} & set(pool)))
+        return tuple(sorted(set(model_names(plan.candidates)) & set(pool)))
     return tuple(sorted(spec.ref.name for spec in plan.candidates if spec.ref.model in resolved))
 
 
@@ -381,8 +382,7 @@ def blind_scores(judged: dict[str, Samples]) -> dict[str, BlindScore]:
         if name + BLIND_MARK in judged:
             pairs = pairs_of(samples, judged[name + BLIND_MARK])
             total = sum(score for score, _, _ in pairs)
-            share = rounded(sum(blind for _, blind, _ in pairs) / total) if total else None
-            scores[name] = BlindScore(n=len(pairs), share=share)
+            scores[name] = BlindScore(n=len(pairs), share=ratio(sum(blind for _, blind, _ in pairs), total))
     return scores
 
 
@@ -591,7 +591,7 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     plan = run.plan_as(AuditPlan)
     sets = rubric_sets(home, plan)
     judgements = _judgements(home, rows)
-    responses = find_values(home, Response, [row.response_id for row in rows if row.response_id is not None])
+    responses = find_values(home, Response, [row.response_id for row in rows])
     lines: list[dict[str, object]] = []
     for row in rows:
         judgement = judgements.get(row.item)

@@ -57,7 +57,16 @@ from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import TableRow, pointer, rows_of
 from dokimasia.report.labels import label, short_labels, ticks
 from dokimasia.report.sections import provenance, skipped
-from dokimasia.report.tables import TableColumn, column, computed_column, name_column, origin_columns, points_of, table
+from dokimasia.report.tables import (
+    TableColumn,
+    column,
+    computed_column,
+    name_column,
+    origin_columns,
+    part_column,
+    points_of,
+    table,
+)
 from dokimasia.runs.reading.correlations import untested
 
 A = TypeVar(
@@ -115,7 +124,7 @@ def scores(data: ReportData) -> Section:
             column("reliability_gap"),
             column("atomic_accuracy", only="page"),
             column("atomic_gap", only="page"),
-            computed_column("judged", _judged, meaning="responses that were judged, and all"),
+            part_column("judged", "answers_scored", "answers", meaning="responses that were judged, and all"),
             column("bounds", "overall", only=None if failing else "page", write=partial(figures.interval, digits=1)),
             column("failed_answers", only=None if failing else "page"),
         ],
@@ -139,14 +148,12 @@ def scores(data: ReportData) -> Section:
 def conclusion(data: ReportData) -> list[Cell]:
     """Return which model has the highest gated score, how sure that is, what failed, and what was spent."""
     audit = data.figures_as(AuditFigures)
-    scores = {
-        name: model.overall for name, model in audit.models.items() if model.overall is not None and "#" not in name
-    }
-    if not scores:
+    scored = [name for name, model in audit.models.items() if model.overall is not None and "#" not in name]
+    if not scored:
         return ["Nothing was judged: there is no gated score."]
-    best = min(scores, key=lambda name: (-scores[name].mean, name))
-    verb = " has the highest gated score: " if len(scores) > 1 else ": gated score "
-    score = figures.measured(scores[best], f"{pointer('models', best)}/overall", digits=1)
+    best = min(scored, key=lambda name: (-_overall(audit.models[name]), name))
+    verb = " has the highest gated score: " if len(scored) > 1 else ": gated score "
+    score = figures.measured(audit.models[best].overall, f"{pointer('models', best)}/overall", digits=1)
     sentences: list[Cell] = [
         (
             Span(best, "strong"),
@@ -172,10 +179,6 @@ def _marked_name(chose: Sequence[str], row: TableRow[AuditedModel]) -> Cell:
     """Return a model's name, marked if its answers were used to choose the rubrics."""
     name = Span(row.name, "strong")
     return (name, f" {CHOSE}") if row.name.removesuffix(BLIND_MARK) in chose else name
-
-
-def _judged(row: TableRow[AuditedModel]) -> Cell:
-    return figures.scored_of(row.figures, row.pointer or "")
 
 
 def _warnings(audit: AuditFigures) -> Iterator[Block]:
@@ -236,16 +239,15 @@ def sample(views: Views, cut: Cut) -> Iterator[Block]:
     for view in views:
         item = AuditItem.model_validate(view)
         repeat = f" · repeat {item.repeat}" if item.repeat else ""
-        end = Span(f"{item.score:.2f}", "strong") if item.score is not None else Span("", "strong")
+        end = Span("", "strong")
         if item.failure:
             end = Span(f"{item.failure}: {item.reason}", "bad")
+        elif item.score is not None:
+            end = Span(f"{item.score:.2f}", "strong")
         yield Texts([((Span(f"{item.model}{repeat} · ", "strong"), end), item.response or "")], prose=True)
-        yield Bullets(
-            [
-                *(_rubric_line("gate", rubric) for rubric in item.must_right),
-                *(_rubric_line("fine", rubric) for rubric in item.easy_wrong),
-            ]
-        )
+        lines = [_rubric_line("gate", rubric) for rubric in item.must_right]
+        lines += [_rubric_line("fine", rubric) for rubric in item.easy_wrong]
+        yield Bullets(lines)
 
 
 def _rubric_line(mark: str, rubric: RubricResult) -> Cell:
@@ -304,16 +306,16 @@ def _gap(analysis: ReliabilityGap) -> list[Block]:
 
 
 def _by_weights(analysis: OpenAndProprietary) -> list[Block]:
-    columns: list[TableColumn[WeightsGap]] = [
-        computed_column("of each group", lambda row: row.name, numeric=False),
+    columns = [
+        name_column("of each group", ""),
         column("open"),
         column("proprietary"),
         column("gap"),
         column("p"),
         column("n"),
     ]
-    rows = rows_of(analysis.gaps)
-    return [table(WeightsGap, rows, columns, "Mean gated score of open and proprietary models on the same images")]
+    about = "Mean gated score of open and proprietary models on the same images"
+    return [table(WeightsGap, rows_of(analysis.gaps), columns, about)]
 
 
 def _failures(analysis: FailuresByDomain) -> list[Block]:
@@ -322,19 +324,13 @@ def _failures(analysis: FailuresByDomain) -> list[Block]:
         parts = {domain: failures.share for domain, failures in domains.items() if failures.share is not None}
         if parts:
             shares[name] = parts
-    columns: list[TableColumn[DomainFailures]] = [
-        computed_column("domain", lambda row: row.name, numeric=False),
-        column("n"),
-        column("failed"),
-        column("rate"),
-        column("share"),
-    ]
-    blocks: list[Block] = []
+    columns = [name_column("domain", ""), column("n"), column("failed"), column("rate"), column("share")]
+    about = "Failed gates by domain, all models together"
+    blocks: list[Block] = [table(DomainFailures, rows_of(analysis.all), columns, about)]
     if shares:
         chart = share_chart(shares, title="share of the model's failed gates, percent")
-        blocks.append(Chart(chart, "Where each model's gates fail"))
-    rows = rows_of(analysis.all)
-    return [*blocks, table(DomainFailures, rows, columns, "Failed gates by domain, all models together")]
+        blocks.insert(0, Chart(chart, "Where each model's gates fail"))
+    return blocks
 
 
 def _consistency(analysis: Consistency) -> list[Block]:
@@ -357,9 +353,9 @@ def _consistency(analysis: Consistency) -> list[Block]:
 
 def _disjoint(row: TableRow[Consistency]) -> Cell:
     disjoint = row.figures.disjoint
-    return (
-        figures.NOTHING if disjoint is None else f"{disjoint.r_squared:.3f} ({disjoint.low:.3f} – {disjoint.high:.3f})"
-    )
+    if disjoint is None:
+        return figures.NOTHING
+    return f"{disjoint.r_squared:.3f} ({disjoint.low:.3f} – {disjoint.high:.3f})"
 
 
 def _correlation(correlation: Correlation | None, place: str = "") -> Cell:
@@ -392,7 +388,7 @@ def _agreement(analysis: Agreement) -> list[Block]:
         chart = interval_chart(points, title="correlation with the ratings", scale=None)
         blocks.append(Chart(chart, "Agreement with ratings"))
     about = f"Correlation with outside ratings, {figures.several(analysis.n, 'pair')}, {analysis.unmatched} unmatched"
-    columns = [computed_column("score", lambda row: row.name, numeric=False), *CORRELATIONS]
+    columns = [name_column("score", ""), *CORRELATIONS]
     return [*blocks, table(Correlations, rows_of(by_score), columns, about)]
 
 
@@ -403,7 +399,7 @@ def _benchmarks(analysis: OtherBenchmarks) -> list[Block]:
         chart = scatter_chart(points, x="rating", y=name)
         blocks.append(Chart(chart, f"{name.capitalize()} and rating, one dot a model"))
     about = f"Correlation with the ratings over the same {len(analysis.models)} models"
-    columns = [computed_column("benchmark", lambda row: row.name, numeric=False), *CORRELATIONS]
+    columns = [name_column("benchmark", ""), *CORRELATIONS]
     return [*blocks, table(BenchmarkScores, rows_of(analysis.scores), columns, about)]
 
 

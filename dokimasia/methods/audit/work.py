@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from functools import partial
 from itertools import groupby
 
+from dokimasia.domain.call import model_names
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.answering import AnswerState
@@ -20,7 +21,7 @@ async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
     """Yield the only stage: answers to every sample are requested and judged."""
 
     responses = await asyncio.to_thread(read_answer_files, job.request.responses, job.request.data)
-    asked = {spec.ref.name for spec in job.plan.asked}
+    asked = model_names(job.plan.asked)
 
     async def do(sample: Sample) -> None:
         await job.in_batches(job.plan.items(sample.id), partial(answers, sample))

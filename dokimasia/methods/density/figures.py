@@ -14,7 +14,7 @@ from dokimasia.report.fields import Count, Coverage, Display, Failures, Interval
 from dokimasia.report.figures import measured
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.figures import calls_and_costs, heading
-from dokimasia.runs.measures import failure_fields, mean_with_interval, rounded, share_of_hits
+from dokimasia.runs.measures import failure_fields, mean_with_interval, ratio, share_of_hits
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.reviews import ReviewedValue, made_values
@@ -82,8 +82,8 @@ def filter_figures(home: Home, run: Run) -> FilterFigures:
         n=n,
         n_rated=len(rated),
         open_items=n - len(rows),
-        coverage=rounded(len(rated) / n) if n else None,
-        **failure_fields(row.failure for row in rows if row.failure is not None),
+        coverage=ratio(len(rated), n),
+        **failure_fields(row.failure for row in rows),
         domains=domains,
         **calls_and_costs(home, rows),
     )

@@ -46,7 +46,7 @@ def _right(home: Home, run: Run, clusters: Mapping[str, str]) -> Measure:
     # As judged: error rates are measured on answers drawn at random, and corrections by hand are not.
     all_rows = results(home, run.id, as_judged=True)
     rows = [row for row in all_rows if row.kind == "score" and row.sample_id in clusters]
-    finals = find_values(home, FinalAnswer, [row.final_id for row in rows if row.final_id is not None])
+    finals = find_values(home, FinalAnswer, [row.final_id for row in rows])
     models: dict[str, list[DecidedAnswer]] = {}
     for row in rows:
         final, correctness = finals.get(row.final_id or ""), correctness_of(row.verdict, row.failure)

@@ -14,7 +14,7 @@ from dokimasia.report.charts import Point, interval_chart, intervals_said
 from dokimasia.report.data import ReportData
 from dokimasia.report.fields import Bounds, Display, Interval, TableRow, as_json
 from dokimasia.report.footnotes import disagreement
-from dokimasia.report.tables import TableColumn, column, computed_column, table
+from dokimasia.report.tables import TableColumn, column, computed_column, part_column, table
 from dokimasia.runs.measures import rounded
 from dokimasia.runs.reading.comparison import ComparisonSide, compare
 
@@ -193,10 +193,6 @@ def _mean(row: TableRow[ModelPair]) -> Cell:
     return Span(figures.signed_text(difference.mean), "strong" if row.figures.sure else "")
 
 
-def _paired(row: TableRow[ModelPair]) -> Cell:
-    return figures.count(row.figures.n_paired), "/", figures.count(row.figures.n_shared)
-
-
 def _changed(row: TableRow[ModelPair]) -> Cell:
     changed = row.figures.changed
     return f"{changed.higher} / {changed.equal} / {changed.lower}"
@@ -205,7 +201,7 @@ def _changed(row: TableRow[ModelPair]) -> Cell:
 COLUMNS: list[TableColumn[ModelPair]] = [
     computed_column("higher", lambda row: Span(row.figures.better, "strong"), numeric=False),
     computed_column("lower", lambda row: row.figures.worse, numeric=False),
-    computed_column("paired", _paired, meaning="samples scored for both, of those that both were asked"),
+    part_column("paired", "n_paired", "n_shared", meaning="samples scored for both, of those that both were asked"),
     computed_column("difference", _mean, meaning="mean of the differences by sample, in points from 1 to 5"),
     column(
         "difference",

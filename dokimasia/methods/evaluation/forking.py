@@ -3,8 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from dokimasia.agents.schemas import takes_schema
-from dokimasia.domain.call import ChatReply, ModelSpec
+from dokimasia.domain.call import ChatReply, ModelSpec, model_names
 from dokimasia.domain.criterion import CONTRADICTED
 from dokimasia.domain.identity import digest
 from dokimasia.domain.judgement import FailureKind
@@ -84,14 +83,6 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
             "judges": {step: spec for step, spec in judges.items() if model_identity(spec) != scoring},
             "candidates": candidates,
             "criteria": None if "judge_criteria" in rerun else old.criteria,
-            "prompts": prompts_of_evaluation(
-                session.library,
-                ask=old.ask,
-                protocol=old.protocol,
-                reasons=old.reasons,
-                structured_output=any(map(takes_schema, judges.values())),
-                tools=bool(old.tools),
-            ),
             "fresh": 0,
             "fork": Fork(
                 parent=parent.id,
@@ -101,10 +92,11 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
             ),
         }
     )
+    plan = plan.model_copy(update={"prompts": prompts_of_evaluation(plan, session.library)})
     forked = stored.model_copy(
         update={
             "judge": judge.ref.name,
-            "models": tuple(spec.ref.name for spec in candidates),
+            "models": model_names(candidates),
             "prompts": (*stored.prompts, *request.prompts),
             "criteria": plan.criteria,
             "fresh": False,
@@ -126,7 +118,7 @@ def _steps(plan: EvaluationPlan, rerun: Collection[str]) -> list[dict[str, objec
         if step.asked_role == "judge":
             asks = [plan.judge_of(step.name).ref.name]
         elif step.asked_role == "candidate":
-            asks = [spec.ref.name for spec in plan.candidates]
+            asks += model_names(plan.candidates)
         steps.append({"step": step.name, "does": step.does, "again": step.name in rerun, "asks": asks})
     return steps
 
@@ -150,17 +142,17 @@ def _candidates(old: EvaluationPlan, request: ForkRequest, session: Session, nod
         return old.candidates
     if NAMES.index(node) > NAMES.index("answer"):
         raise InputError(f"--models changes who answers, which comes before {node}: fork from answer")
-    old_names = [spec.ref.name for spec in old.candidates]
+    old_names, asked_names = model_names(old.candidates), model_names(old.asked)
     for name in request.models:
         if name not in old_names:
             raise ConfigError(f"{name!r} is no candidate of the run; its candidates are {', '.join(old_names)}")
-        if name not in [spec.ref.name for spec in old.asked]:
+        if name not in asked_names:
             raise InputError(f"the answers of {name} were read from a file, so that no model can answer in its place")
     candidates: list[ModelSpec] = []
     for spec in old.candidates:
         replacement = request.models.get(spec.ref.name)
         candidates.append(spec if replacement is None else session.model(replacement))
-    names = sorted(spec.ref.name for spec in candidates)
+    names = sorted(model_names(candidates))
     if len(set(names)) < len(names):
         raise ConfigError(f"a model would answer twice: {', '.join(names)}")
     return tuple(candidates)

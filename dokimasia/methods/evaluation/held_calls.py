@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from dokimasia.domain.call import model_names
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import OPEN_KINDS, Response
@@ -137,7 +138,7 @@ class LedgerWalk:
         """Return the answers to a sample, with a `response` where the ledger has it, and count the others."""
         from dokimasia.graphs.answering import answer_items
 
-        asked = {spec.ref.name for spec in self._plan.asked}
+        asked = model_names(self._plan.asked)
         listed = list(self._plan.items(sample.id))
         items: list[AnswerState] = []
         for item in listed:

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 from pydantic import Field
 
 from dokimasia.agents import PromptLibrary
+from dokimasia.agents.schemas import takes_schema
 from dokimasia.domain.call import STORED, ModelSpec
 from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA
 from dokimasia.domain.identity import Value
@@ -241,39 +242,18 @@ def replay_item(sample_id: str) -> str:
     return f"replay/{sample_id}"
 
 
-def prompts_of_evaluation(
-    library: PromptLibrary,
-    *,
-    judged: bool = True,
-    ask: QuestionStyle = "show",
-    protocol: Protocol = "default",
-    reasons: bool = False,
-    structured_output: bool = False,
-    tools: bool = False,
-) -> dict[str, str]:
-    """Return the prompts of an evaluation with version and hash.
-
-    Args:
-        library: the prompts.
-        judged: whether there is a judge.
-        ask: how the question is put to candidates.
-        protocol: the protocol to follow.
-        reasons: whether the judge gives a reason for each score.
-        structured_output: whether a judge accepts a schema.
-        tools: whether the judge has tools.
-    """
-    names = ["candidate_plain" if ask == "plain" else "candidate"]
-    if judged and protocol == "published":
-        names.append("criteria_published")
-    elif judged:
-        names += ["criteria", "criteria_check"]
-    if judged:
-        names.append(scoring_prompt(published=protocol == "published", reasons=reasons))
-        names += ["equivalence", "repair", "solver"]
-        if structured_output:
-            names.append("structured")
-        if tools:
-            names.append("looking")
+def prompts_of_evaluation(plan: EvaluationPlan, library: PromptLibrary) -> dict[str, str]:
+    """Return the prompts of an evaluation with version and hash; those in the plan are not read."""
+    names = ["candidate_plain" if plan.ask == "plain" else "candidate"]
+    if plan.judge is None:
+        return prompts_used(library, names)
+    published = plan.protocol == "published"
+    names += ["criteria_published"] if published else ["criteria", "criteria_check"]
+    names += [scoring_prompt(published=published, reasons=plan.reasons), "equivalence", "repair", "solver"]
+    if any(takes_schema(plan.judge_of(step)) for step in JUDGED):
+        names.append("structured")
+    if plan.tools:
+        names.append("looking")
     return prompts_used(library, names)
 
 

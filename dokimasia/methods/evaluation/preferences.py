@@ -23,7 +23,7 @@ def files(home: Home, run: Run) -> Mapping[str, bytes]:
     """
     samples = samples_by_id(home, run.id)
     rows = exported_rows(method_of(run), results(home, run.id))
-    responses = find_values(home, Response, [row.response_id for row in rows if row.response_id is not None])
+    responses = find_values(home, Response, [row.response_id for row in rows])
     left_out: Counter[str] = Counter()
 
     def pairs() -> Iterator[PreferencePair]:

@@ -24,7 +24,7 @@ from dokimasia.methods.evaluation.figures import (
     Surviving,
     UsageFigures,
 )
-from dokimasia.methods.evaluation.samples import sample_blocks, view_of
+from dokimasia.methods.evaluation.samples import SampleViews, sample_blocks
 from dokimasia.report import figures
 from dokimasia.report.blocks import (
     Block,
@@ -41,6 +41,7 @@ from dokimasia.report.blocks import (
     Span,
     Table,
     plain,
+    spans,
 )
 from dokimasia.report.browser import draw_sample
 from dokimasia.report.charts import (
@@ -58,22 +59,23 @@ from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import Interval, StrictShare, TableRow, pointer, rows_of
 from dokimasia.report.sample_view import SampleView
 from dokimasia.report.sections import provenance, skipped
-from dokimasia.report.tables import TableColumn, column, computed_column, name_column, origin_columns, table
+from dokimasia.report.tables import (
+    TableColumn,
+    column,
+    computed_column,
+    cost_column,
+    name_column,
+    origin_columns,
+    part_column,
+    table,
+)
 from dokimasia.runs.measures import mean
 from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef, sample_refs
 from dokimasia.runs.reading.reporting import pictures_of, select_samples
 from dokimasia.storage.excerpts import failed_samples, failure_reasons, samples_of
 from dokimasia.storage.excerpts import rows_of as rows_by_sample
 from dokimasia.storage.home import Home
-from dokimasia.storage.ledger import SqliteLedger
-from dokimasia.storage.people.corrections import corrections_of
-from dokimasia.storage.retries import Retry, earlier_outcomes
-from dokimasia.storage.runs import (
-    Run,
-    SqliteValueStore,
-    criteria_weights,
-    judged_criteria,
-)
+from dokimasia.storage.runs import Run, criteria_weights, judged_criteria
 from dokimasia.storage.usage import ScoredAnswer, scored_answers
 
 ScoresRow = TableRow[ModelScores]
@@ -111,7 +113,10 @@ def evaluation_of(data: ReportData) -> EvaluationFigures:
 def overview(data: ReportData) -> Section:
     """Return the overview: data, models and judge, and the main results in a few sentences."""
     findings = _findings(data)
-    return Section("overview", "Overview", (*([Bullets(findings)] if findings else []), Facts(_facts(data))))
+    blocks: list[Block] = [Facts(_facts(data))]
+    if findings:
+        blocks.insert(0, Bullets(findings))
+    return Section("overview", "Overview", blocks)
 
 
 def _facts(data: ReportData) -> list[tuple[str, Cell]]:
@@ -227,7 +232,7 @@ def strict_accuracy_lines(data: ReportData) -> list[Cell]:
     best = _highest(shares)
     measured = [_accuracy(accuracies[name], pointer("models", name, "strict_accuracy")) for name in best]
     if len(accuracies) == 1:
-        return [(*_named(best), ": strict accuracy ", *_pieces(measured[0]), ".")]
+        return [(*_named(best), ": strict accuracy ", *spans(measured[0]), ".")]
     if len(best) == 1:
         verb = " has the highest strict accuracy: "
     elif len(best) == len(accuracies):
@@ -247,7 +252,7 @@ def strict_accuracy_lines(data: ReportData) -> list[Cell]:
 
 def _accuracy(accuracy: StrictShare, place: str) -> Cell:
     """Return a strict accuracy with its interval, and the range that undecided and failed answers leave open."""
-    pieces = [*_pieces(figures.right_of(accuracy, place)), f" of {figures.several(accuracy.n, 'answer')}"]
+    pieces = [*spans(figures.right_of(accuracy, place)), f" of {figures.several(accuracy.n, 'answer')}"]
     undecided, failed = accuracy.n_undecided, accuracy.answers - accuracy.n
     if undecided:
         condition = "the undecided answer is" if undecided == 1 else f"the {undecided:,} undecided answers are"
@@ -259,7 +264,7 @@ def _accuracy(accuracy: StrictShare, place: str) -> Cell:
         pieces.append(
             f"; {failed:,} of {accuracy.answers:,} answers {has_or_have(failed)} no verdict, and over all answers it is "
         )
-        pieces += _pieces(figures.percent_bounds(accuracy))
+        pieces += spans(figures.percent_bounds(accuracy))
     return tuple(pieces)
 
 
@@ -282,10 +287,10 @@ def _named(names: Sequence[str]) -> tuple[str | Span, ...]:
 def _joined(cells: Sequence[Cell]) -> tuple[str | Span, ...]:
     """Return the cells joined by semicolons; a single one if all are the same."""
     if len(set(map(plain, cells))) == 1:
-        return _pieces(cells[0])
+        return spans(cells[0])
     pieces: list[str | Span] = []
     for cell in cells:
-        pieces += ["; ", *_pieces(cell)]
+        pieces += ["; ", *spans(cell)]
     return tuple(pieces[1:])
 
 
@@ -350,10 +355,6 @@ def _coverage_line(data: ReportData) -> Cell:
     )
 
 
-def _pieces(cell: Cell) -> tuple[str | Span, ...]:
-    return cell if isinstance(cell, tuple) else (cell,)
-
-
 def corrected(data: ReportData) -> Section | None:
     """Return the section on corrections by hand, with the figures as judged; None if nothing was corrected."""
     evaluation = evaluation_of(data)
@@ -376,8 +377,10 @@ def corrected(data: ReportData) -> Section | None:
             lambda row: f"{corrected_scores[row.name].n:,}/{row.figures.n:,}",
             meaning="that count, and as judged",
         ),
-        computed_column("strict accuracy, corrected", lambda row: _strict(corrected_scores[row.name].strict_accuracy)),
-        computed_column("strict accuracy, as judged", lambda row: _strict(row.figures.strict_accuracy)),
+        computed_column(
+            "strict accuracy, corrected", lambda row: figures.strict_of(corrected_scores[row.name].strict_accuracy)
+        ),
+        computed_column("strict accuracy, as judged", lambda row: figures.strict_of(row.figures.strict_accuracy)),
         computed_column("score, corrected", lambda row: figures.measured(corrected_scores[row.name].score, ends=2)),
         computed_column("score, as judged", lambda row: figures.measured(row.figures.score, ends=2)),
     ]
@@ -395,10 +398,6 @@ def corrections_notice(corrections: HandCorrections) -> str:
         f"People corrected {corrections.answers:,} of {of}{exclusions}: {by}. The figures count what "
         "they said in the place of the judge; the judge's own figures stand beside them."
     )
-
-
-def _strict(accuracy: StrictShare | None, place: str = "") -> Cell:
-    return figures.NOTHING if accuracy is None else figures.strict_of(accuracy, place)
 
 
 def scores(data: ReportData) -> Section:
@@ -466,11 +465,13 @@ def _score_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Model
             "strict_accuracy",
             title="strict accuracy",
             meaning="share of final answers that agree with the reference, undecided ones counted as not right; 95 % interval",
-            write=_right,
+            write=figures.right_of,
         ),
-        computed_column(
+        part_column(
             "right",
-            _right_counts,
+            "k",
+            "n",
+            path=("strict_accuracy",),
             meaning="right answers, and all that did not fail",
             detail=True,
             only="page" if judged and data.facts.status == "done" else None,
@@ -483,7 +484,7 @@ def _score_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Model
                 title="undecided",
                 meaning="answers of which no rule and no judge says whether they are right, and the strict accuracy if "
                 "all of them were; in brackets the range with its sampling error",
-                write=_undecided,
+                write=figures.undecided_of,
             )
         )
     if judged:
@@ -494,7 +495,7 @@ def _score_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Model
         columns.append(column("left_open", title="open", meaning="answers still to be made or judged", numeric=False))
     columns += [
         column("calls", title="calls", only="terminal", detail=True),
-        computed_column("cost", _cost, only="terminal"),
+        cost_column(only="terminal"),
     ]
     return columns
 
@@ -520,9 +521,8 @@ def _judged_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Mode
         ),
     ]
     if data.planted is not None:
-        planted = data.planted
         for index, head in enumerate(figures.PLANTED):
-            columns.append(computed_column(head.title, partial(_planted, planted, index), only=head.only))
+            columns.append(computed_column(head.title, partial(_planted, data.planted, index), only=head.only))
     columns += [
         computed_column(
             "score (0–100)",
@@ -543,27 +543,13 @@ def _judged_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Mode
             meaning="mean score on the criteria addressed, which differ by model",
             only="page",
         ),
-        computed_column("scored", _scored, meaning="answers that were scored, and all answers", detail=True),
+        part_column(
+            "scored", "answers_scored", "answers", meaning="answers that were scored, and all answers", detail=True
+        ),
     ]
     if failing:
         columns.append(column("bounds", title="bounds", meaning="if every failed answer had scored 1, or 5"))
     return columns
-
-
-def _right(accuracy: StrictShare | None, place: str) -> Cell:
-    return figures.NOTHING if accuracy is None else figures.right_of(accuracy, place)
-
-
-def _right_counts(row: ScoresRow) -> Cell:
-    accuracy = row.figures.strict_accuracy
-    if accuracy is None:
-        return figures.NOTHING
-    place = f"{row.pointer}/strict_accuracy"
-    return figures.count(accuracy.k, f"{place}/k"), "/", figures.count(accuracy.n, f"{place}/n")
-
-
-def _undecided(accuracy: StrictShare | None, place: str) -> Cell:
-    return figures.NOTHING if accuracy is None else figures.undecided_of(accuracy, place)
 
 
 def _planted(planted: Mapping[str, float], index: int, row: ScoresRow) -> Cell:
@@ -587,16 +573,8 @@ def _stated_score(row: ScoresRow) -> Cell:
     return figures.measured(interval, f"{row.pointer}/stated_score", ends=2)
 
 
-def _scored(row: ScoresRow) -> Cell:
-    return figures.scored_of(row.figures, f"{row.pointer}")
-
-
 def _failed(row: ScoresRow) -> Cell:
     return figures.failures(without_undecided(row.figures.failed_answers), f"{row.pointer}/failed_answers")
-
-
-def _cost(row: ScoresRow) -> Cell:
-    return figures.cost_of(row.figures, f"{row.pointer}")
 
 
 def without_undecided(failures: Mapping[FailureKind, int]) -> dict[FailureKind, int]:
@@ -743,7 +721,7 @@ def _category_cell(category: Scores | None, place: str, *, judged: bool) -> Cell
     if category is None:
         return figures.NOTHING
     if not judged:
-        return _strict(category.strict_accuracy, f"{place}/strict_accuracy")
+        return figures.strict_of(category.strict_accuracy, f"{place}/strict_accuracy")
     score = category.score
     if score is None:
         return figures.NOTHING
@@ -797,7 +775,7 @@ def _coverage_of_scores(data: ReportData) -> list[Block]:
     rows = rows_of(models, "models", order=data.ranked())
     columns: list[TableColumn[ModelScores]] = [
         name_column("model"),
-        computed_column("answers", _scored, meaning="scored, and all"),
+        part_column("answers", "answers_scored", "answers", meaning="scored, and all"),
         column("coverage"),
         column("failed_answers", title="failed answers", meaning="by kind of failure", numeric=False),
         column("bounds", title="worst- to best-case mean", meaning="if every failed answer had scored 1, or 5"),
@@ -806,7 +784,7 @@ def _coverage_of_scores(data: ReportData) -> list[Block]:
     if any(model.answers != model.n for model in models.values()):
         columns = [
             name_column("model"),
-            computed_column("samples", _scored_samples, meaning="with a scored answer, and all"),
+            part_column("samples", "n_scored", "n", meaning="with a scored answer, and all"),
             column(
                 "failures",
                 title="samples without a score",
@@ -817,11 +795,6 @@ def _coverage_of_scores(data: ReportData) -> list[Block]:
         about = "The same in samples: one scored answer gives a sample its score"
         blocks.append(table(ModelScores, rows, columns, about))
     return blocks
-
-
-def _scored_samples(row: ScoresRow) -> Cell:
-    scored = figures.count(row.figures.n_scored, f"{row.pointer}/n_scored")
-    return scored, "/", figures.count(row.figures.n, f"{row.pointer}/n")
 
 
 def _coverage_of_verdicts(data: ReportData) -> Block:
@@ -839,10 +812,11 @@ def _coverage_of_verdicts(data: ReportData) -> Block:
             meaning="share of answers that did not fail",
             write=figures.share,
         ),
-        computed_column(
-            "bounds",
-            _accuracy_bounds,
+        column(
+            "strict_accuracy",
+            title="bounds",
             meaning="of the share of right answers, if every undecided or failed one were wrong, or right",
+            write=lambda accuracy, _: figures.percent_bounds(accuracy),
         ),
     ]
     rows = rows_of(evaluation_of(data).models, "models", order=data.ranked())
@@ -852,11 +826,6 @@ def _coverage_of_verdicts(data: ReportData) -> Block:
 def _decided(row: ScoresRow) -> Cell:
     accuracy = row.figures.strict_accuracy
     return figures.NOTHING if accuracy is None else figures.count(accuracy.n - accuracy.n_undecided)
-
-
-def _accuracy_bounds(row: ScoresRow) -> Cell:
-    accuracy = row.figures.strict_accuracy
-    return figures.NOTHING if accuracy is None else figures.percent_bounds(accuracy)
 
 
 def criteria(data: ReportData) -> Section | None:
@@ -933,8 +902,7 @@ def repeats(data: ReportData) -> Section | None:
     for name in data.ranked():
         if name in data.repeats:
             means[name] = [None] * most
-            for part in data.repeats[name]:
-                repeat = RepeatMean.model_validate(part)
+            for repeat in map(RepeatMean.model_validate, data.repeats[name]):
                 means[name][repeat.repeat] = repeat.mean
     columns: list[TableColumn[ModelScores]] = [
         name_column("model"),
@@ -1030,7 +998,7 @@ def cost(data: ReportData) -> Section:
         column("tokens", "input"),
         column("tokens", "output"),
         column("tokens", "unknown"),
-        computed_column("cost", lambda row: figures.cost_of(row.figures, f"{row.pointer}"), meaning="US dollars"),
+        cost_column(meaning="US dollars"),
     ]
     if judged:
         columns.append(
@@ -1130,21 +1098,13 @@ def _sides(
 
 
 async def _views(home: Home, run: Run, ids: Sequence[str]) -> tuple[list[dict[str, JsonValue]], dict[str, ImageRef]]:
-    stored, rows, store = (
-        samples_of(home, run.id, ids),
-        rows_by_sample(home, run.id, ids),
-        SqliteValueStore(home, run.id),
-    )
-    earlier: dict[str, list[Retry]] = {}
-    for retry in earlier_outcomes(home, run.id):
-        earlier.setdefault(retry.failed.sample_id, []).append(retry)
-    corrected, ledger = corrections_of(home, run.id), SqliteLedger(home)
+    stored, rows = samples_of(home, run.id, ids), rows_by_sample(home, run.id, ids)
+    views_of_run = SampleViews(home, run)
     images: dict[str, ImageRef] = {}
     views: list[dict[str, JsonValue]] = []
     for id in ids:
         images |= {image.sha256: image for image in stored[id].images}
-        outcomes, retries = rows.get(id, []), earlier.get(id, [])
-        view = await view_of(store, ledger, run, stored[id], rows=outcomes, earlier=retries, corrected=corrected)
+        view = await views_of_run.view(stored[id], rows.get(id, []))
         views.append(view.model_dump(mode="json"))
     return views, images
 

@@ -7,7 +7,6 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from dokimasia.agents.schemas import takes_schema
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, PUBLISHED_COUNT
 from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions, Protocol, scoring_prompt
@@ -170,13 +169,13 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
         _check_without_judge(request, stored)
     else:
         judge = session.judge(request.judge)
-    ask = request.ask or ("plain" if request.protocol == "published" else "show")
+    default: QuestionStyle = "plain" if request.protocol == "published" else "show"
     plan = EvaluationPlan(
         data=stored.hash,
         judge=judge,
         candidates=candidates,
         repeats=repeats_of(request.repeats, responses, candidates),
-        ask=ask,
+        ask=request.ask or default,
         protocol=request.protocol,
         tolerance=request.tolerance,
         criteria_count=_criteria_count(request),
@@ -190,16 +189,9 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
         criteria=request.criteria,
         tree=None if request.tree is None else _mapped_tree(session.opened, request.tree),
         responses=None if responses is None else responses.hash,
-        prompts=prompts_of_evaluation(
-            session.library,
-            judged=judge is not None,
-            ask=ask,
-            protocol=request.protocol,
-            reasons=request.reasons,
-            structured_output=judge is not None and takes_schema(judge),
-            tools=bool(tools),
-        ),
+        prompts={},
     )
+    plan = plan.model_copy(update={"prompts": prompts_of_evaluation(plan, session.library)})
     if plan.criteria is not None:
         _check_collection(session.opened, plan.criteria, stored.places)
     expected = estimate(plan, stored.sizes, session.library)

@@ -39,9 +39,9 @@ from dokimasia.runs.figures import ordered_rows, shown_name
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
-from dokimasia.storage.people.corrections import Correction, Corrections, corrections_of
+from dokimasia.storage.people.corrections import Correction, corrections_of
 from dokimasia.storage.results import ResultRow
-from dokimasia.storage.retries import Retry, earlier_outcomes
+from dokimasia.storage.retries import earlier_outcomes
 from dokimasia.storage.runs import Run, SqliteValueStore
 
 V = TypeVar("V", bound=Value)
@@ -50,56 +50,104 @@ V = TypeVar("V", bound=Value)
 async def sample_view(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
     """Return a sample with its chain, criteria, answers and scores in a run, ready for JSON."""
     sample = samples_of(home, run.id, [sample_id])[sample_id]
-    rows, corrected = ordered_rows(home, run, sample_id), corrections_of(home, run.id)
-    earlier = [retry for retry in earlier_outcomes(home, run.id) if retry.failed.sample_id == sample_id]
-    store = SqliteValueStore(home, run.id)
-    ledger = SqliteLedger(home)
-    view = await view_of(store, ledger, run, sample, rows=rows, earlier=earlier, corrected=corrected)
+    view = await SampleViews(home, run).view(sample, ordered_rows(home, run, sample_id))
     return view.model_dump(mode="json")
 
 
-async def view_of(
-    store: SqliteValueStore,
-    ledger: SqliteLedger,
-    run: Run,
-    sample: Sample,
-    *,
-    rows: Sequence[ResultRow],
-    earlier: Sequence[Retry],
-    corrected: Corrections,
-) -> SampleView:
-    """Return the view of a sample from its rows, earlier failed attempts and corrections."""
-    replay = next((row for row in rows if row.kind == "replay"), None)
-    exclusion = corrected.left_out.get(sample.id)
-    return SampleView(
-        run=run.id,
-        sample=sample,
-        accepted=sample.reference_text,
-        judge=run.plan_as(EvaluationPlan).judge_name or None,
-        replay=None if replay is None else await _replay_view(store, replay),
-        coverage=None if replay is None else await _coverage_view(store, sample, replay),
-        answers=tuple([await _answer_view(store, ledger, row, corrected) for row in rows if row.kind == "score"]),
-        left_out=None if exclusion is None else ExclusionView.model_validate(exclusion.shown()),
-        earlier=tuple(_earlier_attempt(retry) for retry in earlier),
-    )
+class SampleViews:
+    """Makes the views of a run's samples."""
+
+    def __init__(self, home: Home, run: Run) -> None:
+        """Read what people corrected, and what failed before it was asked anew."""
+        self._run = run
+        self._judge = run.plan_as(EvaluationPlan).judge_name or None
+        self._store = SqliteValueStore(home, run.id)
+        self._ledger = SqliteLedger(home)
+        self._corrected = corrections_of(home, run.id)
+        self._earlier: dict[str, list[EarlierAttempt]] = {}
+        for retry in earlier_outcomes(home, run.id):
+            row = retry.failed
+            attempt = EarlierAttempt(
+                item=row.item, next_attempt=retry.attempt, outcome=row.outcome, failure=row.failure, reason=row.reason
+            )
+            self._earlier.setdefault(row.sample_id, []).append(attempt)
+
+    async def view(self, sample: Sample, rows: Sequence[ResultRow]) -> SampleView:
+        """Return the view of a sample from its rows."""
+        replay: ReplayView | None = None
+        answers: list[AnswerView] = []
+        for row in rows:
+            if row.kind == "replay":
+                replay = await self._replay(row)
+            elif row.kind == "score":
+                answers.append(await self._answer(row))
+        exclusion = self._corrected.left_out.get(sample.id)
+        return SampleView(
+            run=self._run.id,
+            sample=sample,
+            accepted=sample.reference_text,
+            judge=self._judge,
+            replay=replay,
+            coverage=_coverage(sample, replay),
+            answers=tuple(answers),
+            left_out=None if exclusion is None else ExclusionView.model_validate(exclusion.shown()),
+            earlier=tuple(self._earlier.get(sample.id, ())),
+        )
+
+    async def _replay(self, row: ResultRow) -> ReplayView:
+        return ReplayView(
+            outcome=row.outcome,
+            failure=row.failure,
+            reason=row.reason,
+            chain=await self._value(ReferenceChain, row.chain_id),
+            criteria=await self._value(CriteriaSet, row.criteria_id),
+            looks=await self._looks(row),
+            calls=row.calls,
+        )
+
+    async def _answer(self, row: ResultRow) -> AnswerView:
+        correction = self._corrected.answers.get(row.item)
+        final = await self._value(FinalAnswer, row.final_id)
+        return AnswerView(
+            model=shown_name(row.model, row.arm),
+            repeat=row.repeat,
+            score=row.score,
+            verdict=row.verdict,
+            stated=row.stated,
+            stated_score=row.stated_score,
+            length=row.length,
+            outcome=row.outcome,
+            failure=row.failure,
+            reason=row.reason,
+            final=final,
+            verdict_reason=await self._verdict_reason(final),
+            response=await self._value(Response, row.response_id),
+            judgement=await self._value(CheckpointScores, row.judgement_id),
+            looks=await self._looks(row),
+            calls=row.calls,
+            corrected=None if correction is None else _correction_view(correction, row),
+        )
+
+    async def _verdict_reason(self, final: FinalAnswer | None) -> str:
+        """Return the sentence of the judge that decided whether an answer is right; empty if a rule or a person did."""
+        if final is None or final.rule != "judge" or not final.calls:
+            return ""
+        answered = await self._ledger.get(final.calls[-1])
+        reply = None if answered is None else answered.reply
+        return (verdict_reason(reply.text) or "") if isinstance(reply, ChatReply) else ""
+
+    async def _looks(self, row: ResultRow) -> tuple[Look, ...]:
+        """Return the judge's looks with tools, in order."""
+        return tuple([await self._store.get(Look, id) for id in row.value_ids])
+
+    async def _value(self, type_: type[V], id: str | None) -> V | None:
+        return None if id is None else await self._store.get(type_, id)
 
 
-async def _replay_view(store: SqliteValueStore, row: ResultRow) -> ReplayView:
-    return ReplayView(
-        outcome=row.outcome,
-        failure=row.failure,
-        reason=row.reason,
-        chain=await _value(store, ReferenceChain, row.chain_id),
-        criteria=await _value(store, CriteriaSet, row.criteria_id),
-        looks=await _looks(store, row),
-        calls=row.calls,
-    )
-
-
-async def _coverage_view(store: SqliteValueStore, sample: Sample, row: ResultRow) -> CoverageView | None:
-    if row.criteria_id is None:
+def _coverage(sample: Sample, replay: ReplayView | None) -> CoverageView | None:
+    if replay is None or replay.criteria is None:
         return None
-    coverage = sample_coverage(sample, await store.get(CriteriaSet, row.criteria_id))
+    coverage = sample_coverage(sample, replay.criteria)
     if coverage is None:
         return None
     return CoverageView(
@@ -107,60 +155,9 @@ async def _coverage_view(store: SqliteValueStore, sample: Sample, row: ResultRow
     )
 
 
-async def _answer_view(
-    store: SqliteValueStore, ledger: SqliteLedger, row: ResultRow, corrected: Corrections
-) -> AnswerView:
-    correction = corrected.answers.get(row.item)
-    final = await _value(store, FinalAnswer, row.final_id)
-    return AnswerView(
-        model=shown_name(row.model, row.arm),
-        repeat=row.repeat,
-        score=row.score,
-        verdict=row.verdict,
-        stated=row.stated,
-        stated_score=row.stated_score,
-        length=row.length,
-        outcome=row.outcome,
-        failure=row.failure,
-        reason=row.reason,
-        final=final,
-        verdict_reason=await _verdict_reason(ledger, final),
-        response=await _value(store, Response, row.response_id),
-        judgement=await _value(store, CheckpointScores, row.judgement_id),
-        looks=await _looks(store, row),
-        calls=row.calls,
-        corrected=None if correction is None else _correction_view(correction, row),
-    )
-
-
-async def _verdict_reason(ledger: SqliteLedger, final: FinalAnswer | None) -> str:
-    """Return the sentence of the judge that decided whether an answer is right; empty if a rule or a person did."""
-    if final is None or final.rule != "judge" or not final.calls:
-        return ""
-    answered = await ledger.get(final.calls[-1])
-    reply = None if answered is None else answered.reply
-    return (verdict_reason(reply.text) or "") if isinstance(reply, ChatReply) else ""
-
-
 def _correction_view(correction: Correction, row: ResultRow) -> CorrectionView:
     in_force = correction.now == row.model_dump(mode="json", include=set(correction.now))
     return CorrectionView.model_validate({**correction.shown(), "stands": in_force, "as_judged": correction.was})
-
-
-def _earlier_attempt(retry: Retry) -> EarlierAttempt:
-    row = retry.failed
-    return EarlierAttempt(
-        item=row.item, next_attempt=retry.attempt, outcome=row.outcome, failure=row.failure, reason=row.reason
-    )
-
-
-async def _looks(store: SqliteValueStore, row: ResultRow) -> tuple[Look, ...]:
-    """Return the judge's looks with tools, in order."""
-    return tuple([await store.get(Look, id) for id in row.value_ids])
-
-
-async def _value(store: SqliteValueStore, type_: type[V], id: str | None) -> V | None:
-    return None if id is None else await store.get(type_, id)
 
 
 def sample_blocks(view: SampleView, cut: Cut = str) -> Iterator[Block]:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, cast
 
 from dokimasia.algorithms.scoring import addressed_score
+from dokimasia.domain.call import model_names
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.judgement import CheckpointScores, FinalAnswer, Response
@@ -34,7 +35,7 @@ async def stages(job: Job[EvaluationPlan]) -> AsyncIterator[Stage[Sample]]:
     While one candidate's endpoint is slow and another has capacity, more samples than the width are started.
     """
     count = job.progress.samples
-    candidates = [spec.ref.name for spec in job.plan.candidates if spec.ref.name in job.services.specs]
+    candidates = [name for name in model_names(job.plan.candidates) if name in job.services.specs]
     work = await asyncio.to_thread(EvaluationWork, job)
     yield Stage(
         job.samples(),
@@ -60,7 +61,7 @@ class EvaluationWork:
                 if mapping.leaf is not None:
                     self._leaves[mapping.criterion] = mapping.leaf
         self._responses = read_answer_files(job.request.responses, job.request.data)
-        self._asked = frozenset(spec.ref.name for spec in job.plan.asked)
+        self._asked = frozenset(model_names(job.plan.asked))
         self._points: Mapping[str, ResumePoint] = points_of_fork(job.home, job.run.id, job.plan)
 
     async def sample(self, sample: Sample) -> None:

@@ -19,7 +19,7 @@ from dokimasia.prompts.dimensions import error_groups
 from dokimasia.report.fields import Count, Coverage, Display, Failures, LeftOpen, Share, Used
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.figures import calls_and_costs, heading, ordered_rows
-from dokimasia.runs.measures import failure_fields, rounded, share_of_hits
+from dokimasia.runs.measures import failure_fields, ratio, share_of_hits
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
@@ -373,10 +373,10 @@ def _perturbing(
         not_applicable=len(not_applicable),
         too_short=too_short,
         failed=len(failed),
-        **failure_fields(row.failure for row in failed if row.failure is not None),
+        **failure_fields(row.failure for row in failed),
         changed_nothing=reasons.count("nothing"),
         changed_all=reasons.count("all"),
-        coverage=rounded(len(decided) / asked_count) if asked_count else None,
+        coverage=ratio(len(decided), asked_count),
         applies=share_of_hits(
             [name in values.perturbed for name in decided],
             [clusters[name] for name in decided],

@@ -386,7 +386,7 @@ def _estimate(plan: PerturbPlan, material: PerturbMaterial) -> Estimate:
     if plan.checks_own_work:
         notes.append(OWN_WORK.format(checker=model_name(plan.checker)))
     items = len(plan.to_write) + len(plan.to_check) + sum(map(len, plan.asked.values()))
-    return total_estimate(calls, len(material.samples), items=items).model_copy(update={"notes": tuple(notes)})
+    return total_estimate(calls, len(material.samples), items=items, notes=notes)
 
 
 def _calls_of_sample(plan: PerturbPlan, sample: Sample, gold: GoldAnswer | None) -> Iterator[ExpectedCalls]:

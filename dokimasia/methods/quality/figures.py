@@ -15,8 +15,8 @@ from dokimasia.methods.quality.request import QualityPlan, drawn_by, drawn_of, i
 from dokimasia.report.fields import Bounds, Count, Coverage, Display, Failures, Interval, LeftOpen, Used
 from dokimasia.report.figures import measured
 from dokimasia.runs.figure_models import Heading, Judge, OpenItems, Seed
-from dokimasia.runs.figures import calls_and_costs, ordered_rows, simulated_names
-from dokimasia.runs.measures import failure_fields, mean_bounds, mean_with_interval, rounded
+from dokimasia.runs.figures import calls_and_costs, ordered_rows, run_heading
+from dokimasia.runs.measures import failure_fields, mean_bounds, mean_with_interval, ratio
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
@@ -87,15 +87,12 @@ def quality_figures(home: Home, run: Run) -> QualityFigures:
         criteria = [criterion for criterion in draw.criteria if criterion.group == group]
         groups[group] = RatedGroup(of=count, **dict(_rating(criteria, ratings, clusters)))
     return QualityFigures(
-        run=run.id,
-        status=run.status,
-        seed=run.seed,
-        simulated=tuple(simulated_names(plan.models.values())),
+        **run_heading(run, plan),
         judge=plan.judge_name,
         source=plan.source,
         own_criteria=plan.judge.ref.model == drawn_by(get_run(home, plan.source)),
         open_items=len(draw.criteria) - len(rows),
-        **failure_fields(row.failure for row in rows if row.failure is not None),
+        **failure_fields(row.failure for row in rows),
         **dict(_rating(draw.criteria, ratings, clusters)),
         groups=groups,
         **calls_and_costs(home, rows),
@@ -122,7 +119,7 @@ def _rating(
     return CriteriaRating(
         n=n,
         n_rated=len(accuracy),
-        coverage=rounded(len(accuracy) / n) if n else None,
+        coverage=ratio(len(accuracy), n),
         accuracy=mean_with_interval(accuracy, rated_clusters, seed=0, bounds=ends),
         accuracy_bounds=bounds(accuracy),
         necessity=mean_with_interval(necessity, rated_clusters, seed=0, bounds=ends),

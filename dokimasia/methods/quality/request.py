@@ -120,7 +120,7 @@ async def accept(request: QualityRequest, session: Session) -> Accepted[QualityP
     samples = [sample for sample in run_samples(home, run.id) if sample.sample_id in names]
     return Accepted(
         plan=plan,
-        estimate=total_estimate(calls, len(samples), items=len(chosen)).model_copy(update={"notes": tuple(notes)}),
+        estimate=total_estimate(calls, len(samples), items=len(chosen), notes=notes),
         data_name=run.data_name,
         data_hash=run.data_hash,
         places=[sample._replace(position=position) for position, sample in enumerate(samples)],

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from dokimasia.algorithms.closed_loop import failed_atoms
-from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.call import ModelSpec, model_names
 from dokimasia.domain.refinement import Arm
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.methods.evaluation import ANSWER_TOKENS, VERDICT_TOKENS, EvaluationPlan, scoring
@@ -192,7 +192,7 @@ def estimate(plan: RefinementPlan, source: SourceRun, sizes: Mapping[str, Sample
         source: the answers of the source run.
         sizes: sizes of the run's samples, by name.
     """
-    names = {spec.ref.name for spec in plan.candidates}
+    names = model_names(plan.candidates)
     answers = [answer for answer in source.answers if answer.model in names]
     candidates = answers
     if plan.threshold is None:
@@ -215,8 +215,8 @@ def estimate(plan: RefinementPlan, source: SourceRun, sizes: Mapping[str, Sample
         if answer.key in peers:
             solvers = dict.fromkeys(name for order in peers[answer.key].values() for name, _ in order)
             calls += _hints(plan, size, len(most_shown(answer, plan)), list(solvers))
-    total = total_estimate(calls, len(sizes), items=len(answers) + len(failed) * (len(plan.arms) - 1))
-    return total.model_copy(update={"notes": (*total.notes, UPPER_BOUND)})
+    items = len(answers) + len(failed) * (len(plan.arms) - 1)
+    return total_estimate(calls, len(sizes), items=items, notes=[UPPER_BOUND])
 
 
 UPPER_BOUND = (

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple, TypeVar
 from pydantic import Field
 
 from dokimasia.algorithms.statistics import adjusted
+from dokimasia.domain.call import model_names
 from dokimasia.domain.capability import CATEGORIES, ROOT, CapabilityPath
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import Answered, AnswerRule
@@ -37,7 +38,7 @@ from dokimasia.methods.refinement.request import RefinementPlan
 from dokimasia.methods.refinement.rows import refinement_rows
 from dokimasia.report.fields import Count, Fraction, Interval, IntervalMethod, NoInterval
 from dokimasia.runs.figure_models import Heading, Judge, Seed
-from dokimasia.runs.figures import simulated_names
+from dokimasia.runs.figures import run_heading
 from dokimasia.runs.measures import DIGITS
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, get_run
@@ -71,6 +72,7 @@ TWO_WAY = 2
 MIN_ANSWERS = 5
 """Categories and capabilities with fewer answers are counted, but not compared."""
 
+TableMeasure = Literal["accuracy", "atom score"]
 Control = Literal["retry", "again", "original"]
 CONTROLS: tuple[Control, ...] = ("retry", "again")
 """Controls of the table's gains: the first as in the paper, the second accounts for the effect of answering again."""
@@ -190,7 +192,7 @@ class RefinementTableRow(Value):
 
     model: str
     strategy: Arm
-    measure: Literal["accuracy", "atom score"] = Field(
+    measure: TableMeasure = Field(
         description="accuracy 0 to 1, criterion score 1 to 5; the original answer's is by the judgement that it was chosen by"
     )
     cells: dict[str, RefinementCell | None] = Field(description="by column; null where nothing failed there")
@@ -274,6 +276,7 @@ def refinement_figures(
         two_way: whether answers to questions with two possible answers count in gains, too, as in the paper.
     """
     last = sorted((row for row in rows if row.last and row.selected), key=lambda row: (row.sample_id, row.repeat))
+    parts = _Parts(arms, seed, two_way=two_way)
     measured: dict[str, RefinedModel] = {}
     by_branch: dict[str, dict[str, PartFigures]] = {}
     for name in models:
@@ -281,27 +284,26 @@ def refinement_figures(
         wrong = [row for row in taken_up if row.answered_before != "right"]
         originals = [row for row in rows if row.model == name and row.arm == "original"]
         used = {arm: model_usage for (model, arm), model_usage in (usage or {}).items() if model == name}
-        parts = _Parts(wrong, arms, seed, two_way=two_way)
         model = RefinedModel(
-            **dict(_taken_up(wrong, arms, seed, used, two_way=two_way)),
+            **dict(parts.taken_up(wrong, used)),
             answers=len(originals),
             answered=count_by_kind(row.answered for row in originals),
             rules=count_by_kind(row.rule for row in originals),
             left_out=_left_out(originals),
             withheld_from=len({(row.sample_id, row.repeat) for row in wrong if row.withheld}),
             two_way=len({(row.sample_id, row.repeat) for row in wrong if _is_two_way(row)}),
-            by_options=_by_options(parts),
-            by_category=_by_category(parts),
+            by_options=_by_options(parts, wrong),
+            by_category=_by_category(parts, wrong),
         )
         optional_parts: dict[str, object] = {}
         if node_of is not None:
             nodes = {key: node for key, node in node_of.items() if node != ROOT}
             branches = {key: CapabilityPath.parse(node).names[0] for key, node in nodes.items()}
-            by_capability = parts.by_node(nodes, COMPARISONS_OF_LEAVES)
+            by_capability = parts.by_node(wrong, nodes, COMPARISONS_OF_LEAVES)
             optional_parts |= {"placed": _placed(wrong, nodes), "by_capability": by_capability}
-            by_branch[name] = parts.by_node(branches, COMPARISONS_OF_PARTS)
+            by_branch[name] = parts.by_node(wrong, branches, COMPARISONS_OF_PARTS)
         if threshold is not None:
-            optional_parts |= {"apart": _by_verdict(taken_up, arms, seed, two_way=two_way)}
+            optional_parts |= {"apart": _by_verdict(parts, taken_up)}
         measured[name] = model.model_copy(update=optional_parts)
     (measured,) = _adjust([measured])
     for kind in ("by_options", "by_category", "by_capability", "apart"):
@@ -318,10 +320,30 @@ def refinement_figures(
 
 
 class _Parts:
-    """Computes figures of parts of a model's answers."""
+    """Computes figures of a model's answers; `two_way` says whether gains count questions with two possible answers."""
 
-    def __init__(self, rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int, *, two_way: bool) -> None:
-        self.rows, self._arms, self._seed, self._two_way = rows, arms, seed, two_way
+    def __init__(self, arms: Sequence[Arm], seed: int, *, two_way: bool) -> None:
+        self._arms, self._seed, self._two_way = arms, seed, two_way
+
+    def taken_up(
+        self, rows: Sequence[RefinementRow], used: Mapping[str, LedgerUsage], *, two_way: bool = False
+    ) -> TakenUp:
+        """Return what every arm made of some answers; `used` is the usage of their calls by arm."""
+        by_arm = _by_arm(rows, self._arms)
+        compared = self._comparable(rows, two_way=two_way)
+        gains: dict[str, Gains] = {}
+        for arm, control in _compared(compared, COMPARISONS):
+            measured = _gains(compared[control], compared[arm], MEASURES, self._seed, every_atom)
+            gains[f"{arm} over {control}"] = Gains(**measured)
+        arms: dict[Arm, ArmFigures] = {}
+        for arm in self._arms:
+            arms[arm] = arm_figures(by_arm[arm], seed=self._seed, used=used.get(arm))
+        return TakenUp(failed=len(by_arm["original"]), arms=arms, gains=gains)
+
+    def _comparable(self, rows: Sequence[RefinementRow], *, two_way: bool = False) -> dict[Arm, list[RefinementRow]]:
+        """Return the rows that gains are measured on, by arm."""
+        counted = [row for row in rows if two_way or self._two_way or not _is_two_way(row)]
+        return _by_arm(counted, self._arms)
 
     def figures(
         self,
@@ -332,7 +354,7 @@ class _Parts:
         """Return the figures of some answers over the atoms of a part; no gains with fewer than `MIN_ANSWERS` answers."""
         by_arm = _by_arm(rows, self._arms)
         n = len(by_arm["original"])
-        compared = _by_arm(_comparable(rows, two_way=self._two_way), self._arms)
+        compared = self._comparable(rows)
         gains: dict[str, GainsOfPart] = {}
         if len(compared["original"]) >= MIN_ANSWERS:
             for arm, control in _compared(compared, comparisons):
@@ -343,10 +365,12 @@ class _Parts:
             arms[arm] = arm_of_part(by_arm[arm], seed=self._seed, part=part)
         return PartFigures(n=n, arms=arms, gains=gains)
 
-    def by_node(self, node_of: Mapping[str, str], comparisons: Sequence[Comparison]) -> dict[str, PartFigures]:
+    def by_node(
+        self, rows: Sequence[RefinementRow], node_of: Mapping[str, str], comparisons: Sequence[Comparison]
+    ) -> dict[str, PartFigures]:
         """Return the figures by tree node, over answers with a failed atom at the node and their atoms there."""
         atoms: dict[str, dict[str, list[int]]] = {}
-        for criteria, row in {row.criteria_id: row for row in self.rows}.items():
+        for criteria, row in {row.criteria_id: row for row in rows}.items():
             for atom in every_atom(row):
                 node = node_of.get(criterion_key(criteria, atom))
                 if node is not None:
@@ -354,9 +378,9 @@ class _Parts:
         by_node: dict[str, PartFigures] = {}
         for node, node_atoms in sorted(atoms.items()):
             part = _atoms_in(node_atoms)
-            rows = [row for row in self.rows if set(part(row)) & set(row.failed_atoms)]
-            if rows:
-                by_node[node] = self.figures(rows, part, comparisons)
+            failed_there = [row for row in rows if set(part(row)) & set(row.failed_atoms)]
+            if failed_there:
+                by_node[node] = self.figures(failed_there, part, comparisons)
         return by_node
 
 
@@ -370,31 +394,6 @@ def _atoms_in(atoms: Mapping[str, list[int]]) -> Callable[[RefinementRow], Seque
 def _is_two_way(row: RefinementRow) -> bool:
     """Return whether the question has two possible answers: told that one is wrong, a reader knows the other."""
     return row.options == TWO_WAY
-
-
-def _comparable(rows: Sequence[RefinementRow], *, two_way: bool) -> list[RefinementRow]:
-    """Return the rows that gains are measured on."""
-    return [row for row in rows if two_way or not _is_two_way(row)]
-
-
-def _taken_up(
-    rows: Sequence[RefinementRow],
-    arms: Sequence[Arm],
-    seed: int,
-    used: Mapping[str, LedgerUsage],
-    *,
-    two_way: bool,
-) -> TakenUp:
-    by_arm = _by_arm(rows, arms)
-    compared = _by_arm(_comparable(rows, two_way=two_way), arms)
-    gains: dict[str, Gains] = {}
-    for arm, control in _compared(compared, COMPARISONS):
-        measured = _gains(compared[control], compared[arm], MEASURES, seed, every_atom)
-        gains[f"{arm} over {control}"] = Gains(**measured)
-    by_name: dict[Arm, ArmFigures] = {}
-    for arm in arms:
-        by_name[arm] = arm_figures(by_arm[arm], seed=seed, used=used.get(arm))
-    return TakenUp(failed=len(by_arm["original"]), arms=by_name, gains=gains)
 
 
 def _by_arm(rows: Sequence[RefinementRow], arms: Sequence[Arm]) -> dict[Arm, list[RefinementRow]]:
@@ -422,13 +421,13 @@ def _left_out(originals: Sequence[RefinementRow]) -> LeftOut:
     return LeftOut(answers=sum(not row.selected for row in failed), atoms=why)
 
 
-def _by_options(parts: _Parts) -> dict[Literal["two to five", "more"], FewOptions]:
+def _by_options(parts: _Parts, rows: Sequence[RefinementRow]) -> dict[Literal["two to five", "more"], FewOptions]:
     """Return separate figures for questions with two to five possible answers and for all others.
 
     `guessing` is the accuracy of a random choice among the other possible answers.
     """
-    few_options = [row for row in parts.rows if row.options is not None]
-    many_options = [row for row in parts.rows if row.options is None]
+    few_options = [row for row in rows if row.options is not None]
+    many_options = [row for row in rows if row.options is None]
     by_options: dict[Literal["two to five", "more"], FewOptions] = {}
     if few_options:
         rates = [1 / (row.options - 1) for row in few_options if row.arm == "original" and row.options is not None]
@@ -439,9 +438,9 @@ def _by_options(parts: _Parts) -> dict[Literal["two to five", "more"], FewOption
     return by_options
 
 
-def _by_category(parts: _Parts) -> dict[str, PartFigures]:
-    categories = sorted({row.category for row in parts.rows if row.category})
-    return {name: parts.figures([row for row in parts.rows if row.category == name]) for name in categories}
+def _by_category(parts: _Parts, rows: Sequence[RefinementRow]) -> dict[str, PartFigures]:
+    categories = sorted({row.category for row in rows if row.category})
+    return {name: parts.figures([row for row in rows if row.category == name]) for name in categories}
 
 
 def _placed(rows: Sequence[RefinementRow], node_of: Mapping[str, str]) -> PlacedCriteria:
@@ -450,15 +449,13 @@ def _placed(rows: Sequence[RefinementRow], node_of: Mapping[str, str]) -> Placed
     return PlacedCriteria(failed_atoms=len(failed), on_the_tree=sum(key in node_of for key in failed))
 
 
-def _by_verdict(
-    rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int, *, two_way: bool
-) -> dict[Answered, TakenUp]:
+def _by_verdict(parts: _Parts, rows: Sequence[RefinementRow]) -> dict[Answered, TakenUp]:
     apart: dict[Answered, TakenUp] = {}
     verdicts: set[Answered] = {row.answered_before for row in rows}
     for answered in sorted(verdicts):
         answers = [row for row in rows if row.answered_before == answered]
         # Nothing is given away to whoever is told that the answer is right.
-        apart[answered] = _taken_up(answers, arms, seed, used={}, two_way=two_way or answered == "right")
+        apart[answered] = parts.taken_up(answers, {}, two_way=answered == "right")
     return apart
 
 
@@ -506,8 +503,8 @@ def refinement_table(
     for name, model in models.items():
         by_column = {column: parts[name].get(column) for column in columns}
         for arm in arms:
-            rows.append(_accuracy_row(name, model, by_column, arm))
-            rows.append(_atom_row(name, model, by_column, arm))
+            rows.append(_table_row(name, model, by_column, arm, "accuracy"))
+            rows.append(_table_row(name, model, by_column, arm, "atom score"))
     return RefinementTable(
         by="category" if branches is None else "capability", columns=tuple(columns), rows=tuple(rows)
     )
@@ -517,42 +514,25 @@ Parts = Mapping[str, PartFigures | None]
 """A model's figures by column; None if nothing failed."""
 
 
-def _accuracy_row(name: str, model: RefinedModel, parts: Parts, arm: Arm) -> RefinementTableRow:
-    gains = _gains_over_controls(model, parts, arm, lambda gains: gains.accuracy)
+def _table_row(name: str, model: RefinedModel, parts: Parts, arm: Arm, measure: TableMeasure) -> RefinementTableRow:
+    gains = _gains_over_controls(model, parts, arm, measure)
+    first = gains["retry"].average if "retry" in gains else None
+    if measure == "atom score" and arm != "original":
+        over_original = {column: part and _over_original(part.arms[arm]) for column, part in parts.items()}
+        gains |= {"original": TableGains(cells=over_original, average=_over_original(model.arms[arm]))}
     return RefinementTableRow(
         model=name,
         strategy=arm,
-        measure="accuracy",
-        cells={column: part and _accuracy_cell(part.arms[arm]) for column, part in parts.items()},
-        average=_accuracy_cell(model.arms[arm]),
-        gain=_average(gains.get("retry")),
-        gains=gains,
-    )
-
-
-def _average(gains: TableGains | None) -> TableGain | None:
-    return None if gains is None else gains.average
-
-
-def _atom_row(name: str, model: RefinedModel, parts: Parts, arm: Arm) -> RefinementTableRow:
-    gains = _gains_over_controls(model, parts, arm, lambda gains: gains.atoms)
-    first = _average(gains.get("retry"))
-    if arm != "original":
-        cells = {column: part and _over_original(part.arms[arm]) for column, part in parts.items()}
-        gains |= {"original": TableGains(cells=cells, average=_over_original(model.arms[arm]))}
-    return RefinementTableRow(
-        model=name,
-        strategy=arm,
-        measure="atom score",
-        cells={column: part and _atom_cell(part.arms[arm], arm) for column, part in parts.items()},
-        average=_atom_cell(model.arms[arm], arm),
+        measure=measure,
+        cells={column: part and _cell(part.arms[arm], arm, measure) for column, part in parts.items()},
+        average=_cell(model.arms[arm], arm, measure),
         gain=first,
         gains=gains,
     )
 
 
 def _gains_over_controls(
-    model: RefinedModel, parts: Parts, arm: Arm, measure: Callable[[GainsOfPart], Gain]
+    model: RefinedModel, parts: Parts, arm: Arm, measure: TableMeasure
 ) -> dict[Control, TableGains]:
     """Return an arm's gain over each control by one measure, by column and on average."""
     over: dict[Control, TableGains] = {}
@@ -562,13 +542,15 @@ def _gains_over_controls(
             continue
         cells: dict[str, TableGain | None] = {}
         for column, part in parts.items():
-            gains = None if part is None else part.gains.get(name)
-            cells[column] = None if gains is None else _table_gain(measure(gains))
-        over[control] = TableGains(cells=cells, average=_table_gain(measure(model.gains[name])))
+            cells[column] = part and _table_gain(part.gains.get(name), measure)
+        over[control] = TableGains(cells=cells, average=_table_gain(model.gains[name], measure))
     return over
 
 
-def _table_gain(gain: Gain) -> TableGain | None:
+def _table_gain(gains: GainsOfPart | None, measure: TableMeasure) -> TableGain | None:
+    if gains is None:
+        return None
+    gain = gains.accuracy if measure == "accuracy" else gains.atoms
     if gain.difference is None:
         return None
     return TableGain(**dict(gain.difference), p_value=gain.p_value, adjusted=gain.adjusted)
@@ -580,29 +562,23 @@ def _over_original(arm: ArmOfPart) -> TableGain | None:
     return None if gained is None else TableGain(**dict(gained), p_value=None, adjusted=None)
 
 
-def _accuracy_cell(arm: ArmOfPart) -> RefinementCell | None:
-    if not arm.n:
-        return None
-    accuracy = arm.accuracy
-    if accuracy is None:
-        return RefinementCell(n=arm.n, n_known=arm.n_known, value=None, low=None, high=None)
-    return RefinementCell(n=arm.n, n_known=arm.n_known, value=accuracy.share, low=accuracy.low, high=accuracy.high)
-
-
-def _atom_cell(figures: ArmOfPart, arm: Arm) -> RefinementCell | None:
+def _cell(figures: ArmOfPart, arm: Arm, measure: TableMeasure) -> RefinementCell | None:
     if not figures.n:
         return None
     atoms = figures.atoms
-    score, n_known = (atoms.before, atoms.n) if arm == "original" else (atoms.after, atoms.n_scored)
-    if score is None:
-        return RefinementCell(n=figures.n, n_known=n_known, value=None, low=None, high=None)
+    if measure == "accuracy":
+        n_known, ends = figures.n_known, figures.accuracy
+        value = ends and ends.share
+    else:
+        n_known, ends = (atoms.n, atoms.before) if arm == "original" else (atoms.n_scored, atoms.after)
+        value = ends and ends.mean
     return RefinementCell(
         n=figures.n,
         n_known=n_known,
-        value=score.mean,
-        low=score.low,
-        high=score.high,
-        no_interval=score.no_interval,
+        value=value,
+        low=ends and ends.low,
+        high=ends and ends.high,
+        no_interval=ends and ends.no_interval,
     )
 
 
@@ -613,7 +589,7 @@ def figures_of_run(home: Home, run: Run) -> RefinementFigures:
     tree, node_of = _tree_of(home, plan.source)
     refined = refinement_figures(
         rows,
-        models=[spec.ref.name for spec in plan.candidates],
+        models=model_names(plan.candidates),
         arms=plan.arms,
         seed=run.seed,
         threshold=plan.threshold,
@@ -622,9 +598,7 @@ def figures_of_run(home: Home, run: Run) -> RefinementFigures:
         two_way=plan.protocol == "published",
     )
     return RefinementFigures(
-        run=run.id,
-        status=run.status,
-        simulated=tuple(simulated_names(plan.models.values())),
+        **run_heading(run, plan),
         source=plan.source,
         arms=plan.arms,
         rounds=plan.rounds,
@@ -634,7 +608,6 @@ def figures_of_run(home: Home, run: Run) -> RefinementFigures:
         threshold=plan.threshold,
         withhold=plan.withhold,
         judge=plan.judge.ref.name,
-        seed=run.seed,
         failed=sum(row.selected for row in rows if row.arm == "original"),
         models=refined.models,
         table=refined.table,

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from dokimasia.algorithms.statistics import bootstrap_interval, difference_interval
+from dokimasia.algorithms.statistics import difference_interval
 from dokimasia.algorithms.statistics.paired import PERMUTATIONS, sign_flip_test
 from dokimasia.algorithms.statistics.shares import clopper_pearson
 from dokimasia.domain.identity import Value
@@ -34,10 +34,20 @@ from dokimasia.report.fields import (
     Rate,
     Share,
 )
-from dokimasia.runs.measures import DIGITS, failure_fields, interval_of, rounded, share_of_hits
+from dokimasia.runs.measures import (
+    DIGITS,
+    failure_fields,
+    interval_of,
+    limits,
+    mean_bounds,
+    mean_with_interval,
+    ratio,
+    rounded,
+    share_of_hits,
+)
 from dokimasia.storage.usage import LedgerUsage
 
-LOWEST, HIGHEST = 1.0, 5.0
+SCALE = LOWEST, HIGHEST = 1.0, 5.0
 
 FEEDBACK: tuple[Arm, ...] = ("self", "peer")
 """The arms that name points."""
@@ -275,7 +285,7 @@ def arm_figures(
         **dict(of_part),
         right=sum(row.answered == "right" for row in rows),
         spoilt=_moved(rows, part, solved=False),
-        **failure_fields(row.failure for row in rows if row.failure),
+        **failure_fields(row.failure for row in rows),
         stopped=count_by_kind(row.stopped for row in rows if row.stopped),
         **usage,
     )
@@ -289,7 +299,7 @@ def arm_of_part(rows: Sequence[RefinementRow], *, seed: int, part: Part = every_
     return ArmOfPart(
         n=len(rows),
         n_known=len(hits),
-        coverage=rounded(len(hits) / len(rows)) if rows else None,
+        coverage=ratio(len(hits), len(rows)),
         accuracy=Rate(share=right.share, low=right.low, high=right.high) if hits else None,
         bounds=right.bounds,
         spoken=_atom_scores(rows, "spoken", part, seed),
@@ -332,20 +342,14 @@ def _atom_scores(rows: Sequence[RefinementRow], measure: Measure, part: Part, se
         if value is not None:
             after.append(value)
             after_clusters.append(row.cluster)
-    bounds = None
-    if concerned:
-        total, unknown = sum(after), len(concerned) - len(after)
-        bounds = Bounds(
-            low=rounded((total + LOWEST * unknown) / len(concerned)),
-            high=rounded((total + HIGHEST * unknown) / len(concerned)),
-        )
+    total, unknown = sum(after), len(concerned) - len(after)
     return AtomScores(
         n=len(concerned),
         n_scored=len(after),
-        before=_interval(before, clusters, seed),
-        after=_interval(after, after_clusters, seed),
+        before=mean_with_interval(before, clusters, seed=seed, bounds=SCALE),
+        after=mean_with_interval(after, after_clusters, seed=seed, bounds=SCALE),
         gained=_gained(concerned, measure, part, seed),
-        bounds=bounds,
+        bounds=mean_bounds(total + LOWEST * unknown, total + HIGHEST * unknown, len(concerned)),
         solved=_moved(concerned, lambda row: atoms_of(row, measure, part), solved=True),
     )
 
@@ -363,7 +367,7 @@ def _gained(rows: Sequence[RefinementRow], measure: Measure, part: Part, seed: i
             clusters.append(row.cluster)
     if not before:
         return None
-    interval = difference_interval(before, after, clusters=clusters, seed=seed, bounds=(LOWEST, HIGHEST))
+    interval = difference_interval(before, after, clusters=clusters, seed=seed, bounds=SCALE)
     return interval_of(_mean(after) - _mean(before), interval)
 
 
@@ -402,7 +406,7 @@ def gain_figures(
         part: the atoms to score.
         permutations: number of random sign patterns of the test.
     """
-    low, high = (0.0, 1.0) if measure == "accuracy" else (LOWEST, HIGHEST)
+    low, high = (0.0, 1.0) if measure == "accuracy" else SCALE
     n = 0
     lowest = highest = 0.0
     before: list[float] = []
@@ -439,9 +443,9 @@ def gain_figures(
     return Gain(
         n=n,
         n_paired=len(before),
-        coverage=rounded(len(before) / n) if n else None,
+        coverage=ratio(len(before), n),
         difference=difference,
-        bounds=Bounds(low=rounded(lowest / n), high=rounded(highest / n)) if n else None,
+        bounds=mean_bounds(lowest, highest, n),
         p_value=p_value,
         adjusted=None,
     )
@@ -449,13 +453,6 @@ def gain_figures(
 
 def _key(row: RefinementRow) -> tuple[str, str, int]:
     return row.sample_id, row.model, row.repeat
-
-
-def _interval(values: Sequence[float], clusters: Sequence[str], seed: int) -> Interval | None:
-    if not values:
-        return None
-    interval = bootstrap_interval(values, clusters=clusters, seed=seed, bounds=(LOWEST, HIGHEST))
-    return interval_of(_mean(values), interval)
 
 
 def _before(row: RefinementRow, atoms: Sequence[int]) -> float:
@@ -567,13 +564,5 @@ def steadiness(rows: Sequence[RefinementRow]) -> Steadiness:
 
 
 def _exact_rate(k: int, n: int) -> CountedRate:
-    if not n:
-        return CountedRate(k=0, n=0, share=None, low=None, high=None)
-    interval = clopper_pearson(k, n)
-    return CountedRate(
-        k=k,
-        n=n,
-        share=round(k / n, DIGITS),
-        low=round(interval.low, DIGITS),
-        high=round(interval.high, DIGITS),
-    )
+    interval = clopper_pearson(k, n) if n else None
+    return CountedRate(k=k, n=n, share=ratio(k, n), **limits(interval))

@@ -46,7 +46,7 @@ from dokimasia.report.data import Cut, Drawing, Picture, ReportData, Views
 from dokimasia.report.fields import CountedRate, Interval, Limited, Rate, Share, TableRow, pointer
 from dokimasia.report.footnotes import disagreement, inconclusive
 from dokimasia.report.sections import provenance
-from dokimasia.report.tables import TableColumn, column, computed_column, labelled_table
+from dokimasia.report.tables import TableColumn, column, computed_column, labelled_table, part_column
 from dokimasia.runs.reading.reporting import pictures_of, select_samples
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
@@ -419,7 +419,7 @@ def _arms(refinement: RefinementFigures) -> Table:
         for arm, arm_figures in model.arms.items():
             rows.append(((Span(name, "strong"), arm), TableRow("", arm_figures, pointer("models", name, "arms", arm))))
     columns: list[TableColumn[ArmFigures]] = [
-        computed_column("known", _known_of),
+        part_column("known", "n_known", "n"),
         column(
             "bounds",
             title="accuracy bounds",
@@ -437,11 +437,6 @@ def _arms(refinement: RefinementFigures) -> Table:
     ]
     heads = _text_columns("model", "strategy")
     return labelled_table(ArmFigures, heads, rows, columns, "What each arm mended, spoilt and used")
-
-
-def _known_of(row: TableRow[ArmFigures]) -> Cell:
-    arm, place = row.figures, row.pointer
-    return (figures.count(arm.n_known, f"{place}/n_known"), "/", figures.count(arm.n, f"{place}/n"))
 
 
 def _calls(row: TableRow[ArmFigures]) -> Cell:

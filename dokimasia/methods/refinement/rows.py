@@ -67,12 +67,12 @@ class _StepValues:
         self.places = {place.sample_id: place for place in run_samples(home, run.id)}
         self.steps = find_values(home, RefinementStep, (id for row in rows for id in row.value_ids))
         steps = list(self.steps.values())
-        self.finals = find_values(home, FinalAnswer, (step.final for step in steps if step.final))
-        self.selections = find_values(home, PointSelection, (step.selection for step in steps if step.selection))
-        self.feedbacks = find_values(home, Feedback, (step.feedback for step in steps if step.feedback))
+        self.finals = find_values(home, FinalAnswer, (step.final for step in steps))
+        self.selections = find_values(home, PointSelection, (step.selection for step in steps))
+        self.feedbacks = find_values(home, Feedback, (step.feedback for step in steps))
         self.judgements = find_values(home, CheckpointScores, (id for step in steps for id in step.judgements))
-        self.responses = find_values(home, Response, (step.response for step in steps if step.response))
-        self.criteria = find_values(home, CriteriaSet, (row.criteria_id for row in rows if row.criteria_id))
+        self.responses = find_values(home, Response, (step.response for step in steps))
+        self.criteria = find_values(home, CriteriaSet, (row.criteria_id for row in rows))
         self.samples = find_values(home, Sample, (place.value_id for place in self.places.values()))
         self.calls = SqliteLedger(home).calls_for(key for step in steps for key in step.calls)
 
@@ -235,6 +235,6 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
 def _answers_of(home: Home, rows: Iterable[RefinementRow]) -> tuple[dict[str, Response], dict[str, FinalAnswer]]:
     """Return the responses and the final answers of rows, by id."""
     listed = list(rows)
-    responses = find_values(home, Response, (row.response_id for row in listed if row.response_id))
-    finals = find_values(home, FinalAnswer, (row.final_id for row in listed if row.final_id))
+    responses = find_values(home, Response, (row.response_id for row in listed))
+    finals = find_values(home, FinalAnswer, (row.final_id for row in listed))
     return responses, finals

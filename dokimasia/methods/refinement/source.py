@@ -6,6 +6,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from dokimasia.algorithms.closed_loop import Need, assign_peers, failed_atoms, withhold
+from dokimasia.domain.call import model_names
 from dokimasia.domain.identity import digest
 from dokimasia.domain.judgement import Answered
 from dokimasia.domain.refinement import SOLVED
@@ -123,7 +124,7 @@ def peers_for(atoms_of: Mapping[SourceAnswer, Sequence[int]], source: SourceRun,
         source: the source run.
         plan: the plan of the refinement.
     """
-    names = {spec.ref.name for spec in plan.peers}
+    names = model_names(plan.peers)
     by_sample: dict[str, dict[str, list[SourceAnswer]]] = {}
     for answer in source.answers:
         if answer.model in names:

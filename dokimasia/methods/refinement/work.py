@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from itertools import product
 from typing import NamedTuple, cast
 
+from dokimasia.domain.call import model_names
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.judgement import Answered, CheckpointScores, FinalAnswer
 from dokimasia.domain.refinement import Arm, PointSelection, RefinementStep
@@ -31,7 +32,7 @@ async def stages(job: Job[RefinementPlan]) -> AsyncIterator[Stage[Sample]]:
     """
     plan = job.plan
     source = await asyncio.to_thread(refined_part, job.home, job.run, plan.source)
-    names = {spec.ref.name for spec in plan.candidates}
+    names = model_names(plan.candidates)
     answers = [answer for answer in source.answers if answer.model in names]
     originals: AnswerInputs = {}
     for answer in answers:

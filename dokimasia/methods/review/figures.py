@@ -44,7 +44,7 @@ from dokimasia.report.fields import (
 from dokimasia.report.figures import share
 from dokimasia.runs.figure_models import DataFigures
 from dokimasia.runs.figures import calls_and_costs, counts_by_name, heading, ordered_rows
-from dokimasia.runs.measures import failure_fields, limits, rounded, share_of_hits
+from dokimasia.runs.measures import failure_fields, limits, ratio, rounded, share_of_hits
 from dokimasia.storage.decisions import standings
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value
@@ -241,7 +241,6 @@ def figures_of_run(home: Home, run: Run) -> ReviewFigures:
     """Return the figures of a review; the same stored rows give the same bytes."""
     plan = run.plan_as(ReviewPlan)
     samples = run_samples(home, run.id)
-    clusters = {sample.sample_id: sample.cluster for sample in samples}
     verdicts: dict[Verdict, int] = {"accepted": 0, "discarded": 0, "incomplete": 0}
     incomplete: list[ReviewRecord] = []
     complete: list[ReviewRecord] = []
@@ -253,7 +252,7 @@ def figures_of_run(home: Home, run: Run) -> ReviewFigures:
             incomplete.append(record)
         else:
             complete.append(record)
-            complete_clusters.append(clusters[source.sample_id])
+            complete_clusters.append(source.cluster)
     unknown = len(samples) - len(complete)
     golden = [row.caption for row in golden_captions(home, run.id)]
     votes = made_values(home, run.id, PeerVote)
@@ -271,7 +270,7 @@ def figures_of_run(home: Home, run: Run) -> ReviewFigures:
         images=len({image.sha256 for sample in load_samples(home, run.id) for image in sample.images}),
         n_complete=len(complete),
         open_items=len(samples) - len(records),
-        coverage=rounded(len(complete) / len(samples)) if samples else None,
+        coverage=ratio(len(complete), len(samples)),
         verdicts=verdicts,
         accepted=share_of_hits(
             [record.verdict == "accepted" for record in complete], complete_clusters, unknown=unknown
@@ -281,7 +280,7 @@ def figures_of_run(home: Home, run: Run) -> ReviewFigures:
         ),
         agreement=dict(sorted(agreement.items())),
         accepted_by_cycle=counts_by_name(caption.cycle for caption in golden),
-        **failure_fields(record.failure for record in incomplete if record.failure),
+        **failure_fields(record.failure for record in incomplete),
         failed_members=counts_by_name(record.failed_member for record in incomplete if record.failed_member),
         kept=share_of_hits([review.kept for _, review in reviews], [source.cluster for source, _ in reviews]),
         turns=_turns(home, run.id, plan.names),

@@ -10,7 +10,7 @@ from pydantic import Field
 from dokimasia.agents.asking import rendered_asks
 from dokimasia.agents.candidate import describe_image
 from dokimasia.agents.review import review_candidates, vote_for_best
-from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.call import ModelSpec, model_names
 from dokimasia.domain.options import GraphOptions, Protocol
 from dokimasia.domain.review import DESCRIBE_REQUEST, MAX_CYCLES, ReviewOptions
 from dokimasia.domain.sample import Sample
@@ -83,7 +83,7 @@ class ReviewPlan(DataPlan):
     @property
     def names(self) -> tuple[str, ...]:
         """The displayed names of the panel's members, in order."""
-        return tuple(spec.ref.name for spec in self.panel)
+        return model_names(self.panel)
 
     @property
     def options(self) -> GraphOptions:
@@ -110,15 +110,15 @@ async def accept(request: ReviewRequest, session: Session) -> Accepted[ReviewPla
             f"--panel names {len(request.panel)} model: a review needs two or more, since nobody can agree with itself"
         )
     panel = session.models(request.panel, "--panel")
-    if len({spec.ref.name for spec in panel}) < len(panel):
+    if len(set(model_names(panel))) < len(panel):
         raise ConfigError("--panel names one model twice: give it two names in dokimasia.toml to have it sit twice")
     suffix = "_published" if request.protocol == "published" else ""
     judge_use = JudgeUse("comparison of descriptions", PAIRWISE, f"peer_vote{suffix}")
     dropped: Sequence[DroppedJudge] = ()
     if request.drop_blind:
         panel, files, dropped = without_blind(panel, request.passports, judge_use, below=request.blind_below)
-        names = tuple(spec.ref.name for spec in panel)
-        request = request.model_copy(update={"panel": names, "passports": files, "drop_blind": False})
+        changes = {"panel": model_names(panel), "passports": files, "drop_blind": False}
+        request = request.model_copy(update=changes)
     stored = await asyncio.to_thread(session.store_samples, request, images=True)
     plan = ReviewPlan(
         data=stored.hash,

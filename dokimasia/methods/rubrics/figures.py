@@ -9,6 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field, WithJsonSchema
 
+from dokimasia.domain.call import model_names
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.options import Protocol
@@ -24,7 +25,7 @@ from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value
 from dokimasia.storage.results import ResultRow, results
-from dokimasia.storage.runs import Run, run_samples
+from dokimasia.storage.runs import Run, clusters_by_sample
 
 STEP = 100
 """Width of a bin of the captions' histogram, in words."""
@@ -169,19 +170,19 @@ def figures_of_run(home: Home, run: Run) -> RubricsFigures:
     """Return the figures of a run that makes rubrics; the same stored rows give the same bytes."""
     plan = run.plan_as(RubricPlan)
     rows = results(home, run.id)
-    samples = run_samples(home, run.id)
+    clusters = clusters_by_sample(home, run.id)
     sets = sets_of_run(home, run) if has_sets(rows) else []
     return RubricsFigures(
         **heading(run, plan),
         **calls_and_costs(home, rows),
-        samples=len(samples),
-        open_items=len(samples) - len(rows),
+        samples=len(clusters),
+        open_items=len(clusters) - len(rows),
         protocol=plan.protocol,
-        pool=tuple(spec.ref.name for spec in plan.pool),
-        panel=tuple(spec.ref.name for spec in plan.panel),
+        pool=model_names(plan.pool),
+        panel=model_names(plan.panel),
         request=plan.request,
-        **failure_fields(row.failure for row in rows if row.failure is not None),
-        power=power_figures(sets, {sample.sample_id: sample.cluster for sample in samples}),
+        **failure_fields(row.failure for row in rows),
+        power=power_figures(sets, clusters),
         **set_figures(sets),
     )
 
@@ -323,7 +324,7 @@ def power_figures(sets: Sequence[RubricSet], clusters: Mapping[str, str]) -> Pow
     by_dimension: dict[str, _Hits] = {}
     failed: dict[Stream, _Hits] = {"must_right": _Hits(), "easy_wrong": _Hits()}
     golden = _Hits()
-    failures: list[FailureKind] = []
+    failures: list[FailureKind | None] = []
     responses = 0
     for rubric_set in sets:
         cluster = clusters[rubric_set.sample_id]
@@ -339,8 +340,7 @@ def power_figures(sets: Sequence[RubricSet], clusters: Mapping[str, str]) -> Pow
         golden.add(cluster, *measured.golden)
         for tried in rubric_set.tried:
             responses += tried.what == "response" and bool(tried.passes)
-            if tried.failure is not None:
-                failures.append(tried.failure)
+            failures.append(tried.failure)
     return PowerFigures(
         caught=caught.share,
         caught_by_gate=caught_by_gate.share,

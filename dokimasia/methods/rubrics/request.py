@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
 
-from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.call import ModelSpec, model_names
 from dokimasia.domain.density import DOMAINS, domain_of
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.options import GraphOptions, Protocol, prompt_of_protocol
@@ -96,8 +96,8 @@ class RubricPlan(JudgedPlan):
         return RubricOptions(
             judge=self.judge.ref.name,
             models=self.models,
-            pool=tuple(spec.ref.name for spec in self.pool),
-            panel=tuple(spec.ref.name for spec in self.panel),
+            pool=model_names(self.pool),
+            panel=model_names(self.panel),
             sources=dict(self.sources),
             published=self.protocol == "published",
         )
@@ -149,7 +149,6 @@ async def accept(request: RubricRequest, session: Session) -> Accepted[RubricPla
         dimensions=dimensions_id(),
         prompts=prompts_used(session.library, prompts_of(request.protocol)),
     )
-    names = tuple(spec.ref.name for spec in panel)
     data_name = ""  # Captions of a file have the file's name.
     if not captions.source.exists():
         with suppress(NotFound):
@@ -160,7 +159,7 @@ async def accept(request: RubricRequest, session: Session) -> Accepted[RubricPla
         samples=captions.samples,
         values=captions.sources,
         skipped=captions.skipped,
-        request=request.model_copy(update={"data": captions.source, "panel": names}),
+        request=request.model_copy(update={"data": captions.source, "panel": model_names(panel)}),
         data_name=data_name,
     )
 
