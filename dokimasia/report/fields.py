@@ -60,8 +60,9 @@ Failures = Annotated[dict[FailureKind, Count], Field(description="how many faile
 LeftOpen = Annotated[
     dict[FailureKind, Count],
     Field(
+        default_factory=dict[FailureKind, int],
         description="how many are still to be done: beyond the limit on spending (`budget`), or a person has to answer "
-        "(`waiting`); no failures; left out where none is"
+        "(`waiting`); no failures; left out where none is",
     ),
 ]
 Coverage = Annotated[Fraction | None, Field(description="the part of n with an outcome, 0 to 1; null where n is 0")]

@@ -13,6 +13,7 @@ from pydantic.fields import FieldInfo
 
 from dokimasia.domain.hub import SCHEME, HubPath, as_data_path
 from dokimasia.domain.identity import JsonObject, Value
+from dokimasia.domain.options import Protocol
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.plugins import prompt_folder
 from dokimasia.storage.naming import LAST
@@ -144,6 +145,12 @@ def prompt_folders(names: Sequence[str]) -> tuple[Path, ...]:
 
 Models = Annotated[tuple[str, ...], Option(models=True), Field(max_length=MOST_MODELS)]
 """Names of models, separated by commas on the command line."""
+
+ProtocolChoice = Annotated[
+    Protocol,
+    Field(description="published: as in the paper, without this project's departures (see docs/departures.md)."),
+]
+"""Whose protocol is followed where the paper's and this project's differ."""
 
 BlindArm = Annotated[bool, Option(flags=("--blind-arm",))]
 """Whether every model is also asked without the image."""

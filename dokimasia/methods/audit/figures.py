@@ -127,7 +127,7 @@ class GatedScores(Value):
         description="standard deviation of the gated score over repeats, pooled over samples; null without repeats",
     )
     failures: Failures = Field(description="samples without a judgement, by the kind of their first failure")
-    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
+    left_open: LeftOpen
     failed_answers: Annotated[Failures, Display("failed", "responses", numeric=False)] = Field(
         description="responses that failed, by kind of failure"
     )

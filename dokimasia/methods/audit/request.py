@@ -29,6 +29,7 @@ from dokimasia.runs.requests import (
     DataSets,
     Models,
     Option,
+    ProtocolChoice,
     Repeats,
     run_or_file,
 )
@@ -81,10 +82,7 @@ class AuditRequest(DataRequest):
         default=None, description="What the models are asked, in place of a full description."
     )
     responses: ResponsesFiles = Field(default=(), description=f"Audit {RESPONSES_HELP}")
-    protocol: Protocol = Field(
-        default="default",
-        description="published: as in the paper, without this project's departures (see docs/departures.md).",
-    )
+    protocol: ProtocolChoice = "default"
     passports: Passports = ()
     blind_below: BlindBelow = BLIND_BELOW
     choose_judge: JudgeChoice = ()

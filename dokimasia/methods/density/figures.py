@@ -8,7 +8,6 @@ from pydantic import Field, PlainSerializer
 
 from dokimasia.domain.density import DOMAIN_TITLES, HIGHEST, LOWEST, DensityRating, Domain, Threshold
 from dokimasia.domain.identity import Value
-from dokimasia.domain.judgement import FailureKind
 from dokimasia.methods.density.request import FilterPlan
 from dokimasia.report.fields import Count, Coverage, Display, Failures, Interval, LeftOpen, Share, Used
 from dokimasia.report.figures import measured
@@ -57,7 +56,7 @@ class FilterFigures(KeptSamples, Used, DataFigures):
     n_rated: Count = Field(description="samples with a rating")
     coverage: Coverage
     failures: Failures
-    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
+    left_open: LeftOpen
     domains: dict[Domain, DomainKept] = Field(description="of the domains that have a rated sample")
 
 

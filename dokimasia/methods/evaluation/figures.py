@@ -119,7 +119,7 @@ class Scores(Value):
         ge=0, description="standard deviation over repeats, pooled over samples; null without repeats"
     )
     failures: Failures = Field(description="samples without any scored answer, by the kind of their first failure")
-    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
+    left_open: LeftOpen
     failed_answers: Failures = Field(description="answers that failed, by kind of failure")
 
 

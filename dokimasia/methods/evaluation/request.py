@@ -9,7 +9,7 @@ from pydantic import Field
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, PUBLISHED_COUNT
-from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions, Protocol, scoring_prompt
+from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions, scoring_prompt
 from dokimasia.domain.wording import shortened
 from dokimasia.errors import ConfigError, DataError, InputError, NotFound
 from dokimasia.methods.evaluation.held_calls import JUDGE_ANSWER, Left, calls_left
@@ -47,6 +47,7 @@ from dokimasia.runs.requests import (
     Invocation,
     Models,
     Option,
+    ProtocolChoice,
     Repeats,
 )
 from dokimasia.runs.responses import (
@@ -93,10 +94,7 @@ class EvaluationRequest(DataRequest):
         description="Prompt style: show (say what the answer rests on, then the answer on a line of its own; "
         "the default) or plain (the bare question).",
     )
-    protocol: Protocol = Field(
-        default="default",
-        description="published: as in the paper, without this project's departures (see docs/departures.md).",
-    )
+    protocol: ProtocolChoice = "default"
     tolerance: float = Field(
         default=TOLERANCE,
         ge=0,

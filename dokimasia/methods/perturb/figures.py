@@ -177,7 +177,7 @@ class Perturbing(Value):
     )
     failed: Count
     failures: Failures
-    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
+    left_open: LeftOpen
     changed_nothing: Count = Field(description="of the failed: also the second reply changed nothing")
     changed_all: Count = Field(description="of the failed: also the second reply changed nearly everything")
     coverage: Coverage

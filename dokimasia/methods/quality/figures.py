@@ -10,7 +10,6 @@ from dokimasia.agents.quality import HIGHEST, LOWEST, CriterionRating, DrawnCrit
 from dokimasia.domain.annotation import ACCURACY, NECESSITY, AnnotationUnit
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.identity import Value
-from dokimasia.domain.judgement import FailureKind
 from dokimasia.methods.quality.request import QualityPlan, drawn_by, drawn_of, item_of
 from dokimasia.report.fields import Bounds, Count, Coverage, Display, Failures, Interval, LeftOpen, Used
 from dokimasia.report.figures import measured
@@ -65,7 +64,7 @@ class QualityFigures(CriteriaRating, Used, Heading):
     own_criteria: bool = Field(description="whether the rater drew the criteria itself")
     open_items: OpenItems
     failures: Failures
-    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
+    left_open: LeftOpen
     groups: dict[str, RatedGroup] = Field(description="by what they were drawn evenly over")
 
 

@@ -10,7 +10,6 @@ from dokimasia.algorithms.statistics import difference_interval
 from dokimasia.algorithms.statistics.paired import PERMUTATIONS, sign_flip_test
 from dokimasia.algorithms.statistics.shares import clopper_pearson
 from dokimasia.domain.identity import Value
-from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.refinement import (
     SOLVED,
     Arm,
@@ -145,7 +144,7 @@ class ArmFigures(ArmOfPart, SetFields):
     right: Count = Field(description="right answers")
     spoilt: Share = Field(description="of the criteria that were solved before those that fail now")
     failures: Failures
-    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
+    left_open: LeftOpen
     stopped: dict[Stopped, Count] = Field(description="answers by why the arm stopped")
     calls: Count = Field(default=0, description="calls of the arm; absent where there are none, and in `apart`")
     cost: Cost = Field(default=None, description="in US dollars, null where any price is unknown; absent as calls are")

@@ -12,7 +12,7 @@ from dokimasia.algorithms import self_preference as preferences
 from dokimasia.algorithms.self_preference import OwnVotes, Round, SelfPreference
 from dokimasia.algorithms.text.similarity import substance
 from dokimasia.domain.identity import Value
-from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
+from dokimasia.domain.judgement import OPEN_KINDS
 from dokimasia.domain.options import Protocol
 from dokimasia.domain.review import (
     MIN_VOTES,
@@ -201,7 +201,7 @@ class ReviewFigures(Used, DataFigures):
     agreement: dict[Rule, Count] = Field(description="golden captions by how they were agreed on")
     accepted_by_cycle: Counts = Field(description="golden captions by the cycle after which they were agreed on")
     failures: Failures
-    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
+    left_open: LeftOpen
     failed_members: Counts = Field(description="incomplete reviews by the member that failed")
     kept: Share = Field(
         description="comparisons that kept a candidate as it is, or wrote it down once more; clustered by image"

@@ -28,7 +28,7 @@ from dokimasia.people.passports import (
 from dokimasia.prompts import PromptLibrary, Rendered
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Estimate, ExpectedCalls, SampleSize, total_estimate
 from dokimasia.runs.plans import DataPlan, prompts_used
-from dokimasia.runs.requests import DataRequest, Models, Option
+from dokimasia.runs.requests import DataRequest, Models, Option, ProtocolChoice
 from dokimasia.runs.session import Accepted, Session
 
 DESCRIPTION_TOKENS, CRITIQUE_TOKENS = 800, 300
@@ -59,10 +59,7 @@ class ReviewRequest(DataRequest):
     prompt: Annotated[str | None, Option()] = Field(
         default=None, description="What descriptions are asked for, in place of a full description."
     )
-    protocol: Protocol = Field(
-        default="default",
-        description="published: as in the paper, without this project's departures (see docs/departures.md).",
-    )
+    protocol: ProtocolChoice = "default"
     passports: Passports = ()
     blind_below: BlindBelow = BLIND_BELOW
     drop_blind: bool = Field(

@@ -102,7 +102,7 @@ class PowerFigures(Value):
     golden: Share = Field(description="of all rubrics, those that the golden caption passes")
     responses: Count = Field(description="responses that rubrics were measured on")
     failures: Failures
-    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
+    left_open: LeftOpen
 
 
 class RubricsFigures(Used, DataFigures):
@@ -117,7 +117,7 @@ class RubricsFigures(Used, DataFigures):
     panel: tuple[str, ...] = Field(description="models that vote on rubrics")
     request: str = Field(description="what the pool's descriptions were asked for")
     failures: Failures
-    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
+    left_open: LeftOpen
     sets: Count = Field(description="sets made, one a sample")
     images: Count = Field(description="different images of the samples that have a set")
     rubrics: Count

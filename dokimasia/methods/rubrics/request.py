@@ -20,7 +20,7 @@ from dokimasia.people.checks import checked_texts
 from dokimasia.prompts.dimensions import dimensions_id
 from dokimasia.runs.estimate import Estimate, ExpectedCalls, size_of, total_estimate
 from dokimasia.runs.plans import JudgedPlan, prompts_used
-from dokimasia.runs.requests import DataRequest, Judge, Models, Option, run_or_file
+from dokimasia.runs.requests import DataRequest, Judge, Models, Option, ProtocolChoice, run_or_file
 from dokimasia.runs.samples import part_of
 from dokimasia.runs.session import Accepted, Session, hash_of
 from dokimasia.storage.lookup import find_values
@@ -63,10 +63,7 @@ class RubricRequest(DataRequest):
     prompt: Annotated[str | None, Option()] = Field(
         default=None, description="What the pool is asked, in place of what the review asked."
     )
-    protocol: Protocol = Field(
-        default="default",
-        description="published: as in the paper, without this project's departures (see docs/departures.md).",
-    )
+    protocol: ProtocolChoice = "default"
     export: Annotated[Path | None, Option(metavar="FILE", file=True, written=True)] = Field(
         default=None, description="Also write the rubrics to this file, as JSON lines."
     )
