@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import NotRequired, TypedDict
+from typing import NotRequired, TypedDict, TypeVar
 
 from pydantic import JsonValue
 
@@ -15,6 +15,8 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run
+
+Kind = TypeVar("Kind", bound=str)
 
 
 class CostFields(TypedDict):
@@ -106,6 +108,11 @@ def failure_counts(rows: Iterable[ResultRow]) -> dict[str, int]:
 def counts_by_name(names: Iterable[str] | Iterable[int]) -> dict[str, int]:
     """Return how often each name comes, in alphabetical order; numbers in theirs, as texts."""
     return {str(name): count for name, count in sorted(Counter(names).items())}
+
+
+def count_by_kind(kinds: Iterable[Kind]) -> dict[Kind, int]:
+    """Return how often each kind comes, in alphabetical order."""
+    return dict(sorted(Counter(kinds).items()))
 
 
 def limits_of(run: Run) -> JsonObject:

@@ -408,7 +408,7 @@ class FailureFields(TypedDict):
 def failure_fields(kinds: Iterable[FailureKind | None]) -> FailureFields:
     """Return how many failed by kind of failure, and apart from these what is open, in alphabetical order; None did neither."""
     fields: FailureFields = {"failures": {}, "left_open": {}}
-    for kind, count in sorted(Counter(kind for kind in kinds if kind is not None).items()):
+    for kind, count in sorted(Counter[FailureKind](filter(None, kinds)).items()):
         fields["left_open" if kind in OPEN_KINDS else "failures"][kind] = count
     return fields
 

@@ -10,7 +10,7 @@ import pytest
 from dokimasia.domain.density import DOMAINS, Threshold, domain_of
 from dokimasia.errors import InputError
 from dokimasia.methods.density import METHOD, FilterRequest
-from dokimasia.methods.density.kept import items, write_kept
+from dokimasia.methods.density.figures import items, write_kept
 from dokimasia.methods.density.request import read_thresholds
 from dokimasia.runs.lifecycle import RunResult, run
 from dokimasia.settings import Settings

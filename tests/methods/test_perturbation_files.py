@@ -10,7 +10,7 @@ from dokimasia.datasets.perturbations import TASKS, GivenPerturbation, read_pert
 from dokimasia.domain.blindspots import Task
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.sample import Sample
-from dokimasia.methods.perturb.files import perturbation_files
+from dokimasia.methods.perturb.figures import perturbation_files
 from dokimasia.methods.probe import probes_of
 from dokimasia.people.checks import decide, open_for_people
 from dokimasia.prompts.dimensions import error_dimensions

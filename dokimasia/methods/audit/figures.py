@@ -76,26 +76,26 @@ class AuditBounds(Value):
     easy_wrong_item: Bounds | None
 
 
-class AuditedDomain(Value):
-    """One model's gated score in one domain."""
+class JudgedCounts(Value):
+    """How much of a model's responses was judged."""
 
     n: Count = Field(description="samples")
     n_scored: Count = Field(description="samples with a judgement")
     answers: Count = Field(description="responses, all repeats")
     answers_scored: Count = Field(description="responses with a judgement")
     coverage: Coverage
+
+
+class AuditedDomain(JudgedCounts):
+    """One model's gated score in one domain."""
+
     overall: Interval | None = Field(description="gated score, percent; null without a judged sample")
     bounds: Bounds | None = Field(description="of the gated score over all n, percent")
 
 
-class GatedScores(Value):
+class GatedScores(JudgedCounts):
     """One model's scores over its samples."""
 
-    n: Count = Field(description="samples")
-    n_scored: Count = Field(description="samples with a judgement")
-    answers: Count = Field(description="responses, all repeats")
-    answers_scored: Count = Field(description="responses with a judgement")
-    coverage: Coverage
     overall: Annotated[Interval | None, Display("overall", "mean gated score")] = Field(
         description="gated score; null without a judged sample"
     )
@@ -394,7 +394,7 @@ def scores_by_model(judged: dict[str, Samples], *, seed: int) -> dict[str, Gated
 def gated_scores(samples: Sequence[Judged], *, seed: int) -> GatedScores:
     """Return the scores of one model over its samples."""
     scored = [sample for sample in samples if sample.overall]
-    must_right, easy_wrong, atomic = (_item_rate(scored, groups) for groups in ((0,), (1,), (0, 1)))
+    must_right, easy_wrong, atomic = _item_rate(scored, 0), _item_rate(scored, 1), _item_rate(scored, 0, 1)
     gate_pass = average(scored, "gate_pass", seed=seed)
     by_domain: dict[str, AuditedDomain] = {}
     for domain in sorted({sample.domain for sample in samples}):
@@ -406,9 +406,9 @@ def gated_scores(samples: Sequence[Judged], *, seed: int) -> GatedScores:
         easy_wrong_mean=average(scored, "easy_wrong_mean", seed=seed),
         must_right_item=must_right,
         easy_wrong_item=easy_wrong,
-        reliability_gap=_gap(scored, must_right, gate_pass, groups=(0,)),
+        reliability_gap=_gap(scored, must_right, gate_pass, 0),
         atomic_accuracy=atomic,
-        atomic_gap=_gap(scored, atomic, gate_pass, groups=(0, 1)),
+        atomic_gap=_gap(scored, atomic, gate_pass, 0, 1),
         bounds=AuditBounds(
             overall=_bounds(samples, "overall"),
             gate_pass=_bounds(samples, "gate_pass"),
@@ -444,7 +444,7 @@ def rate(hits: Sequence[bool], clusters: Sequence[str]) -> RubricRate | None:
     return RubricRate(mean=rounded(100 * sum(hits) / len(hits)), **interval, n=len(hits))
 
 
-def _item_rate(samples: Sequence[Judged], groups: Sequence[int]) -> RubricRate | None:
+def _item_rate(samples: Sequence[Judged], *groups: int) -> RubricRate | None:
     hits: list[bool] = []
     clusters: list[str] = []
     for sample in samples:
@@ -466,7 +466,7 @@ def _domain(samples: Sequence[Judged], *, seed: int) -> AuditedDomain:
 
 
 def _gap(
-    samples: Sequence[Judged], item: RubricRate | None, gate_pass: Interval | None, *, groups: Sequence[int]
+    samples: Sequence[Judged], item: RubricRate | None, gate_pass: Interval | None, *groups: int
 ) -> Interval | None:
     """Return the item accuracy of some groups minus the gate pass rate, with a jackknife interval over clusters of samples."""
     if item is None or gate_pass is None:

@@ -1,8 +1,7 @@
 """The density filter: selects images with enough content (PerceptionRubrics, 3.2)."""
 
 from dokimasia.graphs.versions import versions_of
-from dokimasia.methods.density.figures import FilterFigures, filter_figures
-from dokimasia.methods.density.kept import after, items
+from dokimasia.methods.density.figures import FilterFigures, after, filter_figures, items
 from dokimasia.methods.density.request import FilterPlan, FilterRequest, accept
 from dokimasia.runs.method import Method, graph_stages, lazy_value
 from dokimasia.runs.verbs import verb

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from dokimasia.methods.density.figures import FilterFigures, KeptSamples
-from dokimasia.methods.density.kept import FilterItem
+from dokimasia.methods.density.figures import FilterFigures, FilterItem, KeptSamples
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Column, Only, Paragraph, Section, Span, Table, spans
 from dokimasia.report.conclusions import used_sentence

@@ -40,6 +40,7 @@ from dokimasia.report.fields import (
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.figures import costs, counts_by_name, forked_from, heading, shown_name
 from dokimasia.runs.measures import (
+    counted_rate,
     coverage,
     failures_by_kind,
     lead_of,
@@ -49,7 +50,6 @@ from dokimasia.runs.measures import (
     mean_bounds,
     mean_with_interval,
     rounded,
-    share_of_hits,
     spread,
     strict_accuracy,
 )
@@ -488,13 +488,12 @@ def length_and_score(points: LengthPoints) -> LengthAndScore:
 
     There is no interval with fewer than ten different images, or if lengths or scores do not vary.
     """
-    correlation, interval = None, None
+    correlation = interval = characters = None
     lengths, scores = points.lengths.tolist(), points.scores.tolist()
     if len(np.unique(points.clusters)) >= FEWEST_FOR_LENGTH:
         with suppress(ValueError):
             interval = correlation_interval(lengths, scores, clusters=points.clusters)
             correlation = rounded(pearson(lengths, scores))
-    characters = None
     if lengths:
         characters = round(sum(2**length for length in lengths) / len(lengths), 1)
     return LengthAndScore(n=len(lengths), characters=characters, correlation=correlation, **limits(interval))
@@ -627,12 +626,11 @@ def criteria_figures(home: Home, run_id: str) -> CriteriaFigures:
         )
         if tally.mended or tally.dropped or tally.left:
             faults[defect] = tally
-    only = share_of_hits(only_final, clusters)
     [(contradicting,)] = home.all(_CONTRADICTING, (run_id,))
     return CriteriaFigures(
         sets=len(counts),
         points=mean(counts),
-        only_final=CountedRate.model_validate(only.model_dump(exclude={"bounds"})),
+        only_final=counted_rate(only_final, clusters),
         contradicting=contradicting,
         checked=checked,
         faults=faults,

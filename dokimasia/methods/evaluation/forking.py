@@ -9,6 +9,7 @@ from dokimasia.domain.identity import digest
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.errors import ConfigError, InputError, UnparsableReply
 from dokimasia.methods.evaluation.plan import (
+    ANSWER,
     JUDGED,
     NAMES,
     STEPS,
@@ -188,13 +189,7 @@ def resume_points(home: Home, run_id: str, rerun: Collection[str]) -> dict[str, 
     rows = results(home, run_id, as_judged=True)
     replays = {row.sample_id: row for row in rows if row.kind == "replay"}
     ledger = SqliteLedger(home)
-    prompts: set[str] = set()
-    answer_prompts: set[str] = set()
-    for step in STEPS:
-        if step.name not in rerun:
-            prompts.update(step.prompts)
-            if step.name == "answer":
-                answer_prompts.update(step.prompts)
+    prompts = [prompt for step in STEPS if step.name not in rerun for prompt in step.prompts]
     labels = {key: used.label for key, used in ledger.calls_for(key for row in rows for key in row.calls).items()}
     points: dict[str, ResumePoint] = {}
     for row in rows:
@@ -203,7 +198,7 @@ def resume_points(home: Home, run_id: str, rerun: Collection[str]) -> dict[str, 
             calls = [key for key in row.calls if labels.get(key) in prompts]
             point = _replay_point(row, rerun, calls, ledger)
         elif row.kind == "score" and "answer" not in rerun:
-            calls = [key for key in row.calls if labels.get(key) in answer_prompts]
+            calls = [key for key in row.calls if labels.get(key) in ANSWER.prompts]
             point = _answer_point(row, replays.get(row.sample_id), calls)
         if point is not None:
             points[row.item] = point

@@ -38,6 +38,8 @@ class GraphStep(NamedTuple):
     needs: tuple[str, ...] = ()
 
 
+ANSWER = GraphStep("answer", "the candidates answer", "candidate", ("candidate", "candidate_plain"))
+
 STEPS: tuple[GraphStep, ...] = (
     GraphStep("write_chain", "the judge writes the reference chain of a sample", "judge", ("solver",)),
     GraphStep("check_chain", "a rule checks the chain's answer against the reference", "nobody", (), ("write_chain",)),
@@ -62,7 +64,7 @@ STEPS: tuple[GraphStep, ...] = (
         ("criteria_check",),
         ("extract_criteria",),
     ),
-    GraphStep("answer", "the candidates answer", "candidate", ("candidate", "candidate_plain")),
+    ANSWER,
     GraphStep(
         "score",
         "the judge scores each answer, criterion by criterion",

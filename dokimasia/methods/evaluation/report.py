@@ -654,9 +654,7 @@ def _lengths(evaluation: EvaluationFigures) -> Block:
         name_column("model"),
         column("n"),
         column("characters", write=lambda value, place: "–" if value is None else f"{value:,.0f}"),
-        column(
-            "correlation", write=lambda value, place: figures.NOTHING if value is None else figures.signed_text(value)
-        ),
+        column("correlation", write=figures.signed),
         computed_column(
             "95 % interval",
             lambda row: figures.interval(row.figures, signed=True),

@@ -8,9 +8,9 @@ from dokimasia.methods.perturb.figures import (
     cells,
     figures_of_run,
     items,
+    perturbation_files,
     perturbed_items,
 )
-from dokimasia.methods.perturb.files import perturbation_files
 from dokimasia.methods.perturb.request import PerturbPlan, PerturbRequest, accept
 from dokimasia.people.checks import open_checks
 from dokimasia.runs.method import Method, lazy_function, lazy_value

@@ -1,31 +1,34 @@
-"""The figures of a perturbation run: models, computation, items, and columns of an export."""
+"""The figures of a perturbation run: models, computation, items, columns of an export, and the files of perturbations."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, NamedTuple
 
+import orjson
 from pydantic import Field
 
 from dokimasia.agents.perturbation import error_dimensions
 from dokimasia.algorithms.text.word_difference import word_difference
 from dokimasia.domain.blindspots import NEUTRAL, Perturbed, Task
 from dokimasia.domain.call import model_name
+from dokimasia.domain.decision import Standing
 from dokimasia.domain.identity import Value, value_id
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.perturbation import ChangeCheck, EditRecord, GoldAnswer, GoldImage, NotApplicable
+from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.methods.perturb.request import PerturbPlan
 from dokimasia.parsing.blindspots.perturbed import reason_kind
-from dokimasia.people.checks import LabelFigures, checked_texts, label_figures, labelled
+from dokimasia.people.checks import LabelFigures, checked_texts, label_figures, labelled, labels_of
 from dokimasia.prompts.dimensions import error_groups
 from dokimasia.report.fields import Count, Coverage, Display, Failures, LeftOpen, Share, Used
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.figures import calls_and_costs, heading, ordered_rows
 from dokimasia.runs.measures import failure_fields, ratio, share_of_hits
-from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.runs.reading.exporting import ColumnType, image_files
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.reviews import made_values
-from dokimasia.storage.runs import Run, clusters_by_sample
+from dokimasia.storage.runs import Run, clusters_by_sample, samples_by_id
 
 GOLD = "gold/"
 """Prefix of items that write gold answers; all other items belong to a dimension."""
@@ -453,3 +456,58 @@ def _fields_of(home: Home, run: Run, rows: Iterable[ResultRow]) -> Iterator[Pert
             }
             fields = fields.model_copy(update=update)
         yield fields
+
+
+LINES = "items.jsonl"
+
+
+def perturbation_files(home: Home, run: Run) -> Mapping[str, bytes]:
+    """Return the files by path: `items.jsonl` and `images/`; the same run and the same labels give the same bytes.
+
+    A line has the content id of its perturbation as `id`, the fields of its sample, and the labels of all people in the
+    order of their first decisions.
+    """
+    standings = checked_texts(home, run.id)
+    samples = samples_by_id(home, run.id)
+    refs: list[ImageRef] = []
+    lines: list[bytes] = []
+    for source, item in made_values(home, run.id, Perturbed):
+        sample = samples[source.sample_id]
+        images = [image for image in (*sample.images, item.gold_image, item.perturbed_image) if image is not None]
+        refs += images
+        row = _row(source.id, item, sample, standings.get(source.id))
+        lines.append(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+    return {LINES: b"".join(lines), **image_files(home, refs)}
+
+
+def _row(id: str, item: Perturbed, sample: Sample, standing: Standing | None) -> dict[str, object]:
+    images = [ref.file for ref in sample.images]
+    row: dict[str, object] = {
+        "id": id,
+        "task": item.task,
+        "sample": sample.id,
+        "prompt": sample.prompt,
+        "image": images[0] if len(images) == 1 and item.gold_image is None else None,
+        "images": images if len(images) > 1 and item.gold_image is None else None,
+        "gold": item.gold,
+        "perturbed": item.perturbed,
+        "gold_image": None if item.gold_image is None else item.gold_image.file,
+        "perturbed_image": None if item.perturbed_image is None else item.perturbed_image.file,
+        "dimension": item.dimension,
+        "description": item.description,
+        "rationale": item.rationale,
+        "instruction": item.instruction,
+        "by": item.by,
+        "reference_answer": sample.reference_answer,
+        "reference_answers": list(sample.reference_answers),
+        "choices": list(sample.choices),
+        "category": sample.category,
+        "meta": sample.meta,
+        "labels": _labels(standing),
+    }
+    return {name: value for name, value in row.items() if value not in (None, "", [], {})}
+
+
+def _labels(standing: Standing | None) -> list[dict[str, str]]:
+    labels = {} if standing is None else labels_of(standing)
+    return [{"annotator": who, "label": label} for who, label in labels.items()]

@@ -27,7 +27,6 @@ from dokimasia.methods.refinement.measures import (
     Steadiness,
     arm_figures,
     arm_of_part,
-    count_by_kind,
     every_atom,
     gain_figures,
     hint_figures,
@@ -38,7 +37,7 @@ from dokimasia.methods.refinement.request import RefinementPlan
 from dokimasia.methods.refinement.rows import refinement_rows
 from dokimasia.report.fields import Count, Fraction, Interval, IntervalMethod, NoInterval
 from dokimasia.runs.figure_models import Heading, Judge, Seed
-from dokimasia.runs.figures import run_heading
+from dokimasia.runs.figures import count_by_kind, run_heading
 from dokimasia.runs.measures import DIGITS
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, get_run

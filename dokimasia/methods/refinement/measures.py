@@ -1,8 +1,7 @@
 """Measures of a refinement's arms, hints, leaks and judge: models, and their computation from rows."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
@@ -33,6 +32,7 @@ from dokimasia.report.fields import (
     Rate,
     Share,
 )
+from dokimasia.runs.figures import count_by_kind
 from dokimasia.runs.measures import (
     DIGITS,
     failure_fields,
@@ -64,8 +64,6 @@ Measure = Literal["accuracy", "spoken", "atoms", "shown", "withheld"]
 """`accuracy`: 1 where the final answer is right, else 0 · the others: an answer's mean atom score, 1 to 5, over those of
 its atoms that it spoke of before and after, over all of them, over those failed ones that a feedback may name, and over
 those that are kept from it by chance."""
-
-Kind = TypeVar("Kind", bound=str)
 
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 
@@ -212,11 +210,6 @@ class Steadiness(Value):
     spread: float | None = Field(
         ge=0, description="mean difference between a criterion's highest and lowest score, in points; null where n is 0"
     )
-
-
-def count_by_kind(kinds: Iterable[Kind]) -> dict[Kind, int]:
-    """Return the number of each kind, in alphabetical order."""
-    return dict(sorted(Counter(kinds).items()))
 
 
 def every_atom(row: RefinementRow) -> Sequence[int]:

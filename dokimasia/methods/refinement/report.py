@@ -431,7 +431,14 @@ def _arms(refinement: RefinementFigures) -> Table:
         column("withheld", "solved", title="solved, withheld", write=_share_of),
         column("spoilt", write=_share_of),
         computed_column("calls", _calls, only="page"),
-        column("per_repaired", "calls", "mean", title="calls a repair", write=_calls_a_repair, linked=False),
+        column(
+            "per_repaired",
+            "calls",
+            "mean",
+            title="calls a repair",
+            write=partial(figures.number, digits=1),
+            linked=False,
+        ),
         column("per_repaired", "cost", "mean", title="cost a repair", write=_cost_a_repair, linked=False),
         column("failures", title="failed", numeric=False),
     ]
@@ -442,10 +449,6 @@ def _arms(refinement: RefinementFigures) -> Table:
 def _calls(row: TableRow[ArmFigures]) -> Cell:
     arm = row.figures
     return figures.count(arm.calls, f"{row.pointer}/calls") if "calls" in arm.model_fields_set else figures.NOTHING
-
-
-def _calls_a_repair(calls: float | None, place: str) -> Cell:
-    return figures.NOTHING if calls is None else f"{calls:.1f}"
 
 
 def _cost_a_repair(cost: float | None, place: str) -> Cell:

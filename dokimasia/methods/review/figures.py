@@ -43,7 +43,7 @@ from dokimasia.report.fields import (
 )
 from dokimasia.report.figures import share
 from dokimasia.runs.figure_models import DataFigures
-from dokimasia.runs.figures import calls_and_costs, counts_by_name, heading, ordered_rows
+from dokimasia.runs.figures import calls_and_costs, count_by_kind, counts_by_name, heading, ordered_rows
 from dokimasia.runs.measures import failure_fields, limits, ratio, rounded, share_of_hits
 from dokimasia.storage.decisions import standings
 from dokimasia.storage.home import Home
@@ -241,23 +241,18 @@ def figures_of_run(home: Home, run: Run) -> ReviewFigures:
     """Return the figures of a review; the same stored rows give the same bytes."""
     plan = run.plan_as(ReviewPlan)
     samples = run_samples(home, run.id)
-    verdicts: dict[Verdict, int] = {"accepted": 0, "discarded": 0, "incomplete": 0}
-    incomplete: list[ReviewRecord] = []
-    complete: list[ReviewRecord] = []
-    complete_clusters: list[str] = []
-    records = made_values(home, run.id, ReviewRecord)
-    for source, record in records:
-        verdicts[record.verdict] += 1
-        if record.verdict == "incomplete":
-            incomplete.append(record)
-        else:
-            complete.append(record)
-            complete_clusters.append(source.cluster)
-    unknown = len(samples) - len(complete)
+    records: list[ReviewRecord] = []
+    accepted: list[bool] = []  # of the reviews that are complete, by cluster
+    clusters: list[str] = []
+    for source, record in made_values(home, run.id, ReviewRecord):
+        records.append(record)
+        if record.verdict != "incomplete":
+            accepted.append(record.verdict == "accepted")
+            clusters.append(source.cluster)
+    unknown = len(samples) - len(accepted)
     golden = [row.caption for row in golden_captions(home, run.id)]
     votes = made_values(home, run.id, PeerVote)
     reviews = made_values(home, run.id, PeerReview)
-    agreement: Counter[Rule] = Counter(caption.agreement for caption in golden)
     return ReviewFigures(
         **heading(run, plan),
         **calls_and_costs(home, results(home, run.id)),
@@ -268,20 +263,20 @@ def figures_of_run(home: Home, run: Run) -> ReviewFigures:
         protocol=plan.protocol,
         n=len(samples),
         images=len({image.sha256 for sample in load_samples(home, run.id) for image in sample.images}),
-        n_complete=len(complete),
+        n_complete=len(accepted),
         open_items=len(samples) - len(records),
-        coverage=ratio(len(complete), len(samples)),
-        verdicts=verdicts,
-        accepted=share_of_hits(
-            [record.verdict == "accepted" for record in complete], complete_clusters, unknown=unknown
-        ),
-        discarded=share_of_hits(
-            [record.verdict == "discarded" for record in complete], complete_clusters, unknown=unknown
-        ),
-        agreement=dict(sorted(agreement.items())),
+        coverage=ratio(len(accepted), len(samples)),
+        verdicts={
+            "accepted": sum(accepted),
+            "discarded": len(accepted) - sum(accepted),
+            "incomplete": len(records) - len(accepted),
+        },
+        accepted=share_of_hits(accepted, clusters, unknown=unknown),
+        discarded=share_of_hits([not hit for hit in accepted], clusters, unknown=unknown),
+        agreement=count_by_kind(caption.agreement for caption in golden),
         accepted_by_cycle=counts_by_name(caption.cycle for caption in golden),
-        **failure_fields(record.failure for record in incomplete),
-        failed_members=counts_by_name(record.failed_member for record in incomplete if record.failed_member),
+        **failure_fields(record.failure for record in records),
+        failed_members=counts_by_name(record.failed_member for record in records if record.failed_member),
         kept=share_of_hits([review.kept for _, review in reviews], [source.cluster for source, _ in reviews]),
         turns=_turns(home, run.id, plan.names),
         self_preference=SelfPreferences(
@@ -296,7 +291,7 @@ def figures_of_run(home: Home, run: Run) -> ReviewFigures:
             golden,
             plan.names,
             caption_states(home, run.id),
-            [record for _, record in records],
+            records,
             reason_figures(home, run.id, standings(home, run.id, kind="caption")),
         ),
     )
@@ -438,7 +433,6 @@ def _golden(
     origins = [origin for caption in captions for origin in caption.origins]
     drafters = [{origin.author, *origin.also} for origin in origins if origin.cycle == 0]
     last_authors = Counter(caption.author for caption in captions)
-    checked: Counter[CheckState] = Counter(states.values())
     words = None
     if lengths:
         words = Words(mean=rounded(mean(lengths)), median=rounded(median(lengths)), max=max(lengths))
@@ -456,7 +450,7 @@ def _golden(
         in_draft_of={name: sum(name in authors for authors in drafters) for name in panel},
         only_in_draft_of={name: sum(authors == {name} for authors in drafters) for name in panel},
         added_in_rewrites=len(origins) - len(drafters),
-        checked=dict(sorted(checked.items())),
+        checked=count_by_kind(states.values()),
         reasons=reasons,
     )
 
