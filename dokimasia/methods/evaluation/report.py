@@ -168,30 +168,44 @@ def conclusion(data: ReportData) -> list[Cell]:
     return [*lines[: MOST_SENTENCES - 1], used_sentence(evaluation.together)]
 
 
-def _highest_scores(data: ReportData) -> list[Cell]:
+def _mean_scores(data: ReportData) -> dict[str, Interval]:
+    """Return the mean scores of the models that see the image."""
     models = evaluation_of(data).models
-    means: dict[str, Interval] = {}
+    scores: dict[str, Interval] = {}
     for name in data.ranked():
         score = models[name].score
         if score is not None and name not in data.blind_arms:
-            means[name] = score
-    if not means:
+            scores[name] = score
+    return scores
+
+
+def _highest_scores(data: ReportData) -> list[Cell]:
+    scores = _mean_scores(data)
+    if not scores:
         return []
-    best = _highest({name: score.mean for name, score in means.items()})
-    scores = _joined([_mean(means[name], pointer("models", name, "score")) for name in best])
+    best = _best(scores)
+    values = _joined([_mean(scores[name], pointer("models", name, "score")) for name in best])
     verb = " score highest, and alike: "
-    if len(best) == 1:
-        verb = " scores " if len(means) == 1 else " scores highest: "
-    return [(*_named(best), verb, *scores, ".")]
+    if len(scores) == 1:
+        verb = " scores "
+    elif len(best) == 1:
+        verb = " scores highest: "
+    return [(*_named(best), verb, *values, ".")]
+
+
+def _best(scores: Mapping[str, Interval]) -> list[str]:
+    return _highest({name: score.mean for name, score in scores.items()})
 
 
 def _findings(data: ReportData) -> list[Cell]:
     """Return what the page says beyond the conclusion: the highest score, its lead, and what survives without images."""
-    lines = _highest_scores(data) if strict_accuracy_lines(data) else []
-    models = {name: model.score.mean for name, model in evaluation_of(data).models.items() if model.score is not None}
-    best = _highest({name: mean for name, mean in models.items() if name not in data.blind_arms}) if lines else []
-    if len(best) == 1:
-        lines += _lead(data, best[0])
+    lines: list[Cell] = []
+    scores = _mean_scores(data)
+    if scores and strict_accuracy_lines(data):
+        lines += _highest_scores(data)
+        best = _best(scores)
+        if len(best) == 1:
+            lines += _lead(data, best[0])
     shares: dict[str, float] = {}
     for name, surviving in evaluation_of(data).blind.items():
         if surviving.share is not None:
@@ -304,25 +318,32 @@ def _lead(data: ReportData, best: str) -> list[Cell]:
     lines: list[Cell] = []
     worse, gap, shares = Span(pair.worse, "strong"), pair.difference, pair.stated
     if shares is not None and shares.apart:
-        better_share, worse_share = figures.spoken(shares.second), figures.spoken(shares.first)
-        opening = (
-            "On the ",
-            figures.count(shares.n),
-            " samples scored for both ",
-            Span(best, "strong"),
-            " addresses ",
-            better_share,
+        lines.append(
+            (
+                "On the ",
+                figures.count(shares.n),
+                " samples scored for both ",
+                Span(best, "strong"),
+                " addresses ",
+                figures.spoken(shares.second),
+                " of the criteria's weight and ",
+                worse,
+                " ",
+                figures.spoken(shares.first),
+                ": part of the difference below is how much each says, not how correct it is.",
+            )
         )
-        consequence = ": part of the difference below is how much each says, not how correct it is."
-        lines.append((*opening, " of the criteria's weight and ", worse, " ", worse_share, consequence))
+    opening, where, verb = "Its lead over ", " is not significant: on the ", " the difference is "
+    if pair.sure:
+        opening, where, verb = "It is ahead of ", " on the ", " by "
     lines.append(
         (
-            "It is ahead of " if pair.sure else "Its lead over ",
+            opening,
             worse,
-            " on the " if pair.sure else " is not significant: on the ",
+            where,
             figures.count(pair.n_paired),
-            " samples scored for both" if pair.sure else " samples scored for both the difference is ",
-            " by " if pair.sure else "",
+            " samples scored for both",
+            verb,
             Span(figures.signed_text(gap.mean), "strong"),
             figures.bracketed(gap, figures.signed_text),
             f" (adjusted {figures.p_text(pair.adjusted)}).",
@@ -333,16 +354,15 @@ def _lead(data: ReportData, best: str) -> list[Cell]:
 
 def _coverage_line(data: ReportData) -> Cell:
     """Return which model has the fewest scored answers; empty if every answer was scored."""
-    evaluation = evaluation_of(data)
+    models = evaluation_of(data).models
     incomplete: dict[str, float] = {}
-    for name, model in evaluation.models.items():
+    for name, model in models.items():
         if model.answers_scored < model.answers:
             incomplete[name] = -(model.coverage or 0)
     if not incomplete:
         return ""
     worst = _highest(incomplete)
-    worst_pointer = pointer("models", worst[0])
-    counts = [figures.scored_of(evaluation.models[name], pointer("models", name)) for name in worst]
+    counts = [figures.scored_of(models[name], pointer("models", name)) for name in worst]
     return (
         "Some answers have no score; the least covered ",
         "model is " if len(worst) == 1 else "models are ",
@@ -350,7 +370,7 @@ def _coverage_line(data: ReportData) -> Cell:
         ": ",
         *_joined(counts),
         " scored (",
-        figures.share(evaluation.models[worst[0]].coverage, f"{worst_pointer}/coverage"),
+        figures.share(models[worst[0]].coverage, pointer("models", worst[0], "coverage")),
         "). Failures are never numbers: they leave the mean and open bounds.",
     )
 
@@ -711,7 +731,7 @@ def _categories_table(
             place = pointer("models", model, "by_category", category)
             row.append(_category_cell(models[model].by_category.get(category), place, judged=judged))
         rows.append(row)
-    columns = [Column("model" if by_model else "category", numeric=False), *(Column(head) for head in across)]
+    columns = [Column("model" if by_model else "category", numeric=False), *map(Column, across)]
     return Table(columns, rows, "Scores by category" if judged else "Strict accuracy by category")
 
 

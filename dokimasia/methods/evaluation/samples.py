@@ -168,10 +168,10 @@ def sample_blocks(view: SampleView, cut: Cut = str) -> Iterator[Block]:
         cut: shortens a long text and marks the cut.
     """
     sample = view.sample
-    if sample.images:
-        facts: list[tuple[str, Cell]] = []
-        for number, image in enumerate(sample.images, start=1):
-            facts.append((f"image {number}", Span(f"{image.width} × {image.height}, {image.sha256}", "muted")))
+    facts: list[tuple[str, Cell]] = []
+    for number, image in enumerate(sample.images, start=1):
+        facts.append((f"image {number}", Span(f"{image.width} × {image.height}, {image.sha256}", "muted")))
+    if facts:
         yield Facts(facts)
     yield Texts([(Span("Question", "muted"), cut(sample.prompt))])
     if sample.choices:
@@ -201,14 +201,13 @@ def sample_blocks(view: SampleView, cut: Cut = str) -> Iterator[Block]:
 def _answer_blocks(answer: AnswerView, cut: Cut) -> Iterator[Block]:
     name = Span(answer.name, "strong")
     if answer.response:
-        flags = ", ".join(answer.response.flags)
-        yield Texts([((name, Span(f" ({flags})" if flags else "", "bad")), cut(answer.response.text))])
+        flags = f" ({', '.join(answer.response.flags)})" if answer.response.flags else ""
+        yield Texts([((name, Span(flags, "bad")), cut(answer.response.text))])
         if final := final_answer_text(answer):
             yield Paragraph((Span(f"{answer.verdict}", verdict_tone(answer.verdict)), f": {final}"))
-    reasons: list[tuple[str, Cell]] = [
-        (f"criterion {number}: {NOT_STATED if score is None else score}", reason or Span(NO_REASON, "muted"))
-        for number, score, reason in reasons_of(answer)
-    ]
+    reasons: list[tuple[str, Cell]] = []
+    for number, score, reason in reasons_of(answer):
+        reasons.append((f"criterion {number}: {score or NOT_STATED}", reason or Span(NO_REASON, "muted")))
     if reasons:
         yield Facts(reasons)
     if corrected := correction_text(answer):
