@@ -594,24 +594,18 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     responses = find_values(home, Response, [row.response_id for row in rows])
     lines: list[dict[str, object]] = []
     for row in rows:
-        judgement = judgements.get(row.item)
-        origin = None if judgement is None else judgement.provenance
         line: dict[str, object] = {**dict.fromkeys(COLUMNS)}
+        line |= {"domain": sets[row.sample_id].domain, "rubrics": plan.sets[row.sample_id]}
+        judgement, origin = judgements.get(row.item), None
         if judgement is not None:
+            origin = judgement.provenance
             line |= {
                 "must_right": list(map(int, judgement.group_a)),
                 "easy_wrong": list(map(int, judgement.group_b)),
                 "must_right_reasons": _reason_cells(judgement.reasons_a),
                 "easy_wrong_reasons": _reason_cells(judgement.reasons_b),
             }
-        lines.append(
-            {
-                **line,
-                "domain": sets[row.sample_id].domain,
-                "rubrics": plan.sets[row.sample_id],
-                **answer_cells(plan.judge_name, responses.get(row.response_id or ""), origin),
-            }
-        )
+        lines.append(line | answer_cells(plan.judge_name, responses.get(row.response_id or ""), origin))
     return lines
 
 

@@ -28,14 +28,18 @@ async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
         job.progress.samples_done += 1
 
     async def answers(sample: Sample, items: list[AnswerItem]) -> None:
-        pending = [item for item in items if job.stored_row(item.name) is None]
+        pending: list[AnswerItem] = []
         response_ids: dict[str, str] = {}
-        if responses is not None:
-            stored = [item for item in pending if item.model not in asked]
-            existing = {item.name: await responses.kept(sample, item, job.context.store) for item in stored}
-            response_ids = {name: id for name, id in existing.items() if id is not None}
-            job.progress.items -= len(stored) - len(response_ids)
-            pending = [item for item in pending if item.model in asked or item.name in response_ids]
+        for item in items:
+            if job.stored_row(item.name) is not None:
+                continue
+            if responses is not None and item.model not in asked:
+                response = await responses.kept(sample, item, job.context.store)
+                if response is None:
+                    job.progress.items -= 1
+                    continue
+                response_ids[item.name] = response
+            pending.append(item)
         pending.sort(key=lambda item: job.attempt(item.name))
         for attempt, same_attempt in groupby(pending, key=lambda item: job.attempt(item.name)):
             await job.commit(*await _walk(job, sample, list(same_attempt), attempt, response_ids))
@@ -50,9 +54,11 @@ async def _walk(
 
     `response_ids` are the ids of existing answers, by item.
     """
-    graph_items = [
-        item.place | ({"response": response_ids[item.name]} if item.name in response_ids else {}) for item in items
-    ]
+    graph_items: list[dict[str, object]] = []
+    for item in items:
+        graph_items.append({**item.place})
+        if item.name in response_ids:
+            graph_items[-1]["response"] = response_ids[item.name]
     inputs = {"sample": value_id(sample), "rubrics": job.plan.sets[sample.id], "items": graph_items}
     name = f"audit/{sample.id}/{digest('items', [attempt, graph_items])[:8]}"
     context = job.context.at_attempt(attempt) if attempt else job.context
@@ -61,13 +67,13 @@ async def _walk(
 
 
 def _row(job: Job[AuditPlan], sample: Sample, item: AnswerItem, state: AnswerState) -> ResultRow:
-    judgement: dict[str, object] = {"value_ids": (state["judgement"],)} if state.get("judgement") else {}
+    judgement = state.get("judgement")
     return job.row(
         sample,
         item.name,
         **item.place,
         response_id=state.get("response") or None,
         calls=tuple(state.get("calls", ())),
-        **judgement,
+        value_ids=(judgement,) if judgement else (),
         **outcome_fields(state),
     )

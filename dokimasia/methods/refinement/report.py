@@ -323,19 +323,17 @@ def planted(refinement: RefinementFigures, expected: Mapping[str, Mapping[str, f
         model = refinement.models.get(name)
         if model is None or not model.failed:
             continue
+        arms: Mapping[str, ArmFigures] = {**model.arms}
         for arm, rate in rates.items():
-            for arm_name, figures_of_arm in model.arms.items():
-                if arm_name == arm:
-                    accuracy = figures_of_arm.accuracy
-                    value = None if accuracy is None else accuracy.share
-                    rows.append(
-                        [Span(name, "strong"), arm, *_compared_with_planted(accuracy, value, rate, signed=False)]
-                    )
+            if arm in arms:
+                accuracy = arms[arm].accuracy
+                value = accuracy and accuracy.share
+                rows.append([Span(name, "strong"), arm, *_compared_with_planted(accuracy, value, rate, signed=False)])
         for title, gains in model.gains.items():
             arm, _, control = title.partition(" over ")
             gain = gains.accuracy.difference
             truth = rates[arm] - rates[control]
-            value = None if gain is None else gain.mean
+            value = gain and gain.mean
             rows.append([Span(name, "strong"), title, *_compared_with_planted(gain, value, truth, signed=True)])
     columns = (
         *_text_columns("model", "figure"),
@@ -351,8 +349,7 @@ def _compared_with_planted(
 ) -> Iterator[Cell]:
     write = partial(_percent, signed=signed)
     if measured is None or value is None:
-        yield figures.NOTHING
-        yield from figures.within(truth, None, None, write(truth))
+        yield from (figures.NOTHING, figures.NOTHING, figures.NOTHING)
     else:
         yield (Span(write(value), "strong"), Span(f" {figures.bracketed(measured, write)}", "muted"))
         yield from figures.within(truth, measured.low, measured.high, write(truth))
@@ -447,8 +444,9 @@ def _arms(refinement: RefinementFigures) -> Table:
 
 
 def _calls(row: TableRow[ArmFigures]) -> Cell:
-    arm = row.figures
-    return figures.count(arm.calls, f"{row.pointer}/calls") if "calls" in arm.model_fields_set else figures.NOTHING
+    if "calls" not in row.figures.model_fields_set:
+        return figures.NOTHING
+    return figures.count(row.figures.calls, f"{row.pointer}/calls")
 
 
 def _cost_a_repair(cost: float | None, place: str) -> Cell:
