@@ -137,7 +137,7 @@ def files_text(paths: Sequence[Path]) -> str:
 
 
 def candidates_of(
-    responses: Responses,
+    responses: Responses | None,
     request: DataRequest,
     *,
     models: Sequence[str],
@@ -149,7 +149,7 @@ def candidates_of(
     """Return the models that the answers are of, which have to have answered every sample, and named ones that are to be asked.
 
     Args:
-        responses: the files' answers.
+        responses: the files' answers; without any, the named models are asked.
         request: says how much of the data is wanted, and what to do with lines that cannot be used.
         models: the named models: those of the files, or all of the files if none of them is named, and those to be asked.
         samples: the run's samples, by name.
@@ -161,6 +161,8 @@ def candidates_of(
         DataError: a model lacks an answer, or one is to a sample that the data do not have.
         ConfigError: a named model is neither in the files nor known.
     """
+    if responses is None:
+        return Candidates(ask(models), [])
     given = responses.given
     strangers = [] if request.takes_part else _strangers(given.values(), {*samples, *others})
     chosen, live = responses.stored(models), responses.live(models)

@@ -38,6 +38,7 @@ from dokimasia.methods.audit.figures import (
     AuditRow,
     GatedScores,
     Judged,
+    Outcome,
     RubricRate,
     Samples,
     audit_rows,
@@ -624,9 +625,13 @@ def _explained(gate_samples: Sequence[Sequence[Judged]], easy_samples: Sequence[
     Raises:
         ValueError: a model has none of these figures, or they do not vary.
     """
-    gates = [_mean([sample.mean("gate_pass") for sample in samples]) for samples in gate_samples]
-    easy = [_mean([sample.mean("easy_wrong_mean") for sample in samples]) for samples in easy_samples]
+    gates = [_mean_over(samples, "gate_pass") for samples in gate_samples]
+    easy = [_mean_over(samples, "easy_wrong_mean") for samples in easy_samples]
     return r_squared(gates, easy)
+
+
+def _mean_over(samples: Sequence[Judged], outcome: Outcome) -> float:
+    return _mean([sample.mean(outcome) for sample in samples])
 
 
 def _mean(values: Sequence[float | None]) -> float:

@@ -149,24 +149,21 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
         raise ConfigError("name the judge with --judge, or several with --choose-judge and their passports")
     request = request.model_copy(update={"judge": chosen.judge, "choose_judge": (), "passports": chosen.passports})
     responses = read_answer_files(request.responses, request.data)
-    if not request.models and responses is None:
+    if responses is not None:
+        check_no_blind_arm(request.no_image)
+    elif not request.models:
         raise ConfigError("name at least one model with --models, or descriptions that exist with --responses FILE")
     material = await asyncio.to_thread(_material, request, session)
-    if responses is None:
-        candidates, left_out = session.models(request.models, "--models"), []
-    else:
-        check_no_blind_arm(request.no_image)
-        names = {sample.id for sample in material.samples}
-        candidates, left_out = candidates_of(
-            responses,
-            request,
-            models=request.models,
-            samples=names,
-            others=material.missing,
-            ask=lambda names: session.models(names, "--models"),
-        )
-        if session.forked is not None:
-            resumable(session, session.forked, session.forked.plan_as(AuditPlan), request)
+    candidates, left_out = candidates_of(
+        responses,
+        request,
+        models=request.models,
+        samples={sample.id for sample in material.samples},
+        others=material.missing,
+        ask=lambda names: session.models(names, "--models"),
+    )
+    if session.forked is not None:
+        resumable(session, session.forked, session.forked.plan_as(AuditPlan), request)
     plan = AuditPlan(
         data=hash_of([(sample.id, value_id(sample)) for sample in material.samples]),
         limit=request.limit,

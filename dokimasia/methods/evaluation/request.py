@@ -148,19 +148,16 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
         raise DataError(f"{request.data}: no sample in it; an evaluation needs at least one line with id and prompt")
     if responses is not None:
         check_no_blind_arm(request.no_image)
-        sample_ids = {sample.sample_id for sample in stored.places}
-        candidates, left_out = candidates_of(
-            responses,
-            request,
-            models=request.models,
-            samples=sample_ids,
-            ask=lambda names: session.models(names, "--models"),
-        )
-        stored.skipped += left_out
-    elif request.models:
-        candidates = session.models(request.models, "--models")
-    else:
+    elif not request.models:
         raise ConfigError("name at least one candidate with --models, or answers that exist with --responses FILE")
+    candidates, left_out = candidates_of(
+        responses,
+        request,
+        models=request.models,
+        samples={sample.sample_id for sample in stored.places},
+        ask=lambda names: session.models(names, "--models"),
+    )
+    stored.skipped += left_out
     tools = select_tools(request.tools)
     judge = None
     if request.judge is None:

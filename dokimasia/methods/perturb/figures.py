@@ -330,8 +330,10 @@ def _golds(plan: PerturbPlan, values: RunValues, rows: Mapping[str, ResultRow]) 
             state = "open"
         elif gold is None:
             state = "failed"
+        elif not gold.right:
+            state = "wrong"
         else:
-            state = ("written" if gold.by else "right") if gold.right else "wrong"
+            state = "written" if gold.by else "right"
         states.append(state)
         if state not in ("written", "right"):
             blocked.add(id)

@@ -396,7 +396,10 @@ def _is_two_way(row: RefinementRow) -> bool:
 
 
 def _by_arm(rows: Sequence[RefinementRow], arms: Sequence[Arm]) -> dict[Arm, list[RefinementRow]]:
-    return {arm: [row for row in rows if row.arm == arm] for arm in arms}
+    by_arm: dict[Arm, list[RefinementRow]] = {arm: [] for arm in arms}
+    for row in rows:
+        by_arm[row.arm].append(row)
+    return by_arm
 
 
 def _compared(arms: Mapping[Arm, object], comparisons: Sequence[Comparison]) -> list[Comparison]:
@@ -438,8 +441,11 @@ def _by_options(parts: _Parts, rows: Sequence[RefinementRow]) -> dict[Literal["t
 
 
 def _by_category(parts: _Parts, rows: Sequence[RefinementRow]) -> dict[str, PartFigures]:
-    categories = sorted({row.category for row in rows if row.category})
-    return {name: parts.figures([row for row in rows if row.category == name]) for name in categories}
+    by_category: dict[str, list[RefinementRow]] = {}
+    for row in rows:
+        if row.category:
+            by_category.setdefault(row.category, []).append(row)
+    return {name: parts.figures(answers) for name, answers in sorted(by_category.items())}
 
 
 def _placed(rows: Sequence[RefinementRow], node_of: Mapping[str, str]) -> PlacedCriteria:

@@ -561,7 +561,8 @@ def _strategy(row: RefinementTableRow, place: str) -> list[Cell]:
         cells.append(_value(cell, f"{place}/cells{pointer(name)}", percent=percent))
     average = row.average
     value = _value(average, f"{place}/average", percent=percent)
-    limits = "" if average is None else figures.bracketed(average, _percent_end if percent else "{:.2f}".format)
+    write = _percent_end if percent else "{:.2f}".format
+    limits = "" if average is None else figures.bracketed(average, write)
     return [
         row.strategy if percent else Span(row.strategy, "muted"),
         "accuracy" if percent else Span("criteria", "muted"),
@@ -805,7 +806,7 @@ def _sample(refined: RefinedSample, pictures: Mapping[str, Picture]) -> Iterator
         feedback = list(_feedback(rounds))
         if feedback:
             yield Bullets(feedback)
-        texts = [(_verdict(end), _cut(end.text) if end.text else end.reason or "no answer") for end in ends]
+        texts = [(_verdict(end), _cut(end.text or "") or end.reason or "no answer") for end in ends]
         yield Texts(texts, prose=True)
 
 

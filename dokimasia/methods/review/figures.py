@@ -433,6 +433,8 @@ def _golden(
     origins = [origin for caption in captions for origin in caption.origins]
     drafters = [{origin.author, *origin.also} for origin in origins if origin.cycle == 0]
     last_authors = Counter(caption.author for caption in captions)
+    drafted = Counter(name for authors in drafters for name in authors)
+    drafted_alone = Counter(name for authors in drafters if len(authors) == 1 for name in authors)
     words = None
     if lengths:
         words = Words(mean=rounded(mean(lengths)), median=rounded(median(lengths)), max=max(lengths))
@@ -447,8 +449,8 @@ def _golden(
         structured=sum(_MARKDOWN.search(caption.text) is not None for caption in captions),
         last_author={name: last_authors[name] for name in panel},
         sentences=len(origins),
-        in_draft_of={name: sum(name in authors for authors in drafters) for name in panel},
-        only_in_draft_of={name: sum(authors == {name} for authors in drafters) for name in panel},
+        in_draft_of={name: drafted[name] for name in panel},
+        only_in_draft_of={name: drafted_alone[name] for name in panel},
         added_in_rewrites=len(origins) - len(drafters),
         checked=count_by_kind(states.values()),
         reasons=reasons,

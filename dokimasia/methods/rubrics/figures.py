@@ -313,7 +313,9 @@ def _any(hits: Sequence[bool | None]) -> bool | None:
 def _several(hits: Sequence[bool | None]) -> bool | None:
     """Return whether two or more hit; None if unknown ones could make it two."""
     sure = hits.count(True)
-    return True if sure > 1 else None if sure + hits.count(None) > 1 else False
+    if sure > 1:
+        return True
+    return None if sure + hits.count(None) > 1 else False
 
 
 def power_figures(sets: Sequence[RubricSet], clusters: Mapping[str, str]) -> PowerFigures:
