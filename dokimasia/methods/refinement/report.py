@@ -13,6 +13,7 @@ from dokimasia.domain.refinement import SOLVED, Arm, FeedbackPoint, UnusedAtom
 from dokimasia.domain.sample import Sample
 from dokimasia.domain.wording import is_or_are, percentage
 from dokimasia.methods.refinement.figures import (
+    Gains,
     GainsOfPart,
     PartFigures,
     RefinedModel,
@@ -161,7 +162,7 @@ def _mended_most(name: str, model: RefinedModel, arms: Sequence[Arm]) -> Iterato
     if gain is None or gain.accuracy.difference is None:
         yield (*sentence, ".")
         return
-    points = _gain(gain.accuracy, "", percent=True)
+    points = _gain(gain.accuracy, percent=True)
     against = ". Against answering again without feedback that is "
     yield (*sentence, against, *spans(points), f" percentage points{_how_sure(gain.accuracy)}.")
 
@@ -249,7 +250,7 @@ def mended(refinement: RefinementFigures) -> Table:
         Column("gain over retry", meaning="in percentage points, on the same answers, with its 95 % interval"),
         Column("gain over again", meaning="in percentage points, on the same answers, with its 95 % interval"),
     ]
-    columns: list[TableColumn[ArmFigures]] = [
+    columns = [
         column(*path, "mean", title=title, meaning=meaning, write=figures.score)
         for path, title, meaning in SCORES_BEFORE_AND_AFTER
     ]
@@ -270,7 +271,7 @@ def _accuracy_gains(gains: Mapping[str, GainsOfPart], arm: str) -> Iterator[Cell
     """Yield an arm's gains in accuracy over retry and over again, with intervals."""
     for control in ("retry", "again"):
         gain = gains.get(f"{arm} over {control}")
-        yield figures.NOTHING if gain is None else _gain(gain.accuracy, "", percent=True)
+        yield figures.NOTHING if gain is None else _gain(gain.accuracy, percent=True)
 
 
 def _two_way(refinement: RefinementFigures) -> Iterator[Block]:
@@ -361,44 +362,36 @@ def _percent(value: float, *, signed: bool) -> str:
 
 def _gains(refinement: RefinementFigures) -> Iterator[Block]:
     """Yield a chart and a table of the gains of every arm over its controls."""
-    rows: list[list[Cell]] = []
+    rows: list[tuple[Sequence[Cell], TableRow[Gains]]] = []
     points: list[Point] = []
     for name, model in refinement.models.items():
         for title, gains in model.gains.items():
-            accuracy, withheld = gains.accuracy, gains.withheld
-            if accuracy.difference is not None:
-                points.append(_point(f"{name}: {title}", accuracy, accuracy.difference))
-            place = pointer("models", name, "gains", title)
-            rows.append(
-                [
-                    Span(name, "strong"),
-                    title,
-                    _known(accuracy.n_paired, accuracy.n),
-                    _gain(accuracy, "", percent=True),
-                    _adjusted_p(accuracy),
-                    _gain(gains.spoken, f"{place}/spoken/difference", percent=False),
-                    _gain(gains.shown, f"{place}/shown/difference", percent=False),
-                    _gain(withheld, f"{place}/withheld/difference", percent=False),
-                    _known(withheld.n_paired, withheld.n),
-                ]
-            )
+            if gains.accuracy.difference is not None:
+                points.append(_point(f"{name}: {title}", gains.accuracy, gains.accuracy.difference))
+            rows.append(((Span(name, "strong"), title), TableRow("", gains, pointer("models", name, "gains", title))))
     if not rows:
         return
     if points:
         chart = interval_chart(points, title="gain in accuracy, percentage points", scale=None, zero=True)
         signs = f"dotted: what failures leave open; filled: adjusted p at most {figures.SURE}"
         yield Chart(chart, f"Gains in accuracy {intervals_said(points)}; {signs}")
-    columns = [
-        *_text_columns("model", "gain"),
-        Column("pairs"),
-        Column("accuracy"),
-        Column("adjusted p", meaning="of accuracy"),
-        Column("criteria addressed"),
-        Column("shown criteria"),
-        Column("withheld criteria"),
-        Column("pairs with withheld", meaning="of how many answers criteria are withheld"),
+    columns: list[TableColumn[Gains]] = [
+        column("accuracy", title="pairs", write=_pairs),
+        column("accuracy", write=partial(_gain, percent=True)),
+        column("accuracy", title="adjusted p", meaning="of accuracy", write=_adjusted_p),
+        column("spoken", title="criteria addressed", write=_gain),
+        column("shown", title="shown criteria", write=_gain),
+        column("withheld", title="withheld criteria", write=_gain),
+        column(
+            "withheld",
+            title="pairs with withheld",
+            meaning="of how many answers criteria are withheld",
+            write=_pairs,
+        ),
     ]
-    yield Table(columns, rows, "Gains of every arm over its controls, with 95 % intervals")
+    heads = _text_columns("model", "gain")
+    about = "Gains of every arm over its controls, with 95 % intervals"
+    yield labelled_table(Gains, heads, rows, columns, about)
 
 
 def _point(label: str, gain: Gain, difference: Interval) -> Point:
@@ -413,8 +406,7 @@ def _point(label: str, gain: Gain, difference: Interval) -> Point:
 def _arms(refinement: RefinementFigures) -> Table:
     rows: list[ArmRow] = []
     for name, model in refinement.models.items():
-        for arm, arm_figures in model.arms.items():
-            rows.append(((Span(name, "strong"), arm), TableRow("", arm_figures, pointer("models", name, "arms", arm))))
+        rows += _arm_rows([Span(name, "strong")], model.arms, "models", name)
     columns: list[TableColumn[ArmFigures]] = [
         part_column("known", "n_known", "n"),
         column(
@@ -443,6 +435,12 @@ def _arms(refinement: RefinementFigures) -> Table:
     return labelled_table(ArmFigures, heads, rows, columns, "What each arm mended, spoilt and used")
 
 
+def _arm_rows(labels: Sequence[Cell], arms: Mapping[Arm, ArmFigures], *path: str) -> Iterator[ArmRow]:
+    """Yield a row for each arm of some answers, which stand at a path of the figures."""
+    for arm, arm_figures in arms.items():
+        yield (*labels, arm), TableRow("", arm_figures, pointer(*path, "arms", arm))
+
+
 def _calls(row: TableRow[ArmFigures]) -> Cell:
     if "calls" not in row.figures.model_fields_set:
         return figures.NOTHING
@@ -454,33 +452,24 @@ def _cost_a_repair(cost: float | None, place: str) -> Cell:
 
 
 def _by_verdict(refinement: RefinementFigures) -> list[Block]:
-    rows: list[list[Cell]] = []
+    rows: list[ArmRow] = []
     for name, model in refinement.models.items():
         for before, part in model.apart.items():
-            for arm, arm_figures in part.arms.items():
-                place = pointer("models", name, "apart", before, "arms", arm, "accuracy")
-                rows.append(
-                    [
-                        Span(name, "strong"),
-                        before,
-                        arm,
-                        f"{arm_figures.n_known}/{arm_figures.n}",
-                        _share(arm_figures.accuracy, place),
-                        figures.percent_ends(arm_figures.accuracy),
-                    ]
-                )
+            rows += _arm_rows([Span(name, "strong"), before], part.arms, "models", name, "apart", before)
     if not rows:
         return []
-    columns = [
-        *_text_columns("model", "before", "strategy"),
-        *map(Column, ("known", "right after", "95 % interval")),
+    heads = _text_columns("model", "before", "strategy")
+    columns: list[TableColumn[ArmFigures]] = [
+        computed_column("known", lambda row: f"{row.figures.n_known}/{row.figures.n}"),
+        column("accuracy", title="right after", write=_share),
+        column("accuracy", title="95 % interval", write=lambda accuracy, _: figures.percent_ends(accuracy)),
     ]
     return [
         Paragraph(
             "Answers that were taken up for their score, apart by what their final answer was before; what was right is "
             "counted here alone:"
         ),
-        Table(columns, rows, "Accuracy by what the final answer was before"),
+        labelled_table(ArmFigures, heads, rows, columns, "Accuracy by what the final answer was before"),
     ]
 
 
@@ -520,8 +509,7 @@ def _atom_gain(part: PartFigures, arm: Arm, place: str) -> tuple[Cell, Cell]:
     gains = part.gains.get(f"{arm} over retry")
     if gains is None:
         return figures.NOTHING, figures.NOTHING
-    cell = _gain(gains.atoms, f"{place}/gains/{arm} over retry/atoms/difference", percent=False)
-    return cell, _adjusted_p(gains.atoms)
+    return _gain(gains.atoms, f"{place}/gains/{arm} over retry/atoms"), _adjusted_p(gains.atoms)
 
 
 def _by_category(refinement: RefinementFigures) -> Iterator[Block]:
@@ -662,11 +650,15 @@ def _value(cell: RefinementCell | None, place: str, *, percent: bool) -> Span:
     return figures.score(cell.value, f"{place}/value", tone="", tinted=True)
 
 
-def _gain(gain: Gain, place: str, *, percent: bool) -> Cell:
+def _gain(gain: Gain, place: str = "", *, percent: bool = False) -> Cell:
     """Return a gain with its interval; strong if it is significant."""
     if gain.difference is None:
         return figures.NOTHING
-    return _difference(gain.difference, gain.adjusted, place, percent=percent)
+    return _difference(gain.difference, gain.adjusted, f"{place}/difference", percent=percent)
+
+
+def _pairs(gain: Gain, place: str) -> Cell:
+    return _known(gain.n_paired, gain.n)
 
 
 def _table_gain(gain: TableGain | None, place: str, *, percent: bool) -> Cell:
@@ -684,7 +676,7 @@ def _difference(difference: Interval, adjusted: float | None, place: str, *, per
     return (mean, *_bracketed((span(difference.low, "low"), ", ", span(difference.high, "high"))))
 
 
-def _adjusted_p(gain: Gain) -> Span:
+def _adjusted_p(gain: Gain, place: str = "") -> Span:
     return figures.NOTHING if gain.difference is None else figures.p_value(gain.adjusted)
 
 

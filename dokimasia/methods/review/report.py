@@ -13,7 +13,7 @@ from dokimasia.methods.review.figures import (
 )
 from dokimasia.people.checks import reason_blocks
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Bullets, Cell, Column, Fold, Only, Paragraph, Section, Span, Table, Texts
+from dokimasia.report.blocks import Block, Bullets, Cell, Fold, Only, Paragraph, Section, Span, Table, Texts
 from dokimasia.report.conclusions import used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import Limited, Share, TableRow, pointer, rows_of
@@ -75,31 +75,34 @@ def _lead(review: ReviewFigures) -> Cell:
 
 
 def _verdict_table(review: ReviewFigures) -> Table:
-    rows: list[Sequence[Cell]] = []
-    verdicts: Mapping[str, Share] = {"accepted": review.accepted, "discarded": review.discarded}
-    for name, verdict in verdicts.items():
-        rows.append(
-            [
-                Span(name, "strong"),
-                figures.count(verdict.k, f"/{name}/k"),
-                figures.share(verdict.share, f"/{name}/share"),
-                figures.NOTHING if verdict.share is None else _share_ends(verdict, f"/{name}"),
-                figures.NOTHING if verdict.bounds is None else _share_ends(verdict.bounds, f"/{name}/bounds"),
-            ]
-        )
-    incomplete = figures.count(review.verdicts.get("incomplete", 0), "/verdicts/incomplete")
-    rows.append([Span("incomplete", "strong"), incomplete, figures.NOTHING, figures.NOTHING, figures.NOTHING])
-    columns = (
-        Column("verdict", numeric=False),
-        Column("samples"),
-        Column("share", meaning="of the reviews that were completed"),
-        Column("95 % interval"),
-        Column("bounds", meaning="of the share over all samples, whatever the incomplete ones would have come to"),
+    verdicts = table(
+        Share,
+        [TableRow("accepted", review.accepted, "/accepted"), TableRow("discarded", review.discarded, "/discarded")],
+        [
+            name_column("verdict"),
+            column("k", title="samples"),
+            column("share", meaning="of the reviews that were completed", write=figures.share),
+            computed_column("95 % interval", _share_interval),
+            column(
+                "bounds",
+                meaning="of the share over all samples, whatever the incomplete ones would have come to",
+                write=_share_ends,
+            ),
+        ],
+        "How the reviews ended",
     )
-    return Table(columns, rows, "How the reviews ended")
+    incomplete = figures.count(review.verdicts.get("incomplete", 0), "/verdicts/incomplete")
+    nothing = [figures.NOTHING] * 3
+    return replace(verdicts, rows=[*verdicts.rows, [Span("incomplete", "strong"), incomplete, *nothing]])
 
 
-def _share_ends(ends: Limited, place: str) -> Cell:
+def _share_interval(row: TableRow[Share]) -> Cell:
+    return figures.NOTHING if row.figures.share is None else _share_ends(row.figures, row.pointer or "")
+
+
+def _share_ends(ends: Limited | None, place: str) -> Cell:
+    if ends is None:
+        return figures.NOTHING
     low = figures.share(ends.low, f"{place}/low")
     return (replace(low, text=low.text.removesuffix(" %")), " – ", figures.share(ends.high, f"{place}/high"))
 
