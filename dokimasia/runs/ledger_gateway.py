@@ -37,6 +37,11 @@ class LedgerGateway:
             raise CallFailed("budget", "the ledger has no reply")
         return answer
 
+    def take_missing(self) -> Counter[tuple[str, str]]:
+        """Return the missing calls, and count anew."""
+        missing, self.missing = self.missing, Counter()
+        return missing
+
     async def _find(self, call: ModelCall) -> CallResult | None:
         side = self._specs[call.model.name].max_image_side
         if side is not None and isinstance(call, Chat):

@@ -4,7 +4,7 @@ A criteria file lets any model be scored later by exactly the same criteria.
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -32,8 +32,8 @@ PAGE = 500
 """Lines to store at once."""
 
 
-def _rows_with_criteria(home: Home, run: Run) -> dict[str, ResultRow]:
-    """Return the replay row of every sample that has criteria, by sample.
+async def _criteria_of(home: Home, run: Run) -> AsyncIterator[tuple[Sample, CriteriaSet, str | None]]:
+    """Yield every sample that has criteria with these and the id of their chain, in the run's order.
 
     Raises:
         NotFound: the run has no criteria yet.
@@ -44,7 +44,11 @@ def _rows_with_criteria(home: Home, run: Run) -> dict[str, ResultRow]:
             rows[row.sample_id] = row
     if not rows:
         raise NotFound(f"run {run.id} has no criteria: resume it if it is not finished; without a judge none are made")
-    return rows
+    store = SqliteValueStore(home, run.id)
+    for sample in load_samples(home, run.id):
+        row = rows.get(sample.id)
+        if row is not None:
+            yield sample, await store.get(CriteriaSet, str(row.criteria_id)), row.chain_id
 
 
 async def export_criteria(home: Home, run: Run) -> Iterator[bytes]:
@@ -56,20 +60,15 @@ async def export_criteria(home: Home, run: Run) -> Iterator[bytes]:
         NotFound: the run has no criteria yet.
     """
     store = SqliteValueStore(home, run.id)
-    rows = _rows_with_criteria(home, run)
     lines: list[bytes] = []
-    for sample in load_samples(home, run.id):
-        row = rows.get(sample.id)
-        if row is None or row.criteria_id is None:
-            continue
-        chain = await store.get(ReferenceChain, row.chain_id) if row.chain_id else None
-        criteria = await store.get(CriteriaSet, row.criteria_id)
+    async for sample, criteria, chain_id in _criteria_of(home, run):
+        chain = await store.get(ReferenceChain, chain_id) if chain_id else None
         line = {
             "format": FORMAT,
             "sample": sample.id,
             "sample_digest": sample.digest,
             "prompt": sample.prompt,
-            "chain": None if chain is None else chain.model_dump(mode="json"),
+            "chain": chain and chain.model_dump(mode="json"),
             "criteria": criteria.model_dump(mode="json"),
         }
         lines.append(orjson.dumps(line, option=orjson.OPT_SORT_KEYS) + b"\n")
@@ -203,15 +202,11 @@ async def coverage_of(home: Home, run: Run) -> list[SampleCoverage]:
     Raises:
         NotFound: the run has no criteria yet.
     """
-    store = SqliteValueStore(home, run.id)
-    rows = _rows_with_criteria(home, run)
     coverages: list[SampleCoverage] = []
-    for sample in load_samples(home, run.id):
-        if sample.id in rows:
-            criteria = await store.get(CriteriaSet, str(rows[sample.id].criteria_id))
-            coverage = sample_coverage(sample, criteria)
-            if coverage is not None:
-                coverages.append(coverage)
+    async for sample, criteria, _ in _criteria_of(home, run):
+        coverage = sample_coverage(sample, criteria)
+        if coverage is not None:
+            coverages.append(coverage)
     return coverages
 
 

@@ -114,8 +114,7 @@ class LedgerWalk:
             self._count(steps, sample)
             return ""
         state = await self._replay.ainvoke({"sample": id}, context=self._context)
-        missing = {STEP_OF_PROMPT[label] for label, _ in self._gateway.missing}
-        self._gateway.missing.clear()
+        missing = {STEP_OF_PROMPT[label] for label, _ in self._gateway.take_missing()}
         if missing:
             self._count(steps[min(map(steps.index, missing)) :], sample)
             return ""
@@ -148,9 +147,8 @@ class LedgerWalk:
                     items.append({**item.place, "response": response})
         live: list[AnswerState] = [{**item.place} for item in listed if item.model in asked]
         items += await answer_items(id, live, self._context, plain=self._plan.options.plain)
-        for (_, model), count in self._gateway.missing.items():
+        for (_, model), count in self._gateway.take_missing().items():
             self.left["answer", model] += count
-        self._gateway.missing.clear()
         return items
 
     async def _score(self, sample: Sample, id: str, criteria: str) -> None:
@@ -171,9 +169,8 @@ class LedgerWalk:
             await self._store.get(CriteriaSet, criteria)
             state: checkpoint_scoring.State = {"sample": id, "criteria": criteria, "items": states}
             await checkpoint_scoring.score_answers(state, self._context)
-            for (label, _), count in self._gateway.missing.items():
+            for (label, _), count in self._gateway.take_missing().items():
                 self.left[JUDGE_ANSWER if label == "equivalence" else "score", judge] += count
-            self._gateway.missing.clear()
             return
         for item in states:
             self.left["score", judge] += self._times(sample)

@@ -154,9 +154,13 @@ def _images(item: PerturbItemView, pictures: Mapping[str, Picture]) -> Iterator[
         return
     if item.instruction:
         yield Facts([("instruction", item.instruction)])
-    for sha256, title in ((item.gold_image, "as it was"), (item.perturbed_image, "as it was edited")):
-        picture = pictures.get(sha256)
-        yield Image(picture.uri if picture else "", f"{title}: image {sha256[:12]}", sha256=sha256)
+    yield _image(item.gold_image, "as it was", pictures)
+    yield _image(item.perturbed_image, "as it was edited", pictures)
+
+
+def _image(sha256: str, title: str, pictures: Mapping[str, Picture]) -> Image:
+    picture = pictures.get(sha256)
+    return Image(picture.uri if picture else "", f"{title}: image {sha256[:12]}", sha256=sha256)
 
 
 def _gold(item: PerturbItemView, cut: Cut, pictures: Mapping[str, Picture]) -> Iterator[Block]:
@@ -166,9 +170,7 @@ def _gold(item: PerturbItemView, cut: Cut, pictures: Mapping[str, Picture]) -> I
     if item.gold:
         yield Texts([(Span("gold answer", "strong"), cut(item.gold))])
     if item.gold_image:
-        picture = pictures.get(item.gold_image)
-        title = f"gold image: image {item.gold_image[:12]}"
-        yield Image(picture.uri if picture else "", title, sha256=item.gold_image)
+        yield _image(item.gold_image, "gold image", pictures)
     if item.gold_wrong:
         yield Paragraph(f"The checker finds it wrong, and nothing is made from it: {item.gold_wrong}", "warning")
 

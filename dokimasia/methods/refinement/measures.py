@@ -318,49 +318,38 @@ def _per_repaired(used: float | None, arm: ArmOfPart) -> PerRepaired | None:
 
 
 def _atom_scores(rows: Sequence[RefinementRow], measure: Measure, part: Part, seed: int) -> AtomScores:
+    concerned: list[RefinementRow] = []
     before: list[float] = []
     clusters: list[str] = []
+    scored_before: list[float] = []
     after: list[float] = []
-    after_clusters: list[str] = []
-    concerned: list[RefinementRow] = []
+    scored_clusters: list[str] = []
     for row in rows:
         atoms = atoms_of(row, measure, part)
         if not atoms:
             continue
         concerned.append(row)
-        before.append(_before(row, atoms) if row.before else LOWEST)
+        before.append(_mean([row.before[atom - 1] for atom in atoms]))
         clusters.append(row.cluster)
         value = value_of(row, measure, part)
         if value is not None:
+            scored_before.append(before[-1])
             after.append(value)
-            after_clusters.append(row.cluster)
+            scored_clusters.append(row.cluster)
+    gained: Interval | None = None
+    if after:
+        ends = difference_interval(scored_before, after, clusters=scored_clusters, seed=seed, bounds=SCALE)
+        gained = interval_of(_mean(after) - _mean(scored_before), ends)
     total, unknown = sum(after), len(concerned) - len(after)
     return AtomScores(
         n=len(concerned),
         n_scored=len(after),
         before=mean_with_interval(before, clusters, seed=seed, bounds=SCALE),
-        after=mean_with_interval(after, after_clusters, seed=seed, bounds=SCALE),
-        gained=_gained(concerned, measure, part, seed),
+        after=mean_with_interval(after, scored_clusters, seed=seed, bounds=SCALE),
+        gained=gained,
         bounds=mean_bounds(total + LOWEST * unknown, total + HIGHEST * unknown, len(concerned)),
         solved=_moved(concerned, lambda row: atoms_of(row, measure, part), solved=True),
     )
-
-
-def _gained(rows: Sequence[RefinementRow], measure: Measure, part: Part, seed: int) -> Interval | None:
-    """Return the gain of the scored answers' atoms over the judgement by which the answers were selected."""
-    before: list[float] = []
-    after: list[float] = []
-    clusters: list[str] = []
-    for row in rows:
-        value = value_of(row, measure, part)
-        if row.before and value is not None:
-            before.append(_before(row, atoms_of(row, measure, part)))
-            after.append(value)
-            clusters.append(row.cluster)
-    if not before:
-        return None
-    interval = difference_interval(before, after, clusters=clusters, seed=seed, bounds=SCALE)
-    return interval_of(_mean(after) - _mean(before), interval)
 
 
 def _moved(rows: Sequence[RefinementRow], part: Part, *, solved: bool) -> Share:
@@ -445,10 +434,6 @@ def gain_figures(
 
 def _key(row: RefinementRow) -> tuple[str, str, int]:
     return row.sample_id, row.model, row.repeat
-
-
-def _before(row: RefinementRow, atoms: Sequence[int]) -> float:
-    return _mean([row.before[atom - 1] for atom in atoms])
 
 
 def _mean_at(scores: Sequence[float], atoms: Sequence[int]) -> float | None:
