@@ -350,6 +350,12 @@ def mean_bounds(low: float, high: float, n: int) -> Bounds | None:
     return Bounds(low=rounded(low / n), high=rounded(high / n)) if n else None
 
 
+def bounds_with_unknown(values: Sequence[float], unknown: int, scale: tuple[float, float]) -> Bounds | None:
+    """Return the bounds of a mean if `unknown` further values were all the lowest, or the highest, of the scale."""
+    known, n = sum(values), len(values) + unknown
+    return mean_bounds(known + scale[0] * unknown, known + scale[1] * unknown, n)
+
+
 def bounds_over_failures(
     samples: Iterable[tuple[Sequence[float], int]], lowest: float, highest: float
 ) -> Bounds | None:

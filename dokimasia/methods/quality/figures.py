@@ -15,12 +15,14 @@ from dokimasia.report.fields import Bounds, Count, Coverage, Display, Failures, 
 from dokimasia.report.figures import measured
 from dokimasia.runs.figure_models import Heading, Judge, OpenItems, Seed
 from dokimasia.runs.figures import calls_and_costs, ordered_rows, run_heading
-from dokimasia.runs.measures import failure_fields, mean_bounds, mean_with_interval, ratio
+from dokimasia.runs.measures import bounds_with_unknown, failure_fields, mean_with_interval, ratio
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run, clusters_by_sample, get_run
+
+SCALE = (LOWEST, HIGHEST)
 
 
 class CriteriaRating(Value):
@@ -110,19 +112,15 @@ def _rating(
             accuracy.append(rating.quality.accuracy)
             necessity.append(rating.quality.necessity)
             rated_clusters.append(clusters[criterion.sample])
-    n, unknown, ends = len(criteria), len(criteria) - len(accuracy), (LOWEST, HIGHEST)
-
-    def bounds(values: Sequence[float]) -> Bounds | None:
-        return mean_bounds(sum(values) + LOWEST * unknown, sum(values) + HIGHEST * unknown, n)
-
+    unknown = len(criteria) - len(accuracy)
     return CriteriaRating(
-        n=n,
+        n=len(criteria),
         n_rated=len(accuracy),
-        coverage=ratio(len(accuracy), n),
-        accuracy=mean_with_interval(accuracy, rated_clusters, seed=0, bounds=ends),
-        accuracy_bounds=bounds(accuracy),
-        necessity=mean_with_interval(necessity, rated_clusters, seed=0, bounds=ends),
-        necessity_bounds=bounds(necessity),
+        coverage=ratio(len(accuracy), len(criteria)),
+        accuracy=mean_with_interval(accuracy, rated_clusters, seed=0, bounds=SCALE),
+        accuracy_bounds=bounds_with_unknown(accuracy, unknown, SCALE),
+        necessity=mean_with_interval(necessity, rated_clusters, seed=0, bounds=SCALE),
+        necessity_bounds=bounds_with_unknown(necessity, unknown, SCALE),
     )
 
 

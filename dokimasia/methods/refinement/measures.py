@@ -35,6 +35,7 @@ from dokimasia.report.fields import (
 from dokimasia.runs.figures import count_by_kind
 from dokimasia.runs.measures import (
     DIGITS,
+    bounds_with_unknown,
     failure_fields,
     interval_of,
     limits,
@@ -46,7 +47,7 @@ from dokimasia.runs.measures import (
 )
 from dokimasia.storage.usage import LedgerUsage
 
-SCALE = LOWEST, HIGHEST = 1.0, 5.0
+SCALE = (1.0, 5.0)
 
 FEEDBACK: tuple[Arm, ...] = ("self", "peer")
 """The arms that name points."""
@@ -340,14 +341,13 @@ def _atom_scores(rows: Sequence[RefinementRow], measure: Measure, part: Part, se
     if after:
         ends = difference_interval(scored_before, after, clusters=scored_clusters, seed=seed, bounds=SCALE)
         gained = interval_of(_mean(after) - _mean(scored_before), ends)
-    total, unknown = sum(after), len(concerned) - len(after)
     return AtomScores(
         n=len(concerned),
         n_scored=len(after),
         before=mean_with_interval(before, clusters, seed=seed, bounds=SCALE),
         after=mean_with_interval(after, scored_clusters, seed=seed, bounds=SCALE),
         gained=gained,
-        bounds=mean_bounds(total + LOWEST * unknown, total + HIGHEST * unknown, len(concerned)),
+        bounds=bounds_with_unknown(after, len(concerned) - len(after), SCALE),
         solved=_moved(concerned, lambda row: atoms_of(row, measure, part), solved=True),
     )
 
