@@ -872,6 +872,7 @@ def two_judges(
     swapped = _swapped(models, first, second, seed=seed)
     firsts = {name: model.means[0] for name, model in models.items()}
     seconds = {name: model.means[1] for name, model in models.items()}
+    sides = (list(firsts.values()), list(seconds.values()))
     return TwoJudges(
         judges=names,
         direction=DIRECTION,
@@ -880,8 +881,8 @@ def two_judges(
         order=(_order(firsts), _order(seconds)),
         same_order=not swapped if len(models) > 1 else None,
         reversed=swapped,
-        spearman=value_of(spearman, list(firsts.values()), list(seconds.values())),
-        kendall=value_of(kendall, list(firsts.values()), list(seconds.values())),
+        spearman=value_of(spearman, *sides),
+        kendall=value_of(kendall, *sides),
         decisions=_decisions(rows, others),
         says=_judges_in_words(names, models, swapped),
     )
@@ -913,10 +914,11 @@ def _judged_twice(
     *,
     seed: int,
 ) -> JudgedTwice:
+    firsts = [first for first, _, _ in pairs]
+    seconds = [second for _, second, _ in pairs]
     clusters = [cluster for _, _, cluster in pairs]
-    shift = mean_with_interval(
-        [second - first for first, second, _ in pairs], clusters, seed=seed, bounds=(-100.0, 100.0)
-    )
+    differences = [second - first for first, second, _ in pairs]
+    shift = mean_with_interval(differences, clusters, seed=seed, bounds=(-100.0, 100.0))
     assert shift is not None, "there is a pair"
     together: Interval | None = None
     if weights is not None:
@@ -924,7 +926,7 @@ def _judged_twice(
         together = mean_with_interval(weighted, clusters, seed=seed, bounds=(0.0, 100.0))
     return JudgedTwice(
         n=len(pairs),
-        means=(rounded(_mean([first for first, _, _ in pairs])), rounded(_mean([second for _, second, _ in pairs]))),
+        means=(rounded(_mean(firsts)), rounded(_mean(seconds))),
         shift=shift,
         spread=spreads,
         together=together,
@@ -970,17 +972,16 @@ def _repeat_spread(samples: Samples) -> float | None:
 
 def _decisions(rows: Sequence[AuditRow], other_rows: Sequence[AuditRow]) -> Decisions:
     """Return how often both judges agree on a rubric, over identical responses."""
-    judged = {(row.sample_id, row.model, row.repeat, row.response): row.judged for row in other_rows if row.response}
+    decided = {
+        (row.sample_id, row.model, row.repeat, row.response): row.decisions for row in other_rows if row.response
+    }
     first: list[bool] = []
     second: list[bool] = []
     for row in rows:
-        other_decisions = judged.get((row.sample_id, row.model, row.repeat, row.response))
-        if row.judged is None or other_decisions is None:
-            continue
-        first_decisions, second_decisions = [*row.judged[0], *row.judged[1]], [*other_decisions[0], *other_decisions[1]]
-        if len(first_decisions) == len(second_decisions):
-            first += first_decisions
-            second += second_decisions
+        others = decided.get((row.sample_id, row.model, row.repeat, row.response), [])
+        if len(row.decisions) == len(others):
+            first += row.decisions
+            second += others
     if not first:
         return Decisions(n=0, equal=None, kappa=None)
     equal = sum(map(eq, first, second)) / len(first)

@@ -230,6 +230,11 @@ class AuditRow:
     response: str = ""
 
     @property
+    def decisions(self) -> list[bool]:
+        """Whether each rubric holds, those of group A first; empty for a failed judgement."""
+        return [holds for group in self.judged or () for holds in group]
+
+    @property
     def score(self) -> float | None:
         """The gated score in percent; None for a failed judgement."""
         return None if self.judged is None else 100 * gated_score(*self.judged)

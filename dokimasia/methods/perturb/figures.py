@@ -13,7 +13,7 @@ from dokimasia.domain.call import model_name
 from dokimasia.domain.decision import Standing
 from dokimasia.domain.identity import Value, value_id
 from dokimasia.domain.judgement import FailureKind
-from dokimasia.domain.perturbation import ChangeCheck, EditRecord, GoldAnswer, GoldImage, NotApplicable
+from dokimasia.domain.perturbation import ChangeCheck, EditCheck, EditRecord, GoldAnswer, GoldImage, NotApplicable
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.methods.perturb.request import PerturbPlan
 from dokimasia.parsing.blindspots.perturbed import reason_kind
@@ -65,16 +65,21 @@ class PerturbedItem(NamedTuple):
     cluster: str
 
     @property
+    def edit_check(self) -> EditCheck | None:
+        """The checker's result on an edited image."""
+        return self.record and self.record.check
+
+    @property
     def doubts(self) -> tuple[str, ...]:
         """The checker's doubts."""
-        if self.record is not None and self.record.check is not None:
-            return () if self.record.check.alone else ("also",)
+        if self.edit_check is not None:
+            return () if self.edit_check.alone else ("also",)
         return () if self.check is None else self.check.doubts(self.item.dimension, neutral=self.item.neutral)
 
     @property
     def checked(self) -> bool:
         """Whether a checker examined the item."""
-        return self.check is not None or (self.record is not None and self.record.check is not None)
+        return self.check is not None or self.edit_check is not None
 
     @property
     def hint(self) -> str:
@@ -82,7 +87,7 @@ class PerturbedItem(NamedTuple):
         if not self.doubts:
             return ""
         if self.check is None:
-            return "" if self.record is None or self.record.check is None else self.record.check.seen
+            return "" if self.edit_check is None else self.edit_check.seen
         findings = {
             "kind": f"takes it for {self.check.kind or 'no change of these kinds'}",
             "also": f"finds it worse in {', '.join(self.check.also)} beside",
