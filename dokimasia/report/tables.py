@@ -81,6 +81,11 @@ def column(
     )
 
 
+def field_columns(*names: str) -> list[FieldColumn]:
+    """Declare a column for each of some fields."""
+    return [column(name) for name in names]
+
+
 def computed_column(
     title: str,
     write: Callable[[TableRow[M]], Cell],

@@ -61,6 +61,7 @@ from dokimasia.report.tables import (
     TableColumn,
     column,
     computed_column,
+    field_columns,
     name_column,
     origin_columns,
     part_column,
@@ -116,12 +117,9 @@ def scores(data: ReportData) -> Section:
         rows,
         [
             *heading,
-            column("overall"),
-            column("must_right_item"),
-            column("easy_wrong_item"),
-            column("gate_pass"),
-            column("easy_wrong_mean"),
-            column("reliability_gap"),
+            *field_columns(
+                "overall", "must_right_item", "easy_wrong_item", "gate_pass", "easy_wrong_mean", "reliability_gap"
+            ),
             column("atomic_accuracy", only="page"),
             column("atomic_gap", only="page"),
             part_column("judged", "answers_scored", "answers", meaning="responses that were judged, and all"),
@@ -290,11 +288,7 @@ def _gap(analysis: ReliabilityGap) -> list[Block]:
     chart = interval_chart(points_of(rows, "gap"), title="reliability gap, points", scale=None, zero=True)
     columns = [
         name_column("model"),
-        column("item"),
-        column("gate"),
-        column("gap"),
-        column("atomic"),
-        column("atomic_gap"),
+        *field_columns("item", "gate", "gap", "atomic", "atomic_gap"),
     ]
     pairs = {row.name: (row.figures.atomic, row.figures.gate) for row in rows}
     published = paired_chart(pairs, ("atomic accuracy", "gate pass"), title="percent", scale=PERCENT)
@@ -308,11 +302,7 @@ def _gap(analysis: ReliabilityGap) -> list[Block]:
 def _by_weights(analysis: OpenAndProprietary) -> list[Block]:
     columns = [
         name_column("of each group", ""),
-        column("open"),
-        column("proprietary"),
-        column("gap"),
-        column("p"),
-        column("n"),
+        *field_columns("open", "proprietary", "gap", "p", "n"),
     ]
     about = "Mean gated score of open and proprietary models on the same images"
     return [table(WeightsGap, rows_of(analysis.gaps), columns, about)]
@@ -324,7 +314,7 @@ def _failures(analysis: FailuresByDomain) -> list[Block]:
         parts = {domain: failures.share for domain, failures in domains.items() if failures.share is not None}
         if parts:
             shares[name] = parts
-    columns = [name_column("domain", ""), column("n"), column("failed"), column("rate"), column("share")]
+    columns = [name_column("domain", ""), *field_columns("n", "failed", "rate", "share")]
     about = "Failed gates by domain, all models together"
     blocks: list[Block] = [table(DomainFailures, rows_of(analysis.all), columns, about)]
     if shares:
@@ -411,12 +401,9 @@ def _length(analysis: LengthAnalysis) -> list[Block]:
             points.append(Point(name, model.r, model.low, model.high))
     columns: list[TableColumn[LengthCorrelation]] = [
         name_column("model"),
-        column("n"),
-        column("words"),
-        column("r"),
+        *field_columns("n", "words", "r"),
         computed_column("95 % interval", lambda row: figures.interval(row.figures, signed=True)),
-        column("p"),
-        column("adjusted"),
+        *field_columns("p", "adjusted"),
         column("p_published", only="page"),
     ]
     blocks: list[Block] = []
@@ -471,8 +458,7 @@ def _coverage(analysis: RubricCoverage) -> list[Block]:
         values[float(share)] = {name: model.deviation for name, model in stability.models.items()}
     columns: list[TableColumn[RubricShare]] = [
         computed_column("rubrics used", lambda row: f"{row.name} %"),
-        column("deviation"),
-        column("shift"),
+        *field_columns("deviation", "shift"),
     ]
     return [
         Chart(

@@ -9,7 +9,7 @@ from dokimasia.report.conclusions import used_sentence
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import TableRow, pointer
 from dokimasia.report.sections import provenance, skipped
-from dokimasia.report.tables import column, name_column, table
+from dokimasia.report.tables import field_columns, name_column, table
 
 ITEM_COLUMNS = (
     Column("sample", numeric=False),
@@ -27,7 +27,7 @@ def section(data: ReportData) -> Section:
     for name, domain in filtered.domains.items():
         rows.append(TableRow(domain.title, domain, pointer("domains", name)))
     rows.append(TableRow("all", filtered, ""))
-    columns = [name_column("domain"), column("visual_complexity"), column("informativeness"), column("kept")]
+    columns = [name_column("domain"), *field_columns("visual_complexity", "informativeness", "kept")]
     n_given = sum(domain.given for domain in filtered.domains.values())
     note = (
         f"{filtered.n_rated:,} of {filtered.n:,} rated, {n_given:,} domains given by the data, {figures.used(filtered)}. "

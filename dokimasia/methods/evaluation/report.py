@@ -64,6 +64,7 @@ from dokimasia.report.tables import (
     column,
     computed_column,
     cost_column,
+    field_columns,
     name_column,
     origin_columns,
     part_column,
@@ -869,9 +870,7 @@ def criteria(data: ReportData) -> Section | None:
         columns: list[TableColumn[FaultsFound]] = [
             name_column("found"),
             computed_column("what it means", lambda row: FAULTS[row.name], numeric=False),
-            column("mended"),
-            column("dropped"),
-            column("left"),
+            *field_columns("mended", "dropped", "left"),
         ]
         rows: list[TableRow[FaultsFound]] = rows_of({**criteria_figures.faults}, "criteria", "faults")
         about = "What was found to be wrong with criteria, and what became of it"

@@ -10,7 +10,7 @@ from dokimasia.report.conclusions import used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import rows_of
 from dokimasia.report.sections import provenance, skipped
-from dokimasia.report.tables import column, computed_column, table
+from dokimasia.report.tables import computed_column, field_columns, table
 
 MOST_PRINTED, PREVIEW = 20, 160
 
@@ -23,10 +23,7 @@ def section(data: ReportData) -> Section:
         rows_of(graph.models, "models"),
         [
             computed_column("model", lambda row: Span(row.name or "–", "strong"), numeric=False),
-            column("n"),
-            column("made"),
-            column("scored"),
-            column("failures"),
+            *field_columns("n", "made", "scored", "failures"),
         ],
         "How the items ended",
     )

@@ -21,7 +21,7 @@ from dokimasia.report.data import Cut, Drawing, Picture, ReportData, Views
 from dokimasia.report.differences import difference
 from dokimasia.report.fields import TableRow, pointer
 from dokimasia.report.sections import provenance, skipped
-from dokimasia.report.tables import TableColumn, column, computed_column, labelled_table
+from dokimasia.report.tables import TableColumn, column, computed_column, field_columns, labelled_table
 from dokimasia.runs.reading.reporting import pictures_of, select_samples
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
@@ -50,10 +50,7 @@ def _doubted(row: TableRow[Perturbing]) -> Cell:
 
 
 COLUMNS: list[TableColumn[Perturbing]] = [
-    column("asked"),
-    column("made"),
-    column("not_applicable"),
-    column("too_short"),
+    *field_columns("asked", "made", "not_applicable", "too_short"),
     computed_column(
         "failed", _failed, meaning="in brackets: also the second reply changed nothing, or nearly everything"
     ),

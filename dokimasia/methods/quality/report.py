@@ -10,7 +10,7 @@ from dokimasia.report.conclusions import used_sentence
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import TableRow, pointer
 from dokimasia.report.sections import provenance
-from dokimasia.report.tables import TableColumn, column, computed_column, name_column, table
+from dokimasia.report.tables import TableColumn, computed_column, field_columns, name_column, table
 
 ITEM_COLUMNS = (
     Column("sample", numeric=False),
@@ -34,8 +34,7 @@ def section(data: ReportData) -> Section:
         computed_column(
             "rated", _rated, meaning="criteria with a rating, of those that were drawn; the category has so many"
         ),
-        column("accuracy"),
-        column("necessity"),
+        *field_columns("accuracy", "necessity"),
     ]
     note = (
         f"Rated by {quality.judge}, {quality.n_rated:,} of {quality.n:,} criteria of run {quality.source}, "

@@ -18,7 +18,7 @@ from dokimasia.report.conclusions import used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import Limited, Share, TableRow, pointer, rows_of
 from dokimasia.report.sections import provenance, skipped
-from dokimasia.report.tables import TableColumn, column, computed_column, name_column, table
+from dokimasia.report.tables import TableColumn, column, computed_column, field_columns, name_column, table
 
 MOST_PRINTED, PREVIEW = 10, 160
 
@@ -119,8 +119,7 @@ def _member_table(review: ReviewFigures) -> Table:
     positions = {**review.places.members, "panel": review.places.panel}
     columns: list[TableColumn[Preference]] = [
         name_column("member"),
-        column("own"),
-        column("others"),
+        *field_columns("own", "others"),
         computed_column("self-preference", _difference, meaning="with its 95 % interval"),
         computed_column("vain votes", _vain_votes, meaning="with its 95 % interval"),
         computed_column(

@@ -108,7 +108,7 @@ def _facts(run: RubricsFigures) -> list[Cell]:
 
 
 def distributions(data: ReportData) -> Section | None:
-    """Return the section on lengths of captions and numbers of rubrics (PerceptionRubrics, figures 5 and 11).
+    """Return the section on lengths of captions, numbers of rubrics and domains (PerceptionRubrics, figures 3, 5 and 11).
 
     None without a set.
     """
@@ -120,8 +120,7 @@ def distributions(data: ReportData) -> Section | None:
     if words.by_length:
         counts = {f"{start} – {int(start) + STEP - 1}": count for start, count in words.by_length.items()}
         about = f"Golden captions by length in words: mean {words.mean:.0f}, median {words.median:.0f}"
-        blocks.append(Chart(histogram({"captions": counts}, x="words"), about))
-        blocks.append(_bars("words", "captions", counts, about))
+        blocks += _counted("words", "captions", counts, about)
     distribution = run.distribution
     series = {
         "all rubrics": _filled(distribution.rubrics),
@@ -132,17 +131,15 @@ def distributions(data: ReportData) -> Section | None:
     blocks.append(Chart(chart, "Samples by number of rubrics, of each stream and in all"))
     for title, counts in series.items():
         blocks.append(_bars(title, "samples", counts, f"Samples by number of rubrics: {title}"))
-    blocks += _domains(run)
+    titles = {str(name): title for name, title in DOMAIN_TITLES.items()}
+    domains = {titles.get(name, name): count for name, count in run.domains.items()}
+    blocks += _counted("domain", "samples", domains, "Samples by domain")
     return Section("distributions", "Captions and rubrics by number", blocks, menu="Distributions")
 
 
-def _domains(run: RubricsFigures) -> Iterator[Block]:
-    """Yield how the samples are spread over domains, as a chart and a table (PerceptionRubrics, figure 3)."""
-    titles = {str(name): title for name, title in DOMAIN_TITLES.items()}
-    counts = {titles.get(name, name): count for name, count in run.domains.items()}
-    about = "Samples by domain"
-    yield Chart(histogram({"samples": counts}, x="domain"), about)
-    yield _bars("domain", "samples", counts, about)
+def _counted(title: str, subject: str, counts: Mapping[str, int], about: str) -> list[Block]:
+    """Return counts as a chart and a table."""
+    return [Chart(histogram({subject: counts}, x=title), about), _bars(title, subject, counts, about)]
 
 
 def histogram(series: Mapping[str, Mapping[str, int]], *, x: str) -> Figure:
