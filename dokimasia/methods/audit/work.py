@@ -56,9 +56,10 @@ async def _walk(
     """
     graph_items: list[dict[str, object]] = []
     for item in items:
-        graph_items.append({**item.place})
+        graph_item: dict[str, object] = {**item.place}
         if item.name in response_ids:
-            graph_items[-1]["response"] = response_ids[item.name]
+            graph_item |= {"response": response_ids[item.name]}
+        graph_items.append(graph_item)
     inputs = {"sample": value_id(sample), "rubrics": job.plan.sets[sample.id], "items": graph_items}
     name = f"audit/{sample.id}/{digest('items', [attempt, graph_items])[:8]}"
     context = job.context.at_attempt(attempt) if attempt else job.context
