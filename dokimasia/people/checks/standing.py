@@ -6,10 +6,9 @@ from pydantic import Field
 
 from dokimasia.domain.decision import Standing
 from dokimasia.domain.identity import Value
-from dokimasia.people.checks.figures import check_figures
+from dokimasia.people.checks.figures import check_figures, reason_figures
 from dokimasia.people.checks.labels import label_figures, labelled
 from dokimasia.people.checks.questions import answered_since
-from dokimasia.people.checks.reasons import reason_figures
 from dokimasia.people.checks.shape import CheckFigures, LabelFigures
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import RunStatus, get_run
