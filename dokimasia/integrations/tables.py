@@ -171,7 +171,7 @@ def _cell(cell: object) -> object:
     return "" if cell is None else cell
 
 
-class _Table(NamedTuple):
+class _ResultsTable(NamedTuple):
     """The rows of a table, the column of each field that it has, and the model that was named with the file."""
 
     path: Path
@@ -244,7 +244,7 @@ def read_table(path: Path, options: ReadOptions) -> ResultsFile:
         DataError: a column is missing, a score is no number, or a row has no item or model; with file and line.
     """
     rows = list(records(path))
-    table = _Table(path, rows, _columns(path, rows, options), options.model)
+    table = _ResultsTable(path, rows, _columns(path, rows, options), options.model)
     results: list[ItemResult] = []
     simulated: list[str] = []
     for row in rows:
@@ -270,7 +270,7 @@ def read_vlmevalkit(path: Path, options: ReadOptions) -> ResultsFile:
     if score is not None:
         defaults["score"] = score
     options = replace(options, columns=defaults | dict(options.columns))
-    table = _Table(path, rows, _columns(path, rows, options), options.model or _model_of(path, present))
+    table = _ResultsTable(path, rows, _columns(path, rows, options), options.model or _model_of(path, present))
     return table.file("vlmevalkit", "VLMEvalKit", [_judged_row(table, row) for row in rows])
 
 
@@ -300,7 +300,7 @@ def _columns(path: Path, rows: Sequence[Row], options: ReadOptions) -> dict[str,
     return columns
 
 
-def _table_row(table: _Table, row: Row) -> ItemResult:
+def _table_row(table: _ResultsTable, row: Row) -> ItemResult:
     value = table.cell(row, "score")
     if isinstance(value, str) and score_of(value) is None and value.strip().lower() not in NO_SCORES:
         raise DataError(
@@ -319,7 +319,7 @@ _KINDS: Mapping[str, ItemFailure] = {
 """Kinds of failure by their names, and by those that exports of runs have; all others are unscored."""
 
 
-def _judged_row(table: _Table, row: Row) -> ItemResult:
+def _judged_row(table: _ResultsTable, row: Row) -> ItemResult:
     answer = table.text(row, "answer")
     log = (short_text(row.fields.get("log")) or "").lower()
     if CALL_FAILED in answer.lower():

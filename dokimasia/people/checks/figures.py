@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 
+from pydantic import Field
+
 from dokimasia.algorithms.statistics.agreement import cohen_kappa
 from dokimasia.algorithms.statistics.shares import rate_interval
 from dokimasia.domain.decision import (
@@ -15,10 +17,13 @@ from dokimasia.domain.decision import (
     Decision,
     Standing,
 )
-from dokimasia.people.checks.shape import CheckFigures, DecidedAlike, ReasonFigures, ReasonShare
+from dokimasia.domain.identity import Value
+from dokimasia.people.checks.labels import label_figures, labelled
+from dokimasia.people.checks.questions import answered_since
+from dokimasia.people.checks.shape import CheckFigures, DecidedAlike, LabelFigures, ReasonFigures, ReasonShare
 from dokimasia.runs.measures import share_of_hits
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import clusters_by_sample
+from dokimasia.storage.runs import RunStatus, clusters_by_sample, get_run
 
 
 def check_figures(standings: Sequence[Standing], reasons: ReasonFigures | None = None) -> CheckFigures:
@@ -117,3 +122,32 @@ def reason_figures(home: Home, run_id: str, standings: Sequence[Standing]) -> Re
             ReasonShare(reason=reason, meaning=meaning, edited=actions["edit"], rejected=actions["reject"], share=share)
         )
     return ReasonFigures(checked=checked, changed=changed, with_reason=len(known), reasons=tuple(shares))
+
+
+class CheckedRun(Value):
+    """A run that people decide on."""
+
+    run: str
+
+
+class StandingFigures(CheckFigures, CheckedRun):
+    """Figures of a run's items, with its status."""
+
+    status: RunStatus
+    answered: bool = Field(description="whether the run goes on with answers that it has not taken up")
+    labels: LabelFigures | None = Field(default=None, description="left out where no item is a perturbation")
+
+
+def standing_figures(home: Home, run_id: str, standings: Sequence[Standing]) -> StandingFigures:
+    """Return the figures of a run's items with its status, and with label figures if there are perturbations."""
+    figures = check_figures(standings, reason_figures(home, run_id, standings))
+    labels = None
+    if "perturbation" in figures.kinds:
+        labels = label_figures(labelled(home, run_id, standings))
+    return StandingFigures(
+        **dict(figures),
+        run=run_id,
+        status=get_run(home, run_id).status,
+        answered=answered_since(home, run_id),
+        labels=labels,
+    )

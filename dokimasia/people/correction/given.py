@@ -138,7 +138,9 @@ def check_known(where: str, kinds: Iterable[str], rates: BinaryRates) -> None:
     Raises:
         DataError: naming them, and what the passport knows.
     """
-    known = {name for count in rates.by_dimension for name in (count.dimension, count.group)}
+    known: set[str] = set()
+    for count in rates.by_dimension:
+        known |= {count.dimension, count.group}
     if unknown := sorted(set(kinds) - known):
         raise DataError(
             f"{where}: the passport has measured no errors of the kind {in_words(unknown)}; it knows {in_words(sorted(known))}"
@@ -374,8 +376,10 @@ def _drawn(right: Mapping[AnnotationUnit, bool], judged: DecidedRun, *, seed: in
     labelled_units: list[AnnotationUnit] = []
     for measure in judged.measures:
         for answers in measure.models.values():
-            decided = [answer for answer in answers if answer.decision is not None]
-            open_units = [answer.unit for answer in decided if not (answer.repeat or answer.known)]
+            open_units: list[AnnotationUnit] = []
+            for answer in answers:
+                if answer.decision is not None and not answer.repeat and not answer.known:
+                    open_units.append(answer.unit)
             labelled = [unit for unit in open_units if unit in right]
             labelled_units += labelled
             for unit in open_units:
