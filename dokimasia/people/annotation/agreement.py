@@ -1,6 +1,7 @@
 """Agreement figures: people with each other, and judges with people (Creation-MMBench, appendix F)."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from types import MappingProxyType
 from typing import NamedTuple
@@ -8,7 +9,6 @@ from typing import NamedTuple
 from pydantic import Field
 
 from dokimasia.algorithms.pairwise import CLOSE, to_category
-from dokimasia.algorithms.statistics.agreement import cohen_kappa
 from dokimasia.algorithms.statistics.replacement import EPSILON
 from dokimasia.domain.annotation import AnnotationUnit
 from dokimasia.domain.identity import Value
@@ -20,6 +20,7 @@ from dokimasia.people.judgements import (
     beside_people,
     coefficients_of_people,
     compare_values,
+    kappa_of_pairs,
 )
 from dokimasia.report.fields import AgreementCoefficient, Count, CountedRate, Counts, Coverage, Interval
 from dokimasia.runs.measures import agreement_coefficient, counted_rate, mean_with_interval, rounded
@@ -372,12 +373,8 @@ def _kappa(values: Sequence[tuple[float, float]], clusters: Sequence[str], scale
     """Return Cohen's kappa of two ratings, each rounded to the nearest category."""
     categories = range(scale[0], scale[1] + 1)
     rounded_pairs = [(to_category(first, *scale), to_category(second, *scale)) for first, second in values]
-
-    def statistic(pairs: Sequence[tuple[int, int]]) -> float:
-        firsts, seconds = [first for first, _ in pairs], [second for _, second in pairs]
-        return cohen_kappa(firsts, seconds, weights="quadratic", categories=categories)
-
-    return agreement_coefficient(statistic, rounded_pairs, clusters)
+    kappa = partial(kappa_of_pairs, weights="quadratic", categories=categories)
+    return agreement_coefficient(kappa, rounded_pairs, clusters)
 
 
 def _pair(rated: Sequence[RatedUnit], first: str, second: str, scale: Ends) -> PairOfPeople:

@@ -15,6 +15,7 @@ from dokimasia.domain.decision import (
     STATES,
     Action,
     Decision,
+    Kind,
     Standing,
 )
 from dokimasia.domain.identity import Value
@@ -35,7 +36,7 @@ def check_figures(standings: Sequence[Standing], reasons: ReasonFigures | None =
     person. `reasons` are the figures from `reason_figures`.
     """
     states = Counter(standing.state for standing in standings)
-    kinds = Counter(standing.item.kind for standing in standings)
+    kinds: Counter[Kind] = Counter(standing.item.kind for standing in standings)
     actions: dict[Action, None] = dict.fromkeys(() if kinds else ACTIONS["caption"])
     for kind in kinds:
         actions |= dict.fromkeys(ACTIONS[kind])

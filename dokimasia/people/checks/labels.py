@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import combinations, permutations
 from typing import NamedTuple
 
-from dokimasia.algorithms.statistics.agreement import cohen_kappa, krippendorff_alpha
+from dokimasia.algorithms.statistics.agreement import krippendorff_alpha
 from dokimasia.domain.blindspots import ENTERING, LABELS, NEUTRAL, Label, Perturbed
 from dokimasia.domain.decision import Standing
 from dokimasia.people.checks.shape import (
@@ -18,6 +19,7 @@ from dokimasia.people.checks.shape import (
     TwoPeople,
 )
 from dokimasia.people.checks.standings import all_standings
+from dokimasia.people.judgements import kappa_of_pairs
 from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.report.fields import Share
 from dokimasia.runs.measures import agreement_coefficient, counted_rate, share_of_hits
@@ -164,15 +166,12 @@ def _pair(items: Sequence[LabelledPerturbation], first: str, second: str) -> Two
     both = [item for item in items if first in item.said and second in item.said]
     rows: list[tuple[Label, Label]] = [(item.said[first], item.said[second]) for item in both]
 
-    def kappa(some: Sequence[tuple[Label, Label]]) -> float:
-        return cohen_kappa([label for label, _ in some], [other for _, other in some], categories=LABELS)
-
     clusters = [item.cluster for item in both]
     return TwoPeople(
         people=(first, second),
         n=len(rows),
         same=counted_rate([label == other for label, other in rows], clusters),
-        kappa=Coefficient(**dict(agreement_coefficient(kappa, rows, clusters))),
+        kappa=Coefficient(**dict(agreement_coefficient(partial(kappa_of_pairs, categories=LABELS), rows, clusters))),
     )
 
 

@@ -2,7 +2,12 @@
 
 from dokimasia.people.judgements.blocks import CeilingRow, ceiling_rows, ceiling_tables
 from dokimasia.people.judgements.ceiling import BesidePeople, beside_people
-from dokimasia.people.judgements.figures import coefficients_of_people, compare_values, judgement_figures
+from dokimasia.people.judgements.figures import (
+    coefficients_of_people,
+    compare_values,
+    judgement_figures,
+    kappa_of_pairs,
+)
 from dokimasia.people.judgements.reading import FIELDS, read_judgements
 from dokimasia.people.judgements.shape import HumanCeiling, JudgementFigures, ReplacementTest, ValuesCompared
 
@@ -20,5 +25,6 @@ __all__ = [
     "coefficients_of_people",
     "compare_values",
     "judgement_figures",
+    "kappa_of_pairs",
     "read_judgements",
 ]

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from dokimasia.algorithms.statistics.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha
+from dokimasia.algorithms.statistics.agreement import Weights, cohen_kappa, fleiss_kappa, krippendorff_alpha
 from dokimasia.algorithms.statistics.replacement import EPSILON, Alignment
 from dokimasia.errors import ConfigError
 from dokimasia.people.judgements.battles import battle_ratings
@@ -42,10 +42,6 @@ class ComparedValue(NamedTuple):
 
     category: str | None
     value: float
-
-
-ComparedPair = tuple[ComparedValue, ComparedValue]
-"""A value, and the known one of the same item."""
 
 
 def judgement_figures(judgements: JudgementFile, *, epsilon: float = EPSILON) -> JudgementFigures:
@@ -246,34 +242,39 @@ def _compared(
     if scale.pairs or scale.categories:
         hits = [value.category == reference.category for value, reference in pairs]
         same = share_of_hits(hits, clusters, unknown=n_failed)
-    numbers = [value.value for value in first], [value.value for value in second]
+    values_and_known = [value.value for value in first], [known.value for known in second]
+    categories = [(value.category, known.category) for value, known in pairs]
+    steps = [(scale.step(value), scale.step(known)) for value, known in pairs]
+    numbers = [(value.value, known.value) for value, known in pairs]
     order = (-1.0, 0.0, 1.0) if scale.pairs else scale.categories or ()
-
-    def plain_kappa(some: Sequence[ComparedPair]) -> float:
-        return cohen_kappa([value.category for value, _ in some], [known.category for _, known in some])
-
-    def weighted_kappa(some: Sequence[ComparedPair]) -> float:
-        steps = [scale.step(value) for value, _ in some]
-        known_steps = [scale.step(known) for _, known in some]
-        return cohen_kappa(steps, known_steps, weights="quadratic", categories=order)
-
-    def alpha(some: Sequence[ComparedPair]) -> float:
-        if scale.pairs:
-            return krippendorff_alpha([[value.category, known.category] for value, known in some], scale="nominal")
-        return krippendorff_alpha([[value.value, known.value] for value, known in some], scale="ordinal")
-
+    weighted_kappa = partial(kappa_of_pairs, weights="quadratic", categories=order)
+    if scale.pairs:
+        alpha = agreement_coefficient(partial(krippendorff_alpha, scale="nominal"), categories, clusters)
+    else:
+        alpha = agreement_coefficient(partial(krippendorff_alpha, scale="ordinal"), numbers, clusters)
     none = AgreementCoefficient(value=None, low=None, high=None, no_value=UNEQUAL)
     return ValuesCompared(
         n=len(pairs),
         left_out={reason: count for reason, count in left_out.items() if count},
         same=same,
-        pearson=correlation_coefficient(*numbers, clusters, method="pearson"),
-        spearman=correlation_coefficient(*numbers, clusters, method="spearman"),
-        kendall=correlation_coefficient(*numbers, clusters, method="kendall"),
-        kappa=none if same is None else agreement_coefficient(plain_kappa, pairs, clusters),
-        kappa_weighted=none if same is None else agreement_coefficient(weighted_kappa, pairs, clusters),
-        alpha=agreement_coefficient(alpha, pairs, clusters),
+        pearson=correlation_coefficient(*values_and_known, clusters, method="pearson"),
+        spearman=correlation_coefficient(*values_and_known, clusters, method="spearman"),
+        kendall=correlation_coefficient(*values_and_known, clusters, method="kendall"),
+        kappa=none if same is None else agreement_coefficient(kappa_of_pairs, categories, clusters),
+        kappa_weighted=none if same is None else agreement_coefficient(weighted_kappa, steps, clusters),
+        alpha=alpha,
     )
+
+
+def kappa_of_pairs(
+    pairs: Sequence[tuple[Hashable, Hashable]],
+    *,
+    weights: Weights | None = None,
+    categories: Sequence[Hashable] | None = None,
+) -> float:
+    """Return Cohen's kappa of two ratings of each thing, as `cohen_kappa`."""
+    first, second = [rating for rating, _ in pairs], [rating for _, rating in pairs]
+    return cohen_kappa(first, second, weights=weights, categories=categories)
 
 
 def _orders(judged: Mapping[str, JudgedItem], gold: Mapping[str, ComparedValue], scale: _JudgementScale) -> BothOrders:
