@@ -12,7 +12,7 @@ from dokimasia.domain.wording import percentage
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
-    from dokimasia.people.checks.standing import StandingFigures
+    from dokimasia.people.checks.figures import StandingFigures
 
 
 @click.command()

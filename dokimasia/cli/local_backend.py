@@ -34,8 +34,8 @@ from dokimasia.storage.runs import Run, get_run, now
 if TYPE_CHECKING:
     from dokimasia.cli.remote_backend import RemoteBackend
     from dokimasia.endpoints.models import ModelListed
+    from dokimasia.people.checks.figures import StandingFigures
     from dokimasia.people.checks.filled import ImportResult
-    from dokimasia.people.checks.standing import StandingFigures
     from dokimasia.runs.lifecycle import RunResult
 
 P = TypeVar("P", bound=ListPage)
@@ -232,7 +232,7 @@ class LocalBackend:
     def standing(self, run: str) -> "StandingFigures":
         """Return the states of the items that people decide in a run, and their agreement."""
         from dokimasia.people.checks import open_for_people
-        from dokimasia.people.checks.standing import standing_figures
+        from dokimasia.people.checks.figures import standing_figures
 
         standings = open_for_people(self.settings, run)
         with Home.open(self.settings.home, write=False) as home:

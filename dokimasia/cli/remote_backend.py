@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from dokimasia.cli.running import ProgressLine
     from dokimasia.endpoints.models import ModelListed
     from dokimasia.operations.runs import RunShown
+    from dokimasia.people.checks.figures import StandingFigures
     from dokimasia.people.checks.filled import ImportResult
-    from dokimasia.people.checks.standing import StandingFigures
 
 P = TypeVar("P", bound=ListPage)
 E = TypeVar("E")

@@ -1,7 +1,7 @@
 """Existing answers, to be judged without asking the candidate: exports of runs, and VLMEvalKit's predictions."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -24,8 +24,7 @@ from dokimasia.datasets.lines import (
     text_field,
 )
 from dokimasia.datasets.parquet import read_columns
-from dokimasia.datasets.tables import read_cells, read_csv, repeated_column, workbook_rows, wrong_width
-from dokimasia.domain.identity import JsonObject
+from dokimasia.datasets.tables import headed_rows, header_fault, read_cells, read_csv, rows_of_columns, workbook_rows
 from dokimasia.errors import DataError, NotFound
 
 FIELDS = ("id", "model", "response", "repeat", "arm", "outcome", "simulated")
@@ -234,11 +233,18 @@ def _model_of(path: Path, data: str) -> str:
 
 
 def _workbook(path: Path) -> Iterator[Row | Problem]:
-    return _rows(path, workbook_rows(path, formulas=True), unit="row")
+    for row in headed_rows(path, workbook_rows(path, formulas=True), "row", _plain, fault=_header_fault):
+        if isinstance(row, Row) and len(str(row.fields.get("prediction") or "")) >= CUT_OFF:
+            wrong = (
+                f"the prediction has {CUT_OFF:,} characters, where a workbook cuts texts off; take the TSV or the JSON"
+            )
+            yield problem_at(path, row.line, wrong, "field", unit=row.unit)
+        else:
+            yield row
 
 
 def _table(path: Path) -> Iterator[Row | Problem]:
-    return _rows(path, read_cells(path), unit="line")
+    return headed_rows(path, read_cells(path), "line", _plain, fault=_header_fault, delimiter="tab")
 
 
 def _json(path: Path) -> Iterator[Row | Problem]:
@@ -253,7 +259,7 @@ def _json(path: Path) -> Iterator[Row | Problem]:
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path} cannot be read as JSON: {error}") from error
     if isinstance(value, dict):
-        value = _by_column(path, value)
+        value = rows_of_columns(path, value)
     if not isinstance(value, list):
         raise DataError(f"{path}: unrecognised JSON: neither a list of objects nor an object of columns")
     for number, entry in enumerate(value, start=1):
@@ -263,51 +269,8 @@ def _json(path: Path) -> Iterator[Row | Problem]:
             yield problem_at(path, number, "not a JSON object", "syntax", unit="entry")
 
 
-def _by_column(path: Path, columns: JsonObject) -> list[JsonObject]:
-    """Return rows from columns, each of which is a list, or an object by row."""
-    rows: dict[str, JsonObject] = {}
-    for name, column in columns.items():
-        if isinstance(column, list):
-            column = dict(enumerate(column))
-        if not isinstance(column, dict):
-            raise DataError(
-                f"{path}: unrecognised JSON: neither a list of objects nor an object of columns (see {name!r})"
-            )
-        for row, value in column.items():
-            rows.setdefault(str(row), {})[name] = value
-    return list(rows.values())
-
-
-def _rows(
-    path: Path, records: Iterable[tuple[int, Sequence[object]] | Problem], *, unit: str
-) -> Iterator[Row | Problem]:
-    """Yield the rows of a table whose first row names the columns."""
-    header: list[str] | None = None
-    for record in records:
-        if isinstance(record, Problem):
-            yield record
-            continue
-        number, cells = record
-        if all(cell is None or cell == "" for cell in cells):
-            continue
-        if header is None:
-            header = ["" if cell is None else str(cell).strip() for cell in cells]
-            if wrong := _header_fault(header):
-                yield problem_at(path, number, wrong, "columns", unit=unit)
-                return
-        elif unit == "line" and len(cells) != len(header):
-            yield wrong_width(path, number, cells, header, "tab")
-        else:
-            values = {name: _plain(cell) for name, cell in zip(header, cells, strict=False) if name}
-            if unit == "row" and len(str(values.get("prediction") or "")) >= CUT_OFF:
-                wrong = f"the prediction has {CUT_OFF:,} characters, where a workbook cuts texts off; take the TSV or the JSON"
-                yield problem_at(path, number, wrong, "field", unit=unit)
-            else:
-                yield Row(number, values, unit=unit)
-
-
 def _header_fault(header: Sequence[str]) -> str | None:
-    if wrong := repeated_column([name for name in header if name]):
+    if wrong := header_fault(header):
         return wrong
     missing = "index" if id_column(header, "index", "id") is None else "prediction"
     if missing == "index" or not {"prediction", "response"} & {*header}:

@@ -6,12 +6,13 @@ import io
 import re
 import warnings
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
 
 from dokimasia.datasets.lines import MAX_LINE_BYTES, Problem, Row, not_utf8, problem_at, raw_lines, read_rows
+from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import ConfigError, DataError, NotFound
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
@@ -186,6 +187,69 @@ def repeated_column(header: Sequence[str], inside: str = "header") -> str | None
     """Return the problem of a header with a duplicate column; None if there is none."""
     repeated = sorted({name for name in header if header.count(name) > 1})
     return f"the column {repeated[0]!r} stands twice in the {inside}" if repeated else None
+
+
+def header_fault(header: Sequence[str]) -> str | None:
+    """Return the problem of a header in which columns may be without a name; None if there is none."""
+    return repeated_column([name for name in header if name])
+
+
+def headed_rows(
+    path: Path,
+    records: Iterable[tuple[int, Sequence[object]] | Problem],
+    unit: str,
+    cell: Callable[[object], object],
+    *,
+    fault: Callable[[Sequence[str]], str | None] = header_fault,
+    delimiter: str = "delimiter",
+) -> Iterator[Row | Problem]:
+    """Yield the rows of a table whose first row names the columns; rows without a value are left out.
+
+    Args:
+        path: the file.
+        records: number and cells of each row, from `read_cells` or `workbook_rows`.
+        unit: `row` of a workbook, or `line`, of which each has as many cells as the header.
+        cell: returns the value of a cell.
+        fault: returns the problem of a header, which ends the reading.
+        delimiter: the name of the delimiter, for messages.
+    """
+    header: list[str] = []
+    for record in records:
+        if isinstance(record, Problem):
+            yield record
+            continue
+        number, cells = record
+        if all(value is None or not str(value).strip() for value in cells):
+            continue
+        if not header:
+            header = ["" if value is None else str(value).strip() for value in cells]
+            if wrong := fault(header):
+                yield problem_at(path, number, wrong, "columns", unit=unit)
+                return
+        elif unit == "line" and len(cells) != len(header):
+            yield wrong_width(path, number, cells, header, delimiter)
+        else:
+            values = {name: cell(value) for name, value in zip(header, cells, strict=False) if name}
+            yield Row(number, values, unit)
+
+
+def rows_of_columns(path: Path, columns: JsonObject) -> list[JsonObject]:
+    """Return rows from columns, each of which is a list, or an object by row.
+
+    Raises:
+        DataError: a column is neither.
+    """
+    rows: dict[str, JsonObject] = {}
+    for name, column in columns.items():
+        if isinstance(column, list):
+            column = dict(enumerate(column))
+        if not isinstance(column, dict):
+            raise DataError(
+                f"{path}: unrecognised JSON: neither a list of objects nor an object of columns (see {name!r})"
+            )
+        for row, value in column.items():
+            rows.setdefault(str(row), {})[name] = value
+    return list(rows.values())
 
 
 def wrong_width(path: Path, number: int, cells: Sequence[object], header: Sequence[str], delimiter: str) -> Problem:

@@ -2,8 +2,8 @@
 
 import hashlib
 import operator
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import Field
 
@@ -84,11 +84,21 @@ class PassportDates(Value):
     last: str = Field(pattern=r"^\d{4}-\d\d-\d\d$")
 
 
-class Judgements(Value):
-    """Items of one task under one evaluator, and how many of them have a judgement."""
+class EvaluatorRates(Value):
+    """What was measured of one task under one evaluator."""
 
     task: Task
     evaluator: Evaluator
+
+    @property
+    def way(self) -> tuple[Task, Evaluator]:
+        """The task and the evaluator."""
+        return self.task, self.evaluator
+
+
+class Judgements(EvaluatorRates):
+    """Items of one task under one evaluator, and how many of them have a judgement."""
+
     n: Count = Field(description="items that were put to the judge")
     n_scored: Count = Field(description="of them, those with a judgement; the rates are over these")
     images: Count = Field(description="clusters of the scored items")
@@ -184,11 +194,9 @@ class LabelCeiling(Judgements):
     warning: str = Field(description="why the verdict says little; empty where nothing does")
 
 
-class ReplyRates(Value):
+class ReplyRates(EvaluatorRates):
     """What came of asking: failures by kind, and what a judgement costs in US dollars."""
 
-    task: Task
-    evaluator: Evaluator
     n: Count = Field(description="judgements asked for, all cases together, those of gold answers among them")
     unparsable: MeasuredShare
     refused: MeasuredShare
@@ -210,11 +218,9 @@ class BinaryCount(MeasuredShare):
     images: Count = Field(description="clusters of the n decisions")
 
 
-class BinaryRates(Value):
+class BinaryRates(EvaluatorRates):
     """Sensitivity and specificity of the decision whether an answer is right, under one evaluator that decides it."""
 
-    task: Task
-    evaluator: Evaluator
     sensitivity: BinaryCount = Field(
         description="answers with an error that were called wrong, all dimensions together"
     )
@@ -257,6 +263,9 @@ class Recommendation(Value):
     considered: tuple[HalfRates, ...] = Field(description="what it was chosen from, on the half that chooses")
     estimated: HalfRates | None = Field(description="the rates of the chosen one, on the other half")
     reason: str = Field(description="empty where an evaluator is recommended")
+
+
+R = TypeVar("R", bound=EvaluatorRates)
 
 
 class Passport(Value):
@@ -309,7 +318,7 @@ class Passport(Value):
     @property
     def evaluators(self) -> tuple[tuple[Task, Evaluator], ...]:
         """The tasks and evaluators with measurements, in the order of the rates."""
-        return tuple(dict.fromkeys((reply.task, reply.evaluator) for reply in self.replies))
+        return tuple(dict.fromkeys(reply.way for reply in self.replies))
 
     def rates(self, task: Task, evaluator: Evaluator, *, level: Level = "all", name: str = "") -> ErrorRates | None:
         """Return the error rates of a kind of error under an evaluator; None where nothing was measured."""
@@ -325,7 +334,12 @@ class Passport(Value):
 
     def decisions(self, task: Task, evaluator: Evaluator) -> BinaryRates | None:
         """Return sensitivity and specificity under an evaluator; None where nothing was measured."""
-        return next((rates for rates in self.binary if (rates.task, rates.evaluator) == (task, evaluator)), None)
+        return rates_of((task, evaluator), self.binary)
+
+
+def rates_of(way: tuple[Task, Evaluator], several: Iterable[R]) -> R | None:
+    """Return the rates of a task under an evaluator; None where nothing was measured."""
+    return next((rates for rates in several if rates.way == way), None)
 
 
 def hash_of(body: Mapping[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """The format of a file of results, known by its content, and its reader."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TypeGuard
 from zipfile import BadZipFile, ZipFile
@@ -87,7 +87,7 @@ def recognised(path: Path) -> Format:
     if start == b"PK\x03\x04":
         return _of_archive(path)
     if suffix in (".csv", ".tsv", ".txt"):
-        return _of_columns(next((list(row.fields) for row in records(path)), []))
+        return _of_table(path)
     first = _first_line(path)
     if suffix != ".json" and (first is not None or suffix in (".jsonl", ".ndjson")):
         return _of_fields(first or {})
@@ -109,10 +109,17 @@ def _of_archive(path: Path) -> Format:
         raise DataError(f"{path} is an archive, and neither an Inspect log nor a workbook")
     if path.suffix.lower() not in WORKBOOKS:
         raise DataError(f"{path} is a workbook; name it .xlsx")
-    return _of_columns(next((list(row.fields) for row in records(path)), []))
+    return _of_table(path)
 
 
-def _of_columns(columns: Sequence[str]) -> Format:
+def _of_table(path: Path) -> Format:
+    """Return the format of a table by the columns of its first row."""
+    for row in records(path):
+        return _of_columns(row.fields)
+    return "table"
+
+
+def _of_columns(columns: Iterable[str]) -> Format:
     return "vlmevalkit" if {"index", "prediction"} <= set(columns) else "table"
 
 
@@ -127,7 +134,7 @@ def _of_fields(fields: Mapping[str, object]) -> Format:
         return "lmms-eval"
     if (isinstance(results, dict) and "results" in results) or {"testIdx", "promptIdx"} <= fields.keys():
         return "promptfoo"
-    return _of_columns(list(fields))
+    return _of_columns(fields)
 
 
 def _first_line(path: Path) -> dict[str, object] | None:

@@ -4,7 +4,6 @@ import importlib
 import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 from zipfile import BadZipFile, ZipFile, ZipInfo
@@ -85,8 +84,11 @@ def read_inspect(path: Path, options: ReadOptions) -> ResultsFile:
         ConfigError: the archive is packed in a way that this Python does not read.
     """
     if _is_archive(path):
-        with _opened(path) as archive:
-            return _results(path, archive.log(), options)
+        try:
+            with ZipFile(path) as packed:
+                return _results(path, _Archive(path, packed).log(), options)
+        except (BadZipFile, ZlibError, OSError, EOFError) as error:
+            raise DataError(f"{path} is no archive that can be read ({error}); was it cut off?") from None
     document = read_object(path)
     samples = document.get("samples")
     if not isinstance(samples, list) or not samples:
@@ -104,15 +106,6 @@ def _is_archive(path: Path) -> bool:
         raise DataError(f"{path} cannot be read: {error.strerror or error}") from None
 
 
-@contextmanager
-def _opened(path: Path) -> "Iterator[_Archive]":
-    try:
-        with ZipFile(path) as packed:
-            yield _Archive(path, packed)
-    except (BadZipFile, ZlibError, OSError, EOFError) as error:
-        raise DataError(f"{path} is no archive that can be read ({error}); was it cut off?") from None
-
-
 class _Archive:
     """The files of an `.eval` archive, of which only so many bytes are unpacked."""
 
@@ -123,10 +116,7 @@ class _Archive:
 
     def log(self) -> _Log:
         """Return the header and the summaries; a log that was not finished has them in its journal."""
-        header_name = HEADER
-        if HEADER not in self._names:
-            header_name = START
-        header = self._read(header_name)
+        header = self._read(HEADER if HEADER in self._names else START)
         if SUMMARIES in self._names:
             summaries = self._list(SUMMARIES)
         else:
@@ -228,11 +218,9 @@ def _scorer(path: Path, log: _Log, wanted: str | None) -> tuple[str, str, tuple[
                 scorers[name] = value
     names = list(scorers)
     headline = short_text(fields_of(fields_of(log.header.get("results")).get("headline")).get("scorer"))
-    name, key = wanted, ""
-    if not name and headline in names:
-        name = headline
+    name, key = wanted or "", ""
     if not name:
-        name = next(iter(names), "")
+        name = headline if headline in names else next(iter(names), "")
     if name not in names:
         name, _, key = name.partition("/")
     if names and name not in names:
@@ -266,7 +254,9 @@ def _row(path: Path, summary: JsonObject, log: _Log, model: str, scorer: str, ke
     if key and isinstance(value, dict):
         value = value.get(key)
     recorded = 0.0 if value == NO_ANSWER else score_of(value)
-    reason = short_text(score.get("reason")) or _older_reason(score) or ""
+    reason = (
+        short_text(score.get("reason")) or short_text(fields_of(score.get("metadata")).get("unscored_reason")) or ""
+    )
     metadata = fields_of(summary.get("metadata"))
     images = images_of(metadata)
     error = _error(summary)
@@ -329,10 +319,6 @@ def _kind_in_words(reason: str) -> ItemFailure | None:
     return "unscored"
 
 
-def _older_reason(score: JsonObject) -> str | None:
-    return short_text(fields_of(score.get("metadata")).get("unscored_reason"))
-
-
 def _error(sample: JsonObject) -> str:
     error = sample.get("error")
     if isinstance(error, dict):
@@ -373,9 +359,8 @@ def _shows_media(sample: JsonObject) -> bool:
 
 
 def _images(sample: JsonObject) -> list[str]:
-    return [
-        name
-        for piece in _pieces(sample.get("input"))
-        if piece.get("type") == "image"
-        for name in image_names(piece.get("image"))
-    ]
+    names: list[str] = []
+    for piece in _pieces(sample.get("input")):
+        if piece.get("type") == "image":
+            names += image_names(piece.get("image"))
+    return names

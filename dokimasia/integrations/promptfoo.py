@@ -75,19 +75,18 @@ def _entries(path: Path) -> tuple[str | None, list[JsonObject], str]:
 
 
 def _models(path: Path, entries: Sequence[JsonObject], name: str | None) -> list[str]:
-    providers = [_provider(entry) for entry in entries]
     prompts: dict[str, list[object]] = {}
-    for provider, entry in zip(providers, entries, strict=True):
-        asked = prompts.setdefault(provider, [])
+    for entry in entries:
+        asked = prompts.setdefault(_provider(entry), [])
         if entry.get("promptIdx") not in asked:
             asked.append(entry.get("promptIdx"))
     models: list[str] = []
-    for provider, entry in zip(providers, entries, strict=True):
-        asked = prompts[provider]
+    for entry in entries:
+        model = _provider(entry)
+        asked = prompts[model]
         if len(asked) > 1:
-            models.append(f"{provider}, prompt {asked.index(entry.get('promptIdx')) + 1}")
-        else:
-            models.append(provider)
+            model = f"{model}, prompt {asked.index(entry.get('promptIdx')) + 1}"
+        models.append(model)
     if name is None:
         return models
     if len(set(models)) > 1:

@@ -1,19 +1,22 @@
 """Results in a table (CSV, TSV, Excel, JSON lines or JSON), with any names of columns, and VLMEvalKit's files."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from dokimasia.datasets.columns import as_list
 from dokimasia.datasets.lines import Problem, Row, location
 from dokimasia.datasets.mapping import parse_mapping
 from dokimasia.datasets.responses import name_and_file, named_file
-from dokimasia.datasets.tables import csv_delimiter, read_cells, repeated_column, unguarded, workbook_rows
+from dokimasia.datasets.tables import csv_delimiter, headed_rows, read_cells, rows_of_columns, unguarded, workbook_rows
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.integrations.results import (
     CATEGORY_NAMES,
     FAILURES,
     IMAGE_NAMES,
+    Format,
     ItemFailure,
     ItemResult,
     ReadOptions,
@@ -55,6 +58,9 @@ GUESSED = ("failed in prefetch", "thus randomly generate one", "opt='z'", 'opt="
 """What VLMEvalKit's judge logs where it read no option from an answer: the hit beside it is a guess, or no hit at all."""
 
 JUDGE_FAILED = ("retries failed", CALL_FAILED)
+
+NO_SCORES = ("", "nan", "none", "null", "n/a")
+"""Texts, in lower case, that stand where there is no score."""
 
 
 ColumnNames = Mapping[str | Path, str | Mapping[str, str]]
@@ -133,58 +139,102 @@ def records(path: Path) -> Iterator[Row]:
         DataError: it is no table, or a row cannot be read; with file and line or row.
     """
     suffix = path.suffix.lower()
+    rows: Iterable[Row | Problem]
     if suffix in WORKBOOKS:
-        yield from _with_header(path, workbook_rows(path, formulas=True), "row")
+        rows = headed_rows(path, workbook_rows(path, formulas=True), "row", _cell)
     elif suffix in (".csv", ".tsv", ".txt"):
         delimiter = "\t" if suffix == ".tsv" else csv_delimiter(path)
-        yield from _with_header(path, read_cells(path, delimiter=delimiter), "line")
+        rows = headed_rows(path, read_cells(path, delimiter=delimiter), "line", _cell)
     elif suffix == ".json":
-        yield from _entries(path)
+        rows = _entries(path)
     else:
-        yield from json_lines(path)
+        rows = json_lines(path)
+    for row in rows:
+        if isinstance(row, Problem):
+            raise DataError(row.message)
+        yield row
 
 
 def _entries(path: Path) -> Iterator[Row]:
     value = read_document(path)
     if isinstance(value, dict):
-        rows: dict[str, dict[str, object]] = {}
-        for name, column in value.items():
-            cells = dict(enumerate(column)) if isinstance(column, list) else as_object(column, f"{path}, {name!r}")
-            for row, cell in cells.items():
-                rows.setdefault(str(row), {})[name] = cell
-        value = list(rows.values())
+        value = rows_of_columns(path, value)
     if not isinstance(value, list):
         raise DataError(f"{path}: neither a list of objects nor an object of columns")
     for number, entry in enumerate(value, start=1):
         yield Row(number, as_object(entry, location(path, number, "entry")), "entry")
 
 
-def _with_header(
-    path: Path, lines: Iterator[tuple[int, Sequence[object]]] | Iterator[tuple[int, list[str]] | Problem], unit: str
-) -> Iterator[Row]:
-    header: list[str] | None = None
-    for line in lines:
-        if isinstance(line, Problem):
-            raise DataError(line.message)
-        number, cells = line
-        if all(cell is None or cell == "" for cell in cells):
-            continue
-        if header is None:
-            header = ["" if cell is None else str(cell).strip() for cell in cells]
-            if wrong := repeated_column([name for name in header if name]):
-                raise DataError(f"{location(path, number, unit)}: {wrong}")
-        elif len(cells) > len(header) or (unit == "line" and len(cells) < len(header)):
-            raise DataError(
-                f"{location(path, number, unit)}: {len(cells)} cells where the header has {len(header)} columns"
-            )
-        else:
-            yield Row(number, {name: _cell(cell) for name, cell in zip(header, cells, strict=False) if name}, unit)
-
-
 def _cell(cell: object) -> object:
     if isinstance(cell, str):
         return unguarded(cell)
     return "" if cell is None else cell
+
+
+class _ResultsTable(NamedTuple):
+    """The rows of a table, the column of each field that it has, and the model that was named with the file."""
+
+    path: Path
+    rows: Sequence[Row]
+    columns: Mapping[str, str]
+    model: str | None
+
+    def where(self, row: Row) -> str:
+        return location(self.path, row.line, row.unit)
+
+    def cell(self, row: Row, field: str) -> object:
+        return row.fields.get(self.columns.get(field, ""))
+
+    def text(self, row: Row, field: str) -> str:
+        return short_text(self.cell(row, field)) or ""
+
+    def result(self, row: Row, failure: ItemFailure | None = None, reason: str = "") -> ItemResult:
+        """Return the result of a row."""
+        item = self.text(row, "item").strip()
+        if not item:
+            raise DataError(f"{self.where(row)}: the column {self.columns['item']!r}, which names the item, is empty")
+        answer, image = short_text(self.cell(row, "answer")), self.cell(row, "image")
+        return result_of(
+            item,
+            self.model_of(row),
+            recorded=score_of(self.cell(row, "score")),
+            counted=score_of(self.cell(row, "recorded")),
+            answer="" if answer is None and "answer" in self.columns else answer,
+            failure=failure,
+            reason=reason,
+            repeat=int(score_of(self.cell(row, "repeat")) or 0),
+            category=self.text(row, "category") or None,
+            images=image_names(as_list(image) if isinstance(image, str) else image),
+            content=content_of(row.fields.get("question")),
+            line=row.line,
+        )
+
+    def model_of(self, row: Row) -> str:
+        """Return the model of a row: the column's, or else the one that was named with the file, or the file's name."""
+        model = self.text(row, "model").strip()
+        if "model" in self.columns and not model:
+            raise DataError(f"{self.where(row)}: the column {self.columns['model']!r}, which names the model, is empty")
+        if model and self.model and model != self.model:
+            raise DataError(
+                f"{self.where(row)}: it is a result of {model}, and not of {self.model}; leave the name out"
+            )
+        return model or self.model or self.path.stem
+
+    def file(
+        self, format: Format, harness: str, results: Sequence[ItemResult], *, simulated: Iterable[str] = ()
+    ) -> ResultsFile:
+        """Return the table as a file of results."""
+        unit = self.rows[0].unit if self.rows else "line"
+        return ResultsFile(
+            self.path,
+            format,
+            harness,
+            None,
+            self.columns.get("score", ""),
+            checked_rows(self.path, results, unit=unit),
+            simulated=tuple(dict.fromkeys(simulated)),
+            columns=tuple(_present(self.rows)),
+        )
 
 
 def read_table(path: Path, options: ReadOptions) -> ResultsFile:
@@ -194,8 +244,15 @@ def read_table(path: Path, options: ReadOptions) -> ResultsFile:
         DataError: a column is missing, a score is no number, or a row has no item or model; with file and line.
     """
     rows = list(records(path))
-    columns = _columns(path, rows, options)
-    return _file(path, rows, columns, options, [_table_row(path, row, columns, options) for row in rows], "table")
+    table = _ResultsTable(path, rows, _columns(path, rows, options), options.model)
+    results: list[ItemResult] = []
+    simulated: list[str] = []
+    for row in rows:
+        result = _table_row(table, row)
+        results.append(result)
+        if str(row.fields.get("simulated", "")).lower() in ("true", "1"):
+            simulated.append(result.model)
+    return table.file("table", "table", results, simulated=simulated)
 
 
 def read_vlmevalkit(path: Path, options: ReadOptions) -> ResultsFile:
@@ -212,30 +269,9 @@ def read_vlmevalkit(path: Path, options: ReadOptions) -> ResultsFile:
     score = options.scorer or next((name for name in JUDGED if name in present), None)
     if score is not None:
         defaults["score"] = score
-    options = ReadOptions(options.model or _model_of(path, present), options.scorer, defaults | dict(options.columns))
-    columns = _columns(path, rows, options)
-    return _file(path, rows, columns, options, [_judged_row(path, row, columns, options) for row in rows], "vlmevalkit")
-
-
-def _file(
-    path: Path,
-    rows: Sequence[Row],
-    columns: Mapping[str, str],
-    options: ReadOptions,
-    results: Sequence[ItemResult],
-    format: str,
-) -> ResultsFile:
-    unit = rows[0].unit if rows else "line"
-    checked = checked_rows(path, results, unit=unit)
-    scorer, present = columns.get("score", ""), tuple(_present(rows))
-    if format == "vlmevalkit":
-        return ResultsFile(path, "vlmevalkit", "VLMEvalKit", None, scorer, checked, columns=present)
-    marked = dict.fromkeys(
-        result.model
-        for row, result in zip(rows, results, strict=True)
-        if str(row.fields.get("simulated", "")).lower() in ("true", "1")
-    )
-    return ResultsFile(path, "table", "table", None, scorer, checked, simulated=tuple(marked), columns=present)
+    options = replace(options, columns=defaults | dict(options.columns))
+    table = _ResultsTable(path, rows, _columns(path, rows, options), options.model or _model_of(path, present))
+    return table.file("vlmevalkit", "VLMEvalKit", [_judged_row(table, row) for row in rows])
 
 
 def _present(rows: Sequence[Row]) -> list[str]:
@@ -245,34 +281,34 @@ def _present(rows: Sequence[Row]) -> list[str]:
 def _columns(path: Path, rows: Sequence[Row], options: ReadOptions) -> dict[str, str]:
     """Return the table's column of each field."""
     present = _present(rows)
+    listed = ", ".join(present[:20])
     columns = dict(options.columns)
     if options.scorer is not None:
         columns.setdefault("score", options.scorer)
     if missing := [name for name in columns.values() if rows and name not in present]:
-        raise DataError(f"{path} has no column {missing[0]!r}; it has {', '.join(present[:20])}")
-    taken = set(columns.values())
+        raise DataError(f"{path} has no column {missing[0]!r}; it has {listed}")
+    free = set(present) - set(columns.values())
     for name, candidates in COLUMN_NAMES.items():
-        column = next((candidate for candidate in candidates if candidate in present and candidate not in taken), None)
-        if name not in columns and column is not None:
-            columns[name] = column
+        column = next((candidate for candidate in candidates if candidate in free), None)
+        if column is not None:
+            columns.setdefault(name, column)
     if rows and "item" not in columns:
         column = "question" if "question" in present else "COLUMN"
         raise DataError(
-            f"{path} has no column that names the item; name it, such as --map item={column}. It has {', '.join(present[:20])}"
+            f"{path} has no column that names the item; name it, such as --map item={column}. It has {listed}"
         )
     return columns
 
 
-def _table_row(path: Path, row: Row, columns: Mapping[str, str], options: ReadOptions) -> ItemResult:
-    where = location(path, row.line, row.unit)
-    value, recorded = _field(row, columns, "score"), _score(row, columns)
-    if recorded is None and isinstance(value, str) and value.strip().lower() not in ("", "nan", "none", "null", "n/a"):
+def _table_row(table: _ResultsTable, row: Row) -> ItemResult:
+    value = table.cell(row, "score")
+    if isinstance(value, str) and score_of(value) is None and value.strip().lower() not in NO_SCORES:
         raise DataError(
-            f"{where}: the score {value[:40]!r} is no number; choose another column with --map score=COLUMN"
+            f"{table.where(row)}: the score {value[:40]!r} is no number; choose another column with --map score=COLUMN"
         )
-    failure = short_text(_field(row, columns, "failure"))
+    failure = table.text(row, "failure")
     kind = _KINDS.get(failure, "unscored") if failure else None
-    return _result(path, row, columns, options, failure=kind, reason=short_text(_field(row, columns, "reason")) or "")
+    return table.result(row, kind, table.text(row, "reason"))
 
 
 _KINDS: Mapping[str, ItemFailure] = {
@@ -283,66 +319,16 @@ _KINDS: Mapping[str, ItemFailure] = {
 """Kinds of failure by their names, and by those that exports of runs have; all others are unscored."""
 
 
-def _judged_row(path: Path, row: Row, columns: Mapping[str, str], options: ReadOptions) -> ItemResult:
-    answer = short_text(_field(row, columns, "answer")) or ""
+def _judged_row(table: _ResultsTable, row: Row) -> ItemResult:
+    answer = table.text(row, "answer")
     log = (short_text(row.fields.get("log")) or "").lower()
     if CALL_FAILED in answer.lower():
-        return _result(path, row, columns, options, failure="api_error", reason=answer)
+        return table.result(row, "api_error", answer)
     if str(row.fields.get("opt", "")).strip() == "Z" or any(text in log for text in GUESSED):
-        return _result(path, row, columns, options, failure="unparsed", reason=log or "opt='Z'")
+        return table.result(row, "unparsed", log or "opt='Z'")
     if any(text in log for text in JUDGE_FAILED):
-        return _result(path, row, columns, options, failure="unscored", reason=log)
-    return _result(path, row, columns, options)
-
-
-def _result(
-    path: Path,
-    row: Row,
-    columns: Mapping[str, str],
-    options: ReadOptions,
-    *,
-    failure: ItemFailure | None = None,
-    reason: str = "",
-) -> ItemResult:
-    where = location(path, row.line, row.unit)
-    item = short_text(_field(row, columns, "item"))
-    if not item or not item.strip():
-        raise DataError(f"{where}: the column {columns['item']!r}, which names the item, is empty")
-    repeat = score_of(_field(row, columns, "repeat")) or 0
-    answer, image = short_text(_field(row, columns, "answer")), _field(row, columns, "image")
-    return result_of(
-        item.strip(),
-        _row_model(path, row, columns, options),
-        recorded=_score(row, columns),
-        counted=score_of(_field(row, columns, "recorded")),
-        answer="" if answer is None and "answer" in columns else answer,
-        failure=failure,
-        reason=reason,
-        repeat=int(repeat),
-        category=short_text(_field(row, columns, "category")) or None,
-        images=image_names(as_list(image) if isinstance(image, str) else image),
-        content=content_of(row.fields.get("question")),
-        line=row.line,
-    )
-
-
-def _row_model(path: Path, row: Row, columns: Mapping[str, str], options: ReadOptions) -> str:
-    """Return the model of a row: the column's, or else the one that was named with the file, or the file's name."""
-    where = location(path, row.line, row.unit)
-    model = (short_text(_field(row, columns, "model")) or "").strip()
-    if "model" in columns and not model:
-        raise DataError(f"{where}: the column {columns['model']!r}, which names the model, is empty")
-    if model and options.model and model != options.model and "model" in columns:
-        raise DataError(f"{where}: it is a result of {model}, and not of {options.model}; leave the name out")
-    return model or options.model or path.stem
-
-
-def _field(row: Row, columns: Mapping[str, str], name: str) -> object:
-    return row.fields.get(columns.get(name, ""))
-
-
-def _score(row: Row, columns: Mapping[str, str]) -> float | None:
-    return score_of(_field(row, columns, "score"))
+        return table.result(row, "unscored", log)
+    return table.result(row)
 
 
 def _model_of(path: Path, present: Sequence[str]) -> str | None:

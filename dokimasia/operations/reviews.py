@@ -39,9 +39,9 @@ from dokimasia.people.checks import (
     shown_item,
     take_back,
 )
+from dokimasia.people.checks.figures import StandingFigures, standing_figures
 from dokimasia.people.checks.files import check_files
 from dokimasia.people.checks.filled import SheetLine, take_in_lines
-from dokimasia.people.checks.standing import StandingFigures, standing_figures
 from dokimasia.runs.catalogue import method_of
 from dokimasia.storage.decisions import clear_draft, draft_file
 from dokimasia.storage.people.questions import get_question, withdrawn_items

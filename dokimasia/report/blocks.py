@@ -1,6 +1,6 @@
 """The blocks of a section: a few kinds, each drawn as HTML, as Markdown and on a terminal."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -166,6 +166,14 @@ class Section:
 def spans(cell: Cell) -> tuple[str | Span, ...]:
     """Return the pieces of a cell."""
     return cell if isinstance(cell, tuple) else (cell,)
+
+
+def with_texts(cell: Cell, write: Callable[[str], str]) -> Cell:
+    """Return a cell whose texts are rewritten."""
+    pieces: list[str | Span] = []
+    for piece in spans(cell):
+        pieces.append(write(piece) if isinstance(piece, str) else replace(piece, text=write(piece.text)))
+    return tuple(pieces)
 
 
 def plain(cell: Cell) -> str:

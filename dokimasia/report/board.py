@@ -17,6 +17,9 @@ from dokimasia.report.fields import Count, Coverage, Interval
 
 Measure = Literal["accuracy", "score"]
 
+MEASURED: dict[Measure, str] = {"accuracy": "strict accuracy", "score": "mean score"}
+"""The measures in words."""
+
 RESAMPLED = (
     "Intervals are at 95 %; that of a mean over data sets is made of theirs. Ranks are those that sign-flip tests of all pairs "
     "of models leave open, over the samples that both have, clustered by samples that share an image: with 95 % confidence "
@@ -103,7 +106,7 @@ class Board(Value):
     @property
     def measured(self) -> str:
         """The measure in words."""
-        return "strict accuracy" if self.measure == "accuracy" else "mean score"
+        return MEASURED[self.measure]
 
 
 def board_blocks(board: Board) -> Iterator[Block]:
@@ -117,7 +120,7 @@ def board_blocks(board: Board) -> Iterator[Block]:
         yield Paragraph(text, "warning")
     yield _table(board)
     if board.others:
-        rows = [_other_row(board, index) for index in range(len(board.others))]
+        rows = [_other_row(board, index, other) for index, other in enumerate(board.others)]
         heads = [Column(title, numeric=False) for title in ("model", "data", "run", "date")]
         yield Table(
             [*heads, Column(board.measured), Column("samples")], rows, "Other runs of the same data", sortable=True
@@ -129,8 +132,7 @@ def board_blocks(board: Board) -> Iterator[Block]:
     yield Paragraph(f"{board.measured.capitalize()} {unit}. {RESAMPLED}", "note")
 
 
-def _other_row(board: Board, index: int) -> list[Cell]:
-    other = board.others[index]
+def _other_row(board: Board, index: int, other: OtherEntry) -> list[Cell]:
     figure = _figure(board, other.entry.figure, f"/others/{index}/entry/figure")
     name, day = Span(other.model, "strong"), other.created_at[:10]
     return [name, other.data, other.entry.run, day, figure, f"{other.entry.n_measured}"]
@@ -138,12 +140,12 @@ def _other_row(board: Board, index: int) -> list[Cell]:
 
 def _lacking(board: Board) -> list[str]:
     """Return for each figure that not all samples count in, how many are missing."""
-    return [
-        f"{figures.several(entry.n - entry.n_measured, 'sample')} of {entry.n} of {name} on {title}"
-        for name, model in board.ordered.items()
-        for title, entry in model.entries.items()
-        if entry.n_measured < entry.n
-    ]
+    lacking: list[str] = []
+    for name, model in board.ordered.items():
+        for title, entry in model.entries.items():
+            if missing := entry.n - entry.n_measured:
+                lacking.append(f"{figures.several(missing, 'sample')} of {entry.n} of {name} on {title}")
+    return lacking
 
 
 def _conclusion(board: Board) -> list[Cell]:
@@ -209,12 +211,10 @@ def _table(board: Board) -> Table:
     columns += [Column(data.title) for data in board.data]
     rows: list[list[Cell]] = []
     for name, model in board.ordered.items():
-        row: list[Cell] = [
-            figures.NOTHING if model.rank is None else f"{model.rank}",
-            Span(name, "strong"),
-            ranks_text(model.rank_interval),
-        ]
-        row += [_figure(board, model.mean, f"/models/{name}/mean")] if several else []
+        rank = figures.NOTHING if model.rank is None else f"{model.rank}"
+        row: list[Cell] = [rank, Span(name, "strong"), ranks_text(model.rank_interval)]
+        if several:
+            row.append(_figure(board, model.mean, f"/models/{name}/mean"))
         for data in board.data:
             entry = model.entries.get(data.title)
             place = f"/models/{name}/entries/{data.title}/figure"
@@ -239,21 +239,8 @@ def as_csv(board: Board) -> str:
         ranks = [model.rank, *(model.rank_interval or (None, None))]
         for title, entry in model.entries.items():
             figure = entry.figure
-            writer.writerow(
-                [
-                    name,
-                    title,
-                    entry.run,
-                    entry.n,
-                    entry.n_measured,
-                    figure.mean,
-                    figure.low,
-                    figure.high,
-                    None,
-                    None,
-                    None,
-                ]
-            )
+            ends = (figure.mean, figure.low, figure.high)
+            writer.writerow([name, title, entry.run, entry.n, entry.n_measured, *ends, None, None, None])
         mean = model.mean
         if mean is not None:
             writer.writerow([name, "mean", "", "", "", mean.mean, mean.low, mean.high, *ranks])

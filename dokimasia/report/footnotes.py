@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Protocol
 
-from dokimasia.report.blocks import Block, Cell, Paragraph, Table, spans
+from dokimasia.report.blocks import Block, Paragraph, Table, with_texts
 from dokimasia.report.fields import Interval
 from dokimasia.report.figures import ALLOWING, NO_INTERVAL, SURE, p_value
 
@@ -111,14 +111,7 @@ def _raised(number: int) -> str:
 def noted(table: Table) -> tuple[Table, list[str]]:
     """Return a table with reasons and notes on intervals replaced by footnote numbers, and the footnotes in order."""
     footnotes = Footnotes()
-
-    def short(cell: Cell) -> Cell:
-        return tuple(
-            footnotes.mark(piece) if isinstance(piece, str) else replace(piece, text=footnotes.mark(piece.text))
-            for piece in spans(cell)
-        )
-
-    rows = [[short(cell) for cell in row] for row in table.rows]
+    rows = [[with_texts(cell, footnotes.mark) for cell in row] for row in table.rows]
     lines = footnotes.lines()
     return (replace(table, rows=rows), lines) if lines else (table, [])
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from dokimasia.domain.identity import Value
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table, plain
-from dokimasia.report.board import Measure
+from dokimasia.report.board import MEASURED, Measure
 from dokimasia.report.conclusions import MOST_SENTENCES, as_paragraph
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.fields import Bounds, Count, Counts, Interval
@@ -75,7 +75,7 @@ class Gate(Value):
     @property
     def measured(self) -> str:
         """The measure in words."""
-        return "strict accuracy" if self.measure == "accuracy" else "mean score"
+        return MEASURED[self.measure]
 
     def written(self, value: float, *, signed: bool = False) -> str:
         """Return a mean, or with `signed` a difference, in percent for accuracy."""

@@ -9,7 +9,7 @@ table(
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Generic
 
 from dokimasia.report import figures
@@ -32,17 +32,21 @@ class FieldColumn:
     linked: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ComputedColumn(Generic[M]):
     """A column whose cells are computed from whole rows."""
 
     title: str
     write: Callable[[TableRow[M]], Cell]
+    _: KW_ONLY
     meaning: str = ""
     numeric: bool = True
     only: Place | None = None
     detail: bool = False
 
+
+computed_column = ComputedColumn
+"""Declare a column whose cells are computed from whole rows; the other arguments are as in `column`."""
 
 TableColumn = FieldColumn | ComputedColumn[M]
 
@@ -84,19 +88,6 @@ def column(
 def field_columns(*names: str) -> list[FieldColumn]:
     """Declare a column for each of some fields."""
     return [column(name) for name in names]
-
-
-def computed_column(
-    title: str,
-    write: Callable[[TableRow[M]], Cell],
-    *,
-    meaning: str = "",
-    numeric: bool = True,
-    only: Place | None = None,
-    detail: bool = False,
-) -> ComputedColumn[M]:
-    """Declare a column whose cells are computed from whole rows; the other arguments are as in `column`."""
-    return ComputedColumn(title=title, write=write, meaning=meaning, numeric=numeric, only=only, detail=detail)
 
 
 def name_column(title: str, tone: Tone = "strong") -> ComputedColumn[Any]:

@@ -32,6 +32,7 @@ from dokimasia.report.blocks import (
     Tone,
     drawn_at,
     spans,
+    with_texts,
 )
 from dokimasia.report.data import ReportData
 from dokimasia.report.figures import several
@@ -179,10 +180,7 @@ def draw_blocks(out: Console, blocks: Sequence[Block], *, redact: Redact = str, 
 
 
 def _text(cell: Cell, redact: Redact, style: str = "") -> Text:
-    short = tuple(
-        shortened(piece) if isinstance(piece, str) else replace(piece, text=shortened(piece.text))
-        for piece in spans(_cleaned(cell, redact))
-    )
+    short = with_texts(_cleaned(cell, redact), shortened)
     return Text(style=style).append_text(_cell(short, stacked=False))
 
 
@@ -215,10 +213,7 @@ def _beside(rows: Iterator[tuple[Text, Text]]) -> Grid:
 
 
 def _cleaned(cell: Cell, redact: Redact) -> Cell:
-    return tuple(
-        printable(redact(piece)) if isinstance(piece, str) else replace(piece, text=printable(redact(piece.text)))
-        for piece in spans(cell)
-    )
+    return with_texts(cell, lambda text: printable(redact(text)))
 
 
 def _redacted(table: Table, redact: Redact) -> Table:

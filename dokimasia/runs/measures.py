@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from math import exp, lgamma, log, sqrt
-from typing import Literal, NotRequired, TypedDict, overload
+from typing import Literal, NotRequired, TypedDict, TypeVar, overload
 
 import numpy as np
 
@@ -39,6 +39,8 @@ from dokimasia.report.fields import (
 )
 from dokimasia.runs.figures import costs
 from dokimasia.storage.ledger import CallFigures
+
+T = TypeVar("T")
 
 DIGITS = 6
 
@@ -268,7 +270,7 @@ def samples_that_show(difference: float, steps: Sequence[float], clusters: Seque
 
 
 def agreement_coefficient(
-    statistic: Callable[[Sequence[int]], float], n: int, clusters: Sequence[Hashable]
+    statistic: Callable[[list[T]], float], things: Sequence[T], clusters: Sequence[Hashable]
 ) -> AgreementCoefficient:
     """Return a coefficient of agreement with its interval; where it has no value, `no_value` says why.
 
@@ -276,16 +278,21 @@ def agreement_coefficient(
     clusters. So each end is the wider one of two jackknife intervals: of the coefficient, and of that ratio's logarithm.
 
     Args:
-        statistic: the coefficient of the things at some positions; it raises ValueError where it has no value.
-        n: the number of things rated.
+        statistic: the coefficient of some of the things; it raises ValueError where it has no value.
+        things: the things rated, each as its ratings.
         clusters: the cluster of each thing.
     """
+
+    def of_some(use: Sequence[int]) -> float:
+        return statistic([things[at] for at in use])
+
+    n = len(things)
     try:
-        value = statistic(range(n))
+        value = of_some(range(n))
     except ValueError as error:
         return AgreementCoefficient(value=None, low=None, high=None, no_value=str(error))
-    coefficient = AgreementCoefficient(value=rounded(value), **coefficient_limits(statistic, n, clusters))
-    ratio = _limits_of_ratio(statistic, n, clusters)
+    coefficient = AgreementCoefficient(value=rounded(value), **coefficient_limits(of_some, n, clusters))
+    ratio = _limits_of_ratio(of_some, n, clusters)
     if ratio is None or coefficient.low is None or coefficient.high is None:
         return coefficient
     wider = {"low": min(coefficient.low, rounded(ratio.low)), "high": max(coefficient.high, rounded(ratio.high))}

@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
+from zipfile import ZipFile
 
 import openpyxl
 
@@ -188,5 +189,6 @@ def unpacked(path: Path) -> dict[str, object]:
     """The parts of a log, read by the reader's own archive."""
     from dokimasia.integrations import inspect_logs
 
-    with inspect_logs._opened(path) as archive:
+    with ZipFile(path) as packed:
+        archive = inspect_logs._Archive(path, packed)
         return {name: json.loads(archive._bytes(name)) for name in archive._names}

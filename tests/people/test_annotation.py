@@ -133,7 +133,7 @@ def test_few_images_widen_what_leans() -> None:
     def kappa(use: Sequence[int]) -> float:
         return cohen_kappa([first[at] for at in use], [second[at] for at in use], weights="quadratic")
 
-    plain, found = coefficient_limits(kappa, 12, range(12)), agreement_coefficient(kappa, 12, range(12))
+    plain, found = coefficient_limits(kappa, 12, range(12)), agreement_coefficient(kappa, range(12), range(12))
     assert found.low < plain["low"] - 0.1
     assert found.high >= plain["high"]
     assert found.value == pytest.approx(kappa(range(12)), abs=1e-6)
@@ -315,8 +315,8 @@ def test_what_cannot_be_handed_out(tmp_path: Path) -> None:
 def test_draws_are_nested_and_their_own() -> None:
     """A larger draw holds the smaller one, and what is drawn of one category depends on no other."""
     strata = {f"s{number}": "xy"[number % 2] for number in range(40)}
-    few, more = (draw(strata, per=per, seed=3, key=str) for per in (3, 6))
+    few, more = (draw(strata, per=per, seed=3) for per in (3, 6))
     assert set(few) < set(more)
-    alone = draw({name: one for name, one in strata.items() if one == "x"}, per=3, seed=3, key=str)
+    alone = draw({name: one for name, one in strata.items() if one == "x"}, per=3, seed=3)
     assert set(alone) == {name for name in few if strata[name] == "x"}
-    assert set(few) != set(draw(strata, per=3, seed=4, key=str))
+    assert set(few) != set(draw(strata, per=3, seed=4))

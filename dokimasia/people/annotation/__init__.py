@@ -9,7 +9,7 @@ from dokimasia.people.annotation.collecting import (
     written,
 )
 from dokimasia.people.annotation.comparing import compare
-from dokimasia.people.annotation.forms import form_page, image_name, read_forms
+from dokimasia.people.annotation.forms import form_page, image_name, image_uri, read_forms
 from dokimasia.people.annotation.key import read_key
 from dokimasia.people.annotation.queued import (
     asked_of,
@@ -48,6 +48,7 @@ __all__ = [
     "hand_out",
     "hand_out_here",
     "image_name",
+    "image_uri",
     "open_answers",
     "pairs_of_run",
     "put_together",

@@ -1,14 +1,14 @@
 """Agreement figures: people with each other, and judges with people (Creation-MMBench, appendix F)."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from types import MappingProxyType
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from pydantic import Field
 
 from dokimasia.algorithms.pairwise import CLOSE, to_category
-from dokimasia.algorithms.statistics.agreement import Scale, cohen_kappa, fleiss_kappa, krippendorff_alpha
 from dokimasia.algorithms.statistics.replacement import EPSILON
 from dokimasia.domain.annotation import AnnotationUnit
 from dokimasia.domain.identity import Value
@@ -18,7 +18,9 @@ from dokimasia.people.judgements import (
     ReplacementTest,
     ValuesCompared,
     beside_people,
+    coefficients_of_people,
     compare_values,
+    kappa_of_pairs,
 )
 from dokimasia.report.fields import AgreementCoefficient, Count, CountedRate, Counts, Coverage, Interval
 from dokimasia.runs.measures import agreement_coefficient, counted_rate, mean_with_interval, rounded
@@ -26,8 +28,6 @@ from dokimasia.runs.measures import agreement_coefficient, counted_rate, mean_wi
 Ends = tuple[int, int]
 Judged = Mapping[str, Mapping[AnnotationUnit, float]]
 """Each judge's values for the units that it judged, by the judge's name."""
-
-Row = TypeVar("Row")
 
 RIGHT_OR_WRONG: Ends = (0, 1)
 """The scale of labels that say whether an answer is right."""
@@ -196,7 +196,7 @@ def agreement_figures(
 def _measure(
     rated: Sequence[RatedUnit], judged: Judged, ruled: Judged, scale: Ends, epsilon: float
 ) -> MeasureAgreement:
-    names = sorted({name for row in rated for name in row.said})
+    names = _people(rated)
     n_ratings = sum(len(row.said) for row in rated)
     multiply_rated = [row for row in rated if len(row.said) > 1]
     absent = ""
@@ -205,14 +205,20 @@ def _measure(
     elif not multiply_rated:
         absent = "no two annotators rated the same thing"
     together: RatingsComparedByModel | None = None
-    pairs: tuple[PairOfPeople, ...] = ()
+    pairs: list[PairOfPeople] = []
     chance_corrected: ChanceCorrected | None = None
     if not absent:
-        ratings = [pair for name in names for pair in _with_others(multiply_rated, name)]
+        ratings: list[_Pair] = []
+        for name in names:
+            ratings += _with_others(multiply_rated, name)
         together = _compared_by_model(ratings, scale)
-        pairs = tuple(_pair(multiply_rated, first, second, scale) for first, second in combinations(names, 2))
+        for first, second in combinations(names, 2):
+            pairs.append(_pair(multiply_rated, first, second, scale))
         chance_corrected = _chance_corrected(multiply_rated, names)
-    categories = sorted({row.place.category for row in rated if row.place.category})
+    by_category: dict[str, list[RatedUnit]] = {}
+    for row in rated:
+        if row.place.category:
+            by_category.setdefault(row.place.category, []).append(row)
     return MeasureAgreement(
         scale=scale,
         n=len(rated),
@@ -220,18 +226,20 @@ def _measure(
         coverage=rounded(n_ratings / (len(rated) * len(names))) if names else None,
         adjudicated=sum(row.adjudicated is not None for row in rated),
         ratings=_ratings(rated, scale),
-        by_category={
-            category: _ratings([row for row in rated if row.place.category == category], scale)
-            for category in categories
-        },
+        by_category={category: _ratings(rows, scale) for category, rows in sorted(by_category.items())},
         people={name: _person(rated, multiply_rated, name, scale) for name in names},
         together=together,
         absent=absent,
-        pairs=pairs,
+        pairs=tuple(pairs),
         chance_corrected=chance_corrected,
         judges={name: _judge(rated, values, scale, epsilon) for name, values in sorted(judged.items())},
         rules={name: _judge(rated, values, scale) for name, values in sorted(ruled.items())},
     )
+
+
+def _people(rated: Iterable[RatedUnit]) -> list[str]:
+    names: set[str] = set()
+    return sorted(names.union(*(row.said for row in rated)))
 
 
 def _ratings(rated: Sequence[RatedUnit], scale: Ends) -> RatingMean:
@@ -241,13 +249,11 @@ def _ratings(rated: Sequence[RatedUnit], scale: Ends) -> RatingMean:
 
 
 def _person(rated: Sequence[RatedUnit], multiply_rated: Sequence[RatedUnit], name: str, scale: Ends) -> PersonCompared:
-    annotations = sum(name in row.said for row in rated)
     values = {row.unit: row.said[name] for row in multiply_rated if name in row.said}
+    others = [row._replace(adjudicated=_others_mean(row, name)) for row in multiply_rated]
     return PersonCompared(
-        annotations=annotations,
-        measures=_measures(
-            [row._replace(adjudicated=_others_mean(row, name)) for row in multiply_rated], values, scale
-        ),
+        annotations=sum(name in row.said for row in rated),
+        measures=_measures(others, values, scale),
         **dict(_compared_by_model(_with_others(multiply_rated, name), scale)),
     )
 
@@ -260,16 +266,16 @@ def _others_mean(row: RatedUnit, name: str) -> float:
 
 def _measures(rated: Sequence[RatedUnit], values: Mapping[AnnotationUnit, float], scale: Ends) -> ValuesCompared:
     """Return accuracy, correlations, kappa and alpha of values against the reference values of units."""
+    judged: dict[str, float] = {}
     references: dict[str, float | None] = {}
+    clusters: dict[str, str] = {}
     for number, row in enumerate(rated):
         split = scale == RIGHT_OR_WRONG and row.reference == 0.5
         references[str(number)] = None if split else row.reference
-    return compare_values(
-        {str(number): values[row.unit] for number, row in enumerate(rated) if row.unit in values},
-        references,
-        {str(number): row.place.cluster for number, row in enumerate(rated)},
-        categories=range(scale[0], scale[1] + 1),
-    )
+        clusters[str(number)] = row.place.cluster
+        if row.unit in values:
+            judged[str(number)] = values[row.unit]
+    return compare_values(judged, references, clusters, categories=range(scale[0], scale[1] + 1))
 
 
 def _judge(
@@ -291,15 +297,18 @@ def _judge(
     )
     if epsilon is None:
         return compared
-    rows = {str(number): row for number, row in enumerate(rated)}
-    names = sorted({name for row in rated for name in row.said})
-    beside = beside_people(
-        {name: {item: row.said[name] for item, row in rows.items() if name in row.said} for name in names},
-        {item: values[row.unit] for item, row in rows.items() if row.unit in values},
-        {item: row.place.cluster for item, row in rows.items()},
-        alignment="same" if scale == RIGHT_OR_WRONG else "distance",
-        epsilon=epsilon,
-    )
+    people: dict[str, dict[str, float]] = {name: {} for name in _people(rated)}
+    judged: dict[str, float] = {}
+    clusters: dict[str, str] = {}
+    for number, row in enumerate(rated):
+        item = str(number)
+        clusters[item] = row.place.cluster
+        for name, value in row.said.items():
+            people[name][item] = value
+        if row.unit in values:
+            judged[item] = values[row.unit]
+    alignment = "same" if scale == RIGHT_OR_WRONG else "distance"
+    beside = beside_people(people, judged, clusters, alignment=alignment, epsilon=epsilon)
     return compared.model_copy(update=beside._asdict())
 
 
@@ -331,10 +340,8 @@ def _with_others(rated: Sequence[RatedUnit], name: str) -> list[_Pair]:
     """Return a person's ratings, each paired with the mean of the others' ratings."""
     pairs: list[_Pair] = []
     for row in rated:
-        others = [value for person, value in row.said.items() if person != name]
-        if name in row.said and others:
-            mean = sum(others) / len(others)
-            pairs.append(_Pair(row.said[name], mean, row.unit.model, row.place.cluster))
+        if name in row.said and len(row.said) > 1:
+            pairs.append(_Pair(row.said[name], _others_mean(row, name), row.unit.model, row.place.cluster))
     return pairs
 
 
@@ -364,14 +371,10 @@ def _compared(pairs: Sequence[_Pair], scale: Ends) -> RatingsCompared:
 
 def _kappa(values: Sequence[tuple[float, float]], clusters: Sequence[str], scale: Ends) -> AgreementCoefficient:
     """Return Cohen's kappa of two ratings, each rounded to the nearest category."""
-    category_pairs = [tuple(to_category(rating, *scale) for rating in pair) for pair in values]
     categories = range(scale[0], scale[1] + 1)
-
-    def statistic(use: Sequence[int]) -> float:
-        first, second = ([category_pairs[at][side] for at in use] for side in (0, 1))
-        return cohen_kappa(first, second, weights="quadratic", categories=categories)
-
-    return agreement_coefficient(statistic, len(category_pairs), clusters)
+    rounded_pairs = [(to_category(first, *scale), to_category(second, *scale)) for first, second in values]
+    kappa = partial(kappa_of_pairs, weights="quadratic", categories=categories)
+    return agreement_coefficient(kappa, rounded_pairs, clusters)
 
 
 def _pair(rated: Sequence[RatedUnit], first: str, second: str, scale: Ends) -> PairOfPeople:
@@ -382,24 +385,6 @@ def _pair(rated: Sequence[RatedUnit], first: str, second: str, scale: Ends) -> P
 
 
 def _chance_corrected(rated: Sequence[RatedUnit], names: Sequence[str]) -> ChanceCorrected:
-    """Return Fleiss' kappa (if all units have equally many ratings) and Krippendorff's alpha on three scales."""
     clusters = [row.place.cluster for row in rated]
-    rows = [[row.said.get(name) for name in names] for row in rated]
-    ratings = [list(row.said.values()) for row in rated]
-
-    def alpha(scale: Scale) -> AgreementCoefficient:
-        return _coefficient(lambda sampled: krippendorff_alpha(sampled, scale=scale), rows, clusters)
-
-    return ChanceCorrected(
-        n=len(rated),
-        fleiss=_coefficient(fleiss_kappa, ratings, clusters),
-        alpha_nominal=alpha("nominal"),
-        alpha_ordinal=alpha("ordinal"),
-        alpha_interval=alpha("interval"),
-    )
-
-
-def _coefficient(
-    statistic: Callable[[list[Row]], float], rows: Sequence[Row], clusters: Sequence[Hashable]
-) -> AgreementCoefficient:
-    return agreement_coefficient(lambda use: statistic([rows[at] for at in use]), len(rows), clusters)
+    ratings = [[row.said.get(name) for name in names] for row in rated]
+    return ChanceCorrected(n=len(rated), **coefficients_of_people(ratings, ratings, clusters))

@@ -9,11 +9,12 @@ from dokimasia.people.annotation.agreement import (
     MeasureAgreement,
     PersonCompared,
 )
-from dokimasia.people.judgements import ceiling_rows, ceiling_tables
+from dokimasia.people.judgements import ValuesCompared, ceiling_rows, ceiling_tables
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table
 from dokimasia.report.data import SIMULATED_NOTE
-from dokimasia.report.fields import AgreementCoefficient
+from dokimasia.report.fields import AgreementCoefficient, TableRow, rows_of
+from dokimasia.report.tables import TableColumn, column, computed_column, name_column, table
 
 
 def coefficients(chance: ChanceCorrected) -> Iterator[tuple[str, AgreementCoefficient]]:
@@ -66,21 +67,29 @@ def _measures(measured: MeasureAgreement) -> Table:
     compared = {name: judge.measures for name, judge in measured.judges.items()}
     if measured.together is not None:
         compared |= {name: person.measures for name, person in measured.people.items()}
-    columns = [Column("who", numeric=False), Column("n"), Column("left out", numeric=False)]
-    columns += [Column("the same, %", meaning="the nearest step of the scale is that of people")]
-    titles = ("Pearson", "Spearman", "Kendall", "kappa", "kappa, quadratic", "Krippendorff's alpha")
-    columns += [Column(title, numeric=False) for title in titles]
-    rows: list[Sequence[Cell]] = []
-    for name, measures in compared.items():
-        same: Cell = figures.NOTHING
-        if measures.same is not None and measures.n:
-            same = figures.share_of(measures.same, "")
-        correlations = (measures.pearson, measures.spearman, measures.kendall)
-        coefficients_shown = (*correlations, measures.kappa, measures.kappa_weighted, measures.alpha)
-        cells = [_coefficient(value) for value in coefficients_shown]
-        left_out = figures.counts(measures.left_out)
-        rows.append([Span(name, "strong"), figures.count(measures.n), left_out, same, *cells])
-    return Table(columns, rows, "Accuracy, correlations, kappa and alpha against people")
+    columns: list[TableColumn[ValuesCompared]] = [
+        name_column("who"),
+        column("n"),
+        column("left_out", numeric=False, write=lambda left_out, _: figures.counts(left_out)),
+        computed_column("the same, %", _same, meaning="the nearest step of the scale is that of people"),
+    ]
+    coefficients_shown = {
+        "pearson": "Pearson",
+        "spearman": "Spearman",
+        "kendall": "Kendall",
+        "kappa": "kappa",
+        "kappa_weighted": "kappa, quadratic",
+        "alpha": "Krippendorff's alpha",
+    }
+    for name, title in coefficients_shown.items():
+        columns.append(column(name, title=title, numeric=False, write=lambda value, _: _coefficient(value)))
+    about = "Accuracy, correlations, kappa and alpha against people"
+    return table(ValuesCompared, rows_of(compared), columns, about)
+
+
+def _same(row: TableRow[ValuesCompared]) -> Cell:
+    same = row.figures.same
+    return figures.share_of(same, "") if same is not None and row.figures.n else figures.NOTHING
 
 
 def _row(name: str, against: str, row: PersonCompared | JudgeCompared) -> list[Cell]:

@@ -1,6 +1,5 @@
 """Collection of annotations: drawing cases, writing forms, reading disagreements and adjudications."""
 
-import base64
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,11 +10,10 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from dokimasia.datasets.annotations import read_annotations
-from dokimasia.datasets.lines import Problem, location, refuse
+from dokimasia.datasets.lines import FileProblems
 from dokimasia.datasets.tables import read_records
 from dokimasia.domain.annotation import SCALES, SCORE, Annotation, AnnotationUnit, FormKind, kind_of
 from dokimasia.domain.ports import BlobStore
-from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import ConfigError, DataError, InputError
 from dokimasia.people.annotation.forms import form_files, image_name
 from dokimasia.people.annotation.key import FORMAT, KeyHead, key_lines, place_items
@@ -89,13 +87,12 @@ def hand_out(
     drawn = draw_subjects(subjects, kind, per=per, cases=cases, seed=seed)
     head = KeyHead(format=FORMAT, kind=kind, source=source, seed=seed, scale=scale, annotators=tuple(annotators))
     placed = place_items(drawn, annotators, seed=seed)
-    refs = {ref.sha256: ref for subject in drawn for ref in subject.sample.images}
     make_folder(folder / "images")
-    for ref in refs.values():
+    for ref in {ref.sha256: ref for subject in drawn for ref in subject.sample.images}.values():
         write_whole(folder / "images" / image_name(ref), blobs.get(ref.sha256))
     for who, items in placed.items():
         make_folder(folder / who)
-        for name, data in form_files(head, who, items, lambda ref: _uri(blobs, ref)):
+        for name, data in form_files(head, who, items, blobs):
             write_whole(folder / who / name, data)
     make_folder(key.parent)
     write_whole(key, b"".join(key_lines(head, placed)))
@@ -105,9 +102,8 @@ def hand_out(
 
 def _by_model(drawn: Sequence[Subject], subjects: Sequence[Subject]) -> dict[str, tuple[int, int]]:
     """Return how many answers with a verdict were drawn of each model, and of how many."""
-    numbers, totals = (
-        Counter(subject.unit.model for subject in several if subject.verdict) for several in (drawn, subjects)
-    )
+    numbers = Counter(subject.unit.model for subject in drawn if subject.verdict)
+    totals = Counter(subject.unit.model for subject in subjects if subject.verdict)
     return {model: (numbers[model], total) for model, total in sorted(totals.items())}
 
 
@@ -120,18 +116,14 @@ def check_names(annotators: Sequence[str]) -> None:
         raise ConfigError("--annotators needs the names of who annotates, separated by commas, each once")
 
 
-def _uri(blobs: BlobStore, ref: ImageRef) -> str:
-    return f"data:{ref.media_type};base64,{base64.b64encode(blobs.get(ref.sha256)).decode()}"
-
-
 def _naming(subjects: Sequence[Subject]) -> dict[str, int]:
     """Return the number of responses that mention each compared model, by the last part of its name."""
     counts: dict[str, int] = {}
     shown = [subject for subject in subjects if subject.unit.model or subject.models]
-    names = {
-        model for subject in shown for model in (subject.unit.model, subject.unit.baseline, *subject.models) if model
-    }
-    for name in sorted(names):
+    names: set[str] = set()
+    for subject in shown:
+        names |= {subject.unit.model, subject.unit.baseline, *subject.models}
+    for name in sorted(names - {""}):
         bare = name.rpartition("/")[2].casefold()
         count = sum(bare in text.casefold() for subject in shown for text in subject.texts)
         if count:
@@ -141,12 +133,17 @@ def _naming(subjects: Sequence[Subject]) -> dict[str, int]:
 
 def written(annotations: Iterable[Annotation], path: Path) -> bytes:
     """Return the bytes of a file of annotations, in the format of the path's ending."""
-    rows = [
-        {**annotation.unit._asdict(), **annotation._asdict(), "criterion": annotation.unit.criterion or None}
-        for annotation in annotations
-    ]
-    rows = [{name: row[name] if row[name] != "" else None for name in COLUMNS} for row in rows]
-    return encode(Export(COLUMNS, rows), format_of(None, path))
+    rows: list[dict[str, JsonValue]] = []
+    for annotation in annotations:
+        unit = annotation.unit
+        rows.append({**unit._asdict(), **annotation._asdict(), "criterion": unit.criterion or None})
+    return _encoded(rows, COLUMNS, path)
+
+
+def _encoded(rows: Iterable[Mapping[str, JsonValue]], columns: dict[str, ColumnType], path: Path) -> bytes:
+    """Return rows as the bytes of a file, in the format of the path's ending; empty texts become empty cells."""
+    lines = [{name: None if row[name] == "" else row[name] for name in columns} for row in rows]
+    return encode(Export(columns, lines), format_of(None, path))
 
 
 DISAGREEMENTS: dict[str, ColumnType] = {
@@ -176,8 +173,7 @@ def disagreements(annotations: Sequence[Annotation], *, more_than: float) -> lis
 
 def write_disagreements(rows: Sequence[Mapping[str, JsonValue]], path: Path) -> None:
     """Write a file of disagreements, in the format of the path's ending."""
-    lines = [{name: row[name] if row[name] != "" else None for name in DISAGREEMENTS} for row in rows]
-    write_whole(path, encode(Export(DISAGREEMENTS, lines), format_of(None, path)))
+    write_whole(path, _encoded(rows, DISAGREEMENTS, path))
 
 
 def things_of(path: Path) -> set[AnnotationUnit]:
@@ -186,21 +182,16 @@ def things_of(path: Path) -> set[AnnotationUnit]:
     Raises:
         DataError: a line names no unit; with file and line.
     """
-    problems: list[str] = []
+    problems = FileProblems(path)
     units: set[AnnotationUnit] = set()
-    for row in read_records(path):
-        if isinstance(row, Problem):
-            problems.append(row.message)
-            continue
-        fields = row.fields
-        id, criterion = str(fields.get("id") or ""), str(fields.get("criterion") or "0")
+    for row in problems.readable(read_records(path)):
+        id, model, baseline = (str(row.fields.get(name) or "") for name in ("id", "model", "baseline"))
+        criterion = str(row.fields.get("criterion") or "0")
         if not id or not criterion.isdecimal():
-            problems.append(f"{location(path, row.line)}: no id, or a criterion that is no number")
-            continue
-        units.add(
-            AnnotationUnit(id, "", str(fields.get("model") or ""), str(fields.get("baseline") or ""), int(criterion))
-        )
-    refuse(problems)
+            problems.add(row.line, "no id, or a criterion that is no number")
+        else:
+            units.add(AnnotationUnit(id, "", model, baseline, int(criterion)))
+    problems.refuse()
     if not units:
         raise DataError(f"{path}: it names nothing to be rated")
     return units
@@ -241,14 +232,20 @@ def adjudicate(annotations: Sequence[Annotation], decisions: Path) -> list[Annot
 
 def known_units(units: Iterable[AnnotationUnit], source: str) -> Callable[[AnnotationUnit], str | None]:
     """Return a function with the message on a unit whose sample or model is unknown to a source; None if it is known."""
-    every = list(units)
-    samples, models = {one.id for one in every}, {one.model for one in every if one.model}
+    samples: set[str] = set()
+    models: set[str] = set()
+    baselines: set[str] = set()
+    for known_unit in units:
+        samples.add(known_unit.id)
+        baselines.add(known_unit.baseline)
+        if known_unit.model:
+            models.add(known_unit.model)
 
     def known(unit: AnnotationUnit) -> str | None:
         if unit.id not in samples:
             return f"{source} has no sample {unit.id!r}"
         for model in (unit.model, unit.baseline):
-            if model and models and model not in models | {one.baseline for one in every}:
+            if model and models and model not in models | baselines:
                 return f"{source} has no model {model!r}; there are {', '.join(sorted(models))}"
         return None
 

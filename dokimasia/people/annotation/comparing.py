@@ -11,7 +11,7 @@ from dokimasia.domain.annotation import SCALES, SCORE, Annotation, AnnotationUni
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.people.annotation.agreement import RIGHT_OR_WRONG, AnnotationFigures, Ends, agreement_figures
 from dokimasia.people.annotation.collecting import known_units
-from dokimasia.people.annotation.rated import SampleOrigin, group_of, put_together, scale_in, scale_of
+from dokimasia.people.annotation.rated import SampleOrigin, origin_of, put_together, scale_in, scale_of
 from dokimasia.runs.catalogue import method_named
 from dokimasia.runs.figures import simulated_names
 from dokimasia.storage.home import Home
@@ -42,13 +42,12 @@ def judged_of(home: Home, run: Run, scale: Ends) -> dict[str, dict[AnnotationUni
     low, high = method.scale
     kind = method.row_kind
     stretch = (scale[1] - scale[0]) / (high - low)
-    return {
-        name: {
-            AnnotationUnit(row.sample_id, SCORE, row.model): scale[0] + (row.score - low) * stretch
-            for row in results(home, run.id, as_judged=True)
-            if row.kind == kind and row.model and not row.arm and not row.repeat and row.score is not None
-        }
-    }
+    ratings: dict[AnnotationUnit, float] = {}
+    for row in results(home, run.id, as_judged=True):
+        if row.kind == kind and row.model and not row.arm and not row.repeat and row.score is not None:
+            unit = AnnotationUnit(row.sample_id, SCORE, row.model)
+            ratings[unit] = scale[0] + (row.score - low) * stretch
+    return {name: ratings}
 
 
 class DecidedVerdicts(NamedTuple):
@@ -129,24 +128,28 @@ def compare(
         else:
             for name, scores in judged_of(home, run, scale or SCALES[SCORE]).items():
                 judges[_fresh(judges, name, run.id)] = scores
-        models += _simulated(run)
-        places |= {one.id: SampleOrigin(group_of(one), one.cluster) for one in load_samples(home, run.id)}
+        models += simulated_names(_plan(run).models.values())
+        places |= {sample.id: origin_of(sample) for sample in load_samples(home, run.id)}
     left_out = Counter({WITHOUT_VALUE: len(unrated)})
     for file in judged:
-        rows = read_annotations(file, unrated=[])
-        names = {one.annotator for one in rows}
-        for name in sorted(names):
-            scores = {one.unit: one.value for one in rows if one.annotator == name}
+        by_judge: dict[str, dict[AnnotationUnit, float]] = {}
+        for rating in read_annotations(file, unrated=[]):
+            by_judge.setdefault(rating.annotator, {})[rating.unit] = rating.value
+        for name, scores in sorted(by_judge.items()):
             judges[_fresh(judges, name, file.name)] = scores
-    judged_units = [unit for scores in (*judges.values(), *rules.values()) for unit in scores]
+    judged_units: list[AnnotationUnit] = []
+    for scores in (*judges.values(), *rules.values()):
+        judged_units += scores
     annotations = _known(path, annotations, judged_units, places, left_out)
-    measures = sorted({one.unit.measure for one in annotations})
+    measures = sorted({annotation.unit.measure for annotation in annotations})
     ends = {measure: scale_of(measure, annotations, scale, name=str(path)) for measure in measures}
     rated = put_together(annotations, places.get)
+    adjudicators = {annotation.annotator for annotation in annotations if annotation.adjudicates}
+    annotators = {annotation.annotator for annotation in annotations if not annotation.adjudicates}
     return AnnotationFigures(
         annotations=path.name,
-        annotators=tuple(sorted({one.annotator for one in annotations if not one.adjudicates})),
-        adjudicators=tuple(sorted({one.annotator for one in annotations if one.adjudicates})),
+        annotators=tuple(sorted(annotators)),
+        adjudicators=tuple(sorted(adjudicators)),
         simulated=tuple(sorted(set(models))),
         left_out={reason: count for reason, count in left_out.items() if count},
         measures=agreement_figures(rated, judges, ends, ruled=rules, epsilon=epsilon),
@@ -187,16 +190,12 @@ def _known(
 
 
 def _judge_name(run: Run) -> str:
-    method = method_named(run.method)
-    plan: Any = method.plan.model_validate(run.options["plan"])
-    return plan.judge_name or run.method
+    return _plan(run).judge_name or run.method
+
+
+def _plan(run: Run) -> Any:
+    return method_named(run.method).plan.model_validate(run.options["plan"])
 
 
 def _fresh(judges: Collection[str], name: str, source: str) -> str:
     return f"{name} ({source})" if name in judges else name
-
-
-def _simulated(run: Run) -> list[str]:
-    method = method_named(run.method)
-    plan: Any = method.plan.model_validate(run.options["plan"])
-    return simulated_names(plan.models.values())

@@ -1,6 +1,7 @@
 """Blind forms for annotators (an offline page, a table and JSON lines), and the reader of filled forms."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import base64
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -13,6 +14,7 @@ from dokimasia.datasets.lines import Problem, location, refuse
 from dokimasia.datasets.tables import read_records
 from dokimasia.domain.annotation import ACCURACY, MEASURES, NECESSITY, PLACE, SCORE, VERDICT, Annotation, AnnotationUnit
 from dokimasia.domain.identity import digest
+from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import DataError
 from dokimasia.people.annotation.key import KeyedItem, KeyHead, KeyItem
@@ -79,34 +81,41 @@ def options_of(measure: str, scale: tuple[int, int]) -> dict[str, str]:
     return {str(value): f"{value}{ends.get(value, '')}" for value in range(low, high + 1)}
 
 
-def form_files(
-    head: KeyHead, who: str, placed: Sequence[KeyedItem], image: Callable[[ImageRef], str]
-) -> Iterator[tuple[str, bytes]]:
+def form_files(head: KeyHead, who: str, placed: Sequence[KeyedItem], blobs: BlobStore) -> Iterator[tuple[str, bytes]]:
     """Yield the files of one annotator's form by name: the page, the table and the JSON lines.
 
     Args:
         head: the head of the key.
         who: the annotator.
         placed: the annotator's items, in order.
-        image: returns the data URI of an image.
+        blobs: the images.
     """
     measures = measures_of(head)
     rows = [shown_of(head, item) for item in placed]
-    refs = {ref.sha256: ref for item in placed for ref in item.subject.sample.images}
-    yield PAGE, _page(head, who, rows, {sha: image(ref) for sha, ref in sorted(refs.items())}).encode()
-    yield (
-        TABLE,
-        csv_text([("item", *measures, "comment"), *((row["item"], *("" for _ in measures), "") for row in rows)]),
-    )
+    refs: dict[str, ImageRef] = {}
+    for item in placed:
+        refs |= {ref.sha256: ref for ref in item.subject.sample.images}
+    questions = [(measure, question_of(head, measure, rows), options_of(measure, head.scale)) for measure in measures]
+    images = {sha256: image_uri(blobs, ref) for sha256, ref in sorted(refs.items())}
+    yield PAGE, form_page(who, head.kind, questions, rows, images).encode()
+    blank = [""] * (len(measures) + 1)
+    yield TABLE, csv_text([("item", *measures, "comment"), *((row["item"], *blank) for row in rows)])
     empty = dict.fromkeys((*measures, "comment"))
-    names = {sha: f"../images/{image_name(ref)}" for sha, ref in refs.items()}
-    lines = (row | {"images": [names[sha] for sha in row["images"]]} | empty for row in rows)
-    yield LINES, b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
+    lines: list[bytes] = []
+    for row in rows:
+        names = [f"../images/{image_name(refs[sha256])}" for sha256 in row["images"]]
+        lines.append(orjson.dumps(row | {"images": names} | empty, option=orjson.OPT_APPEND_NEWLINE))
+    yield LINES, b"".join(lines)
 
 
 def image_name(ref: ImageRef) -> str:
     """Return the name of an image's file."""
     return f"{ref.sha256[:16]}.{ref.media_type.removeprefix('image/').replace('jpeg', 'jpg')}"
+
+
+def image_uri(blobs: BlobStore, ref: ImageRef) -> str:
+    """Return an image as a data URI."""
+    return f"data:{ref.media_type};base64,{base64.b64encode(blobs.get(ref.sha256)).decode()}"
 
 
 def read_forms(head: KeyHead, items: Mapping[str, KeyItem], paths: Sequence[Path]) -> FormRatings:
@@ -212,13 +221,6 @@ def question_of(head: KeyHead, measure: str, rows: Sequence[Mapping[str, Any]]) 
     return RIGHT_ANSWER if all("reference" in row for row in rows) else RIGHT
 
 
-def _page(head: KeyHead, who: str, rows: Sequence[Mapping[str, Any]], images: Mapping[str, str]) -> str:
-    measures = [
-        (measure, question_of(head, measure, rows), options_of(measure, head.scale)) for measure in measures_of(head)
-    ]
-    return form_page(who, head.kind, measures, rows, images)
-
-
 def form_page(
     who: str,
     kind: str,
@@ -238,21 +240,20 @@ def form_page(
         images: data URIs by the names that items refer to.
         adds: additional fields of every saved line.
     """
-    form = {
+    questions: list[dict[str, object]] = []
+    for name, question, options in measures:
+        choices = [{"value": value, "label": label} for value, label in options.items()]
+        questions.append({"name": name, "question": question, "options": choices})
+    form: dict[str, object] = {
         "form": digest("form", [who, [row["item"] for row in rows]])[:16],
         "annotator": who,
         "kind": kind,
-        "measures": [
-            {
-                "name": name,
-                "question": question,
-                "options": [{"value": value, "label": label} for value, label in options.items()],
-            }
-            for name, question, options in measures
-        ],
+        "measures": questions,
         "items": rows,
         "images": images,
-    } | ({"adds": adds} if adds else {})
+    }
+    if adds:
+        form["adds"] = adds
     script = _asset("annotate.js")
     policy = (
         f"default-src 'none'; script-src {script_hash(script)}; style-src 'unsafe-inline'; img-src data:; "

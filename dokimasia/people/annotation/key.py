@@ -94,7 +94,10 @@ def _placed(subject: Subject, who: str, seed: int) -> KeyedItem:
 
 def key_lines(head: KeyHead, placed: Mapping[str, Sequence[KeyedItem]]) -> Iterator[bytes]:
     """Yield a key as JSON lines: its head, then the items."""
-    for value in (head, *(one.item for several in placed.values() for one in several)):
+    values: list[Value] = [head]
+    for items in placed.values():
+        values += [keyed.item for keyed in items]
+    for value in values:
         yield orjson.dumps(value.model_dump(mode="json"), option=orjson.OPT_APPEND_NEWLINE)
 
 

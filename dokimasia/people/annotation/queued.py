@@ -10,12 +10,9 @@ from dokimasia.domain.identity import Value, canonical_json
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.people.annotation.collecting import check_names
 from dokimasia.people.annotation.forms import (
-    ASKED,
-    RIGHT,
-    RIGHT_ANSWER,
-    YES_OR_NO,
     measures_of,
     options_of,
+    question_of,
     rating_of,
     shown_of,
 )
@@ -25,7 +22,6 @@ from dokimasia.people.annotation.subjects import (
     answers_of_run,
     criteria_of,
     draw_subjects,
-    open_answers,
     pairs_of_run,
     responses_of,
 )
@@ -59,7 +55,7 @@ def rateable(home: Home, run: Run) -> list[Kind]:
     return [kind for kind, present in has.items() if present]
 
 
-def subjects_of(home: Home, run: Run, kind: Kind, *, models: Sequence[str] = (), baseline: str = "") -> list[Subject]:
+def rateable_subjects(home: Home, run: Run, kind: Kind) -> list[Subject]:
     """Return the subjects of one kind in a run that people can rate.
 
     Raises:
@@ -67,12 +63,12 @@ def subjects_of(home: Home, run: Run, kind: Kind, *, models: Sequence[str] = (),
     """
     if kind == "criterion":
         return criteria_of(home, run)
-    pairs = pairs_of_run(home, run, models=models)
-    if kind == "pair" and pairs is not None and not baseline:
-        return pairs
-    if kind == "pair" and not baseline:
-        raise InputError(f"run {run.id} compares no pairs: name a baseline, beside which each response is shown")
-    return responses_of(load_samples(home, run.id), answers_of_run(home, run), models=models, baseline=baseline)
+    if kind == "response":
+        return responses_of(load_samples(home, run.id), answers_of_run(home, run))
+    pairs = pairs_of_run(home, run)
+    if pairs is None:
+        raise InputError(f"run {run.id} compares no pairs")
+    return pairs
 
 
 async def hand_out_here(
@@ -81,12 +77,9 @@ async def hand_out_here(
     kind: str,
     *,
     annotators: Sequence[str],
-    models: Sequence[str] = (),
-    baseline: str = "",
     per: int | None = None,
     cases: int | None = None,
     seed: int = 0,
-    scale: tuple[int, int] = SCALES[SCORE],
 ) -> int:
     """Add units of a run to the queue of its home for each annotator, with a random order and sides of their own.
 
@@ -101,31 +94,31 @@ async def hand_out_here(
     check_names(annotators)
     if per is not None and cases is not None:
         raise ConfigError("draw so many cases of each category, or of all: name one of the two")
-    kinds: dict[str, Kind] = {one: one for one in MEASURES}
+    kinds: dict[str, Kind] = {name: name for name in MEASURES}
     chosen = kinds.get(kind)
     if chosen is None:
         raise InputError(f"{kind[:40]!r} is not handed out; {', '.join(MEASURES)} are")
-    subjects = subjects_of(home, run, chosen, models=models, baseline=baseline)
-    if chosen == "response" and scale == YES_OR_NO:
-        subjects = open_answers(home, run, subjects)
-    drawn = draw_subjects(subjects, chosen, per=per, cases=cases, seed=seed)
+    drawn = draw_subjects(rateable_subjects(home, run, chosen), chosen, per=per, cases=cases, seed=seed)
+    scale = SCALES[SCORE]
     head = KeyHead(format=FORMAT, kind=chosen, source=run.id, seed=seed, scale=scale, annotators=tuple(annotators))
-    known = {(one.item.person, one.item.subject) for one in queued(home, run.id)}
-    items = [
-        CheckItem(
-            run=run.id,
-            kind=chosen,
-            sample_id=placed.item.id,
-            subject=placed.item.item,
-            text=canonical_json(shown_of(head, placed)).decode(),
-            detail=canonical_json(Behind(head=head, item=placed.item).model_dump(mode="json")).decode(),
-            position=position,
-            person=who,
-        )
-        for who, several in place_items(drawn, annotators, seed=seed).items()
-        for position, placed in enumerate(several)
-        if (who, placed.item.item) not in known
-    ]
+    known = {(standing.item.person, standing.item.subject) for standing in queued(home, run.id)}
+    items: list[CheckItem] = []
+    for who, keyed_items in place_items(drawn, annotators, seed=seed).items():
+        for position, placed in enumerate(keyed_items):
+            if (who, placed.item.item) in known:
+                continue
+            items.append(
+                CheckItem(
+                    run=run.id,
+                    kind=chosen,
+                    sample_id=placed.item.id,
+                    subject=placed.item.item,
+                    text=canonical_json(shown_of(head, placed)).decode(),
+                    detail=canonical_json(Behind(head=head, item=placed.item).model_dump(mode="json")).decode(),
+                    position=position,
+                    person=who,
+                )
+            )
     return await keep_items(home, items)
 
 
@@ -137,11 +130,10 @@ def queued(home: Home, run: str) -> list[Standing]:
 def asked_of(item: CheckItem) -> list[dict[str, object]]:
     """Return the questions about an item: for each measure the text, and the answers with their labels."""
     head, shown = behind(item).head, orjson.loads(item.text)
-    right = RIGHT_ANSWER if "reference" in shown else RIGHT
     return [
         {
             "measure": measure,
-            "question": right if measure == SCORE and head.scale == YES_OR_NO else ASKED[measure],
+            "question": question_of(head, measure, [shown]),
             "options": options_of(measure, head.scale),
         }
         for measure in measures_of(head)
@@ -158,7 +150,9 @@ def rating_text(item: CheckItem, said: Mapping[str, str]) -> str:
     Raises:
         InputError: choices are missing or invalid, each of which is named.
     """
-    key, choices, faults = behind(item), dict[str, str](), list[str]()
+    key = behind(item)
+    choices: dict[str, str] = {}
+    faults: list[str] = []
     for measure in measures_of(key.head):
         options = options_of(measure, key.head.scale)
         text = " ".join(said.get(measure, "").split()).casefold()
@@ -169,7 +163,9 @@ def rating_text(item: CheckItem, said: Mapping[str, str]) -> str:
     if faults:
         raise InputError(f"item {item.id}: {'; '.join(faults)}")
     comment = said.get("comment", "").strip()
-    return canonical_json(choices | ({"comment": comment} if comment else {})).decode()
+    if comment:
+        choices["comment"] = comment
+    return canonical_json(choices).decode()
 
 
 def ratings_of(items: Sequence[Standing]) -> list[Annotation]:

@@ -21,6 +21,11 @@ def group_of(sample: Sample) -> str:
     return task_of(sample) or sample.category or ""
 
 
+def origin_of(sample: Sample) -> SampleOrigin:
+    """Return the category and cluster of a sample."""
+    return SampleOrigin(group_of(sample), sample.cluster)
+
+
 class RatedUnit(NamedTuple):
     """A unit with each person's rating, by name, and the adjudicated value, if any."""
 
@@ -52,21 +57,18 @@ def put_together(
     for rating in annotations:
         by_unit.setdefault(rating.unit, []).append(rating)
     units: list[RatedUnit] = []
-    for unit, ones in sorted(by_unit.items()):
-        known = places(unit.id)
-        place = SampleOrigin(
-            next((rating.category for rating in ones if rating.category), known.category if known else ""),
-            known.cluster
-            if known
-            else next((rating.cluster for rating in ones if rating.cluster), f"sample:{unit.id}"),
-        )
-        said = {
-            rating.annotator: rating.value
-            for rating in sorted(ones, key=lambda rating: rating.annotator)
-            if not rating.adjudicates
-        }
-        decided = next((rating.value for rating in ones if rating.adjudicates), None)
-        units.append(RatedUnit(unit, place, said, decided))
+    for unit, ratings in sorted(by_unit.items()):
+        place = places(unit.id)
+        if place is None:
+            cluster = next((rating.cluster for rating in ratings if rating.cluster), f"sample:{unit.id}")
+            place = SampleOrigin("", cluster)
+        category = next((rating.category for rating in ratings if rating.category), place.category)
+        said: dict[str, float] = {}
+        for rating in sorted(ratings, key=lambda rating: rating.annotator):
+            if not rating.adjudicates:
+                said[rating.annotator] = rating.value
+        decided = next((rating.value for rating in ratings if rating.adjudicates), None)
+        units.append(RatedUnit(unit, place._replace(category=category), said, decided))
     return units
 
 

@@ -1,8 +1,8 @@
 """Subjects of annotation: responses, pairs or criteria, of runs or files; and the drawing of cases."""
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import orjson
 
@@ -13,15 +13,13 @@ from dokimasia.domain.judgement import Response
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import DataError, InputError
-from dokimasia.people.annotation.rated import SampleOrigin, group_of
+from dokimasia.people.annotation.rated import SampleOrigin, origin_of
 from dokimasia.runs.catalogue import method_named
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, samples_by_id
 from dokimasia.storage.trees.lookup import criteria_of_samples, criterion_key
-
-T = TypeVar("T")
 
 
 class Subject(NamedTuple):
@@ -101,22 +99,32 @@ def responses_of(
     Raises:
         InputError: a model has no response at all, or there is nothing to show.
     """
-    known = sorted({model for _, model in answers})
-    for name in (*models, *([baseline] if baseline else [])):
-        if name not in known:
-            raise InputError(f"there is no response of {name!r}; there are those of {', '.join(known)}")
-    wanted = [name for name in (models or known) if name != baseline]
+    beside = (baseline,) if baseline else ()
+    known = {model for _, model in answers}
+    _check_models([*models, *beside], known, "response")
     subjects: list[Subject] = []
     for sample in samples:
-        place = SampleOrigin(group_of(sample), sample.cluster)
-        for model in wanted:
-            texts = [answers.get((sample.id, name)) for name in (model, *([baseline] if baseline else []))]
-            if all(text is not None for text in texts):
-                unit = AnnotationUnit(sample.id, "", model, baseline)
-                subjects.append(Subject(unit, place, sample, tuple(text for text in texts if text is not None)))
+        for model in models or sorted(known):
+            if model != baseline and (texts := _texts(sample, answers, (model, *beside))):
+                subjects.append(
+                    Subject(AnnotationUnit(sample.id, "", model, baseline), origin_of(sample), sample, texts)
+                )
     if not subjects:
         raise InputError("no sample has a response of the models that are to be shown")
     return subjects
+
+
+def _check_models(names: Iterable[str], known: Collection[str], what: str) -> None:
+    """Raise an InputError for the first model that has no response or no pair at all."""
+    for name in names:
+        if name not in known:
+            raise InputError(f"there is no {what} of {name!r}; there are those of {', '.join(sorted(known))}")
+
+
+def _texts(sample: Sample, answers: Answers, models: Sequence[str]) -> tuple[str, ...]:
+    """Return the responses of models to a sample; empty if one is missing."""
+    keys = [(sample.id, model) for model in models]
+    return tuple(answers[key] for key in keys) if all(key in answers for key in keys) else ()
 
 
 def rankings_of(samples: Iterable[Sample], answers: Answers, *, models: Sequence[str] = ()) -> list[Subject]:
@@ -125,22 +133,17 @@ def rankings_of(samples: Iterable[Sample], answers: Answers, *, models: Sequence
     Raises:
         InputError: there are fewer than two models or too many, one has no response, or no sample has all responses.
     """
-    known = sorted({model for _, model in answers})
-    ranked = tuple(models or known)
-    for name in ranked:
-        if name not in known:
-            raise InputError(f"there is no response of {name!r}; there are those of {', '.join(known)}")
+    known = {model for _, model in answers}
+    ranked = tuple(models or sorted(known))
+    _check_models(ranked, known, "response")
     if not 2 <= len(ranked) <= MOST_RANKED:
         raise InputError(
             f"--ranking ranks the responses of 2 to {MOST_RANKED} models, and there are {len(ranked)}: name them with --models"
         )
     subjects: list[Subject] = []
     for sample in samples:
-        texts = [answers.get((sample.id, name)) for name in ranked]
-        complete = tuple(text for text in texts if text is not None)
-        if len(complete) == len(ranked):
-            place = SampleOrigin(group_of(sample), sample.cluster)
-            subjects.append(Subject(AnnotationUnit(sample.id, ""), place, sample, complete, models=ranked))
+        if texts := _texts(sample, answers, ranked):
+            subjects.append(Subject(AnnotationUnit(sample.id, ""), origin_of(sample), sample, texts, models=ranked))
     if not subjects:
         raise InputError(f"no sample has a response of each of {', '.join(ranked)}")
     return subjects
@@ -157,15 +160,11 @@ def pairs_of_run(home: Home, run: Run, *, models: Sequence[str] = ()) -> list[Su
         return None
     samples = samples_by_id(home, run.id)
     subjects: list[Subject] = []
-    for one in pairs(home, run):
-        sample = samples[one.unit.id]
-        place = SampleOrigin(group_of(sample), sample.cluster)
-        subjects.append(Subject(one.unit, place, sample, (one.response, one.baseline_response), one.criteria))
-    known = {one.unit.model for one in subjects}
-    for name in models:
-        if name not in known:
-            raise InputError(f"there is no pair of {name!r}; there are those of {', '.join(sorted(known))}")
-    return [one for one in subjects if not models or one.unit.model in models]
+    for pair in pairs(home, run):
+        sample, texts = samples[pair.unit.id], (pair.response, pair.baseline_response)
+        subjects.append(Subject(pair.unit, origin_of(sample), sample, texts, pair.criteria))
+    _check_models(models, {subject.unit.model for subject in subjects}, "pair")
+    return [subject for subject in subjects if not models or subject.unit.model in models]
 
 
 def open_answers(home: Home, run: Run, subjects: Sequence[Subject]) -> list[Subject]:
@@ -179,16 +178,18 @@ def open_answers(home: Home, run: Run, subjects: Sequence[Subject]) -> list[Subj
     decisions = method_named(run.method).decisions
     if decisions is None:
         return list(subjects)
-    answers = [
-        answer
-        for measure in decisions(home, run).measures
-        for several in measure.models.values()
-        for answer in several
-        if answer.unit.measure == SCORE and answer.decision is not None and not answer.repeat
-    ]
-    if not answers:
+    verdicts: dict[AnnotationUnit, str] = {}
+    decided = False
+    for measure in decisions(home, run).measures:
+        for answers in measure.models.values():
+            for answer in answers:
+                if answer.unit.measure != SCORE or answer.decision is None or answer.repeat:
+                    continue
+                decided = True
+                if not answer.known:
+                    verdicts[answer.unit.thing] = answer.correctness
+    if not decided:
         return list(subjects)
-    verdicts = {answer.unit.thing: answer.correctness for answer in answers if not answer.known}
     kept = [subject._replace(verdict=verdicts[subject.unit]) for subject in subjects if subject.unit in verdicts]
     if not kept:
         raise InputError(
@@ -212,16 +213,15 @@ def criteria_of(home: Home, run: Run, groups: Mapping[str, str] | None = None) -
     samples = samples_by_id(home, run.id)
     subjects: list[Subject] = []
     for criteria_row in criteria_of_samples(home, run.id):
+        sample = samples[criteria_row.sample_id]
         for number, criterion in enumerate(orjson.loads(criteria_row.body)["criteria"], start=1):
-            group = (
-                criteria_row.category if groups is None else groups.get(criterion_key(criteria_row.criteria_id, number))
-            )
+            group: str | None = criteria_row.category
+            if groups is not None:
+                group = groups.get(criterion_key(criteria_row.criteria_id, number))
             if group is not None:
                 unit = AnnotationUnit(criteria_row.sample_id, "", criterion=number)
                 texts = (criterion["question"], criterion["ground_truth"])
-                subjects.append(
-                    Subject(unit, SampleOrigin(group, criteria_row.cluster), samples[criteria_row.sample_id], texts)
-                )
+                subjects.append(Subject(unit, SampleOrigin(group, criteria_row.cluster), sample, texts))
     if not subjects:
         raise InputError(f"run {run.id} has no criteria to be rated: they come from dokimasia evaluate --judge NAME")
     return subjects
@@ -242,12 +242,12 @@ def draw_subjects(
     if cases is not None and any(subject.verdict for subject in subjects):
         return _spread(subjects, cases, seed=seed)
 
-    def name(one: Subject) -> tuple[str, int]:
-        return one.unit.id, one.unit.criterion if kind == "criterion" else 0
+    def name(subject: Subject) -> str:
+        return f"{subject.unit.id}/{subject.unit.criterion if kind == 'criterion' else 0}"
 
-    strata = {name(one): one.place.category if cases is None else "" for one in subjects}
-    kept = set(draw(strata, per=number, seed=seed, key=name_key))
-    return [one for one in subjects if name(one) in kept]
+    strata = {name(subject): subject.place.category if cases is None else "" for subject in subjects}
+    kept = set(draw(strata, per=number, seed=seed))
+    return [subject for subject in subjects if name(subject) in kept]
 
 
 def _spread(subjects: Sequence[Subject], number: int, *, seed: int) -> list[Subject]:
@@ -273,26 +273,16 @@ def _spread(subjects: Sequence[Subject], number: int, *, seed: int) -> list[Subj
     return [subject for subject in subjects if subject.unit in drawn]
 
 
-def name_key(name: tuple[str, int]) -> str:
-    """Return the key of a case for the draw."""
-    return f"{name[0]}/{name[1]}"
-
-
-K = TypeVar("K", bound=Hashable)
-
-
-def draw(strata: Mapping[K, str], *, per: int, seed: int, key: Callable[[K], str]) -> list[K]:
+def draw(strata: Mapping[str, str], *, per: int, seed: int) -> list[str]:
     """Return `per` things of each stratum, or all if it has fewer; each stratum is drawn independently.
 
     A larger `per` draws the same things and more.
     """
-    by_stratum: dict[str, list[K]] = {}
+    by_stratum: dict[str, list[str]] = {}
     for thing, stratum in strata.items():
         by_stratum.setdefault(stratum, []).append(thing)
-    return [
-        thing
-        for stratum, several in sorted(by_stratum.items())
-        for thing in sorted(several, key=lambda thing: (unit_interval("cases", seed, stratum, key(thing)), key(thing)))[
-            :per
-        ]
-    ]
+    drawn: list[str] = []
+    for stratum, things in sorted(by_stratum.items()):
+        places = {thing: (unit_interval("cases", seed, stratum, thing), thing) for thing in things}
+        drawn += sorted(things, key=places.__getitem__)[:per]
+    return drawn

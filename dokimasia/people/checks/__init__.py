@@ -12,7 +12,7 @@ from dokimasia.people.checks.checking import (
     pending_checks,
     waits,
 )
-from dokimasia.people.checks.hiding import without_others
+from dokimasia.people.checks.figures import reason_figures
 from dokimasia.people.checks.labels import label_figures, labelled, labels_of
 from dokimasia.people.checks.questions import (
     Given,
@@ -38,8 +38,8 @@ from dokimasia.people.checks.queue import (
     review_queue,
     shown_item,
     take_back,
+    without_others,
 )
-from dokimasia.people.checks.reasons import reason_figures
 from dokimasia.people.checks.shape import LabelFigures, ReasonFigures
 from dokimasia.people.checks.standings import all_standings, checked_texts
 

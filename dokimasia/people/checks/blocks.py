@@ -1,6 +1,7 @@
 """Report blocks of checks: perturbations' labels by dimension, and agreement between people."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from dokimasia.domain.blindspots import LABELS
 from dokimasia.people.checks.shape import (
@@ -11,9 +12,13 @@ from dokimasia.people.checks.shape import (
     LabelFigures,
     Met,
     ReasonFigures,
+    ReasonShare,
+    TwoPeople,
 )
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table
+from dokimasia.report.fields import CountedRate, TableRow
+from dokimasia.report.tables import TableColumn, column, computed_column, table
 
 TITLES = {label: label.replace("_", " ") for label in LABELS}
 
@@ -39,19 +44,12 @@ def label_blocks(labels: LabelFigures, run: str, place: str = "/labels") -> list
 
 
 def _by_dimension(labels: LabelFigures, place: str) -> Table:
-    columns = [
-        Column("dimension", numeric=False),
-        Column("made"),
-        Column("labelled"),
-        *(Column(title) for title in TITLES.values()),
-        Column(
-            "fit, %",
-            meaning="labelled as it was meant: errors valid, harmless changes score-invariant; without wrong gold answers",
-        ),
-    ]
-    rows: list[Sequence[Cell]] = [
-        _row(one.title, one, f"{place}/by_dimension/{at}") for at, one in enumerate(labels.by_dimension)
-    ]
+    columns = [Column("dimension", numeric=False), *map(Column, ("made", "labelled", *TITLES.values()))]
+    meaning = "labelled as it was meant: errors valid, harmless changes score-invariant; without wrong gold answers"
+    columns.append(Column("fit, %", meaning=meaning))
+    rows: list[Sequence[Cell]] = []
+    for at, dimension in enumerate(labels.by_dimension):
+        rows.append(_row(dimension.title, dimension, f"{place}/by_dimension/{at}"))
     rows.append(_row(Span("all", "strong"), labels, place))
     return Table(columns, rows, "What people said of the perturbations of each dimension")
 
@@ -62,9 +60,7 @@ def _row(title: Cell, counted: LabelFigures | DimensionLabels, place: str) -> li
         figures.count(counted.made, f"{place}/made"),
         figures.count(counted.labelled, f"{place}/labelled"),
         *(figures.count(counted.labels[label], f"{place}/labels/{label}") for label in LABELS),
-        figures.share_of(counted.fit, f"{place}/fit")
-        if counted.labelled > counted.labels["gold_wrong"]
-        else figures.NOTHING,
+        _share(counted.fit, f"{place}/fit"),
     ]
 
 
@@ -88,23 +84,25 @@ def _agreement(agreement: LabelAgreement, place: str) -> Iterator[Block]:
             f", on {things} labelled by two people or more.",
         )
     )
-    columns = [
-        Column("people", numeric=False),
-        Column("n"),
-        Column("same label, %"),
-        Column("Cohen's kappa", numeric=False),
+    pairs = [
+        TableRow(" and ".join(pair.people), pair, f"{place}/pairs/{at}") for at, pair in enumerate(agreement.pairs)
     ]
-    rows: list[Sequence[Cell]] = [
-        [
-            " and ".join(pair.people),
-            figures.count(pair.n, f"{place}/pairs/{at}/n"),
-            figures.share_of(pair.same, f"{place}/pairs/{at}/same") if pair.n else figures.NOTHING,
-            _coefficient(pair.kappa, f"{place}/pairs/{at}/kappa"),
-        ]
-        for at, pair in enumerate(agreement.pairs)
+    columns: list[TableColumn[TwoPeople]] = [
+        computed_column("people", _name, numeric=False),
+        column("n"),
+        column("same", title="same label, %", write=_share),
+        column("kappa", title="Cohen's kappa", numeric=False, write=_coefficient),
     ]
-    yield Table(columns, rows, "How far each two people agree")
+    yield table(TwoPeople, pairs, columns, "How far each two people agree")
     yield _confusion(agreement.confusion, f"{place}/confusion")
+
+
+def _name(row: TableRow[Any]) -> Cell:
+    return row.name
+
+
+def _share(rate: CountedRate, place: str) -> Cell:
+    return figures.share_of(rate, place) if rate.n else figures.NOTHING
 
 
 def _coefficient(coefficient: Coefficient, place: str) -> tuple[str | Span, ...]:
@@ -116,24 +114,17 @@ def _coefficient(coefficient: Coefficient, place: str) -> tuple[str | Span, ...]
 
 
 def _confusion(rows: Sequence[Met], place: str) -> Table:
-    columns = [Column("first label", numeric=False), Column("n"), *(Column(title) for title in TITLES.values())]
-    cells: list[Sequence[Cell]] = [
-        [
-            TITLES[row.label],
-            figures.count(row.n, f"{place}/{at}/n"),
-            *(figures.count(row.beside[label], f"{place}/{at}/beside/{label}") for label in LABELS),
-        ]
-        for at, row in enumerate(rows)
-        if row.n
-    ]
-    return Table(
-        columns, cells, "What another person said of the same perturbation, each pair counted in both directions"
-    )
+    labels = [TableRow(TITLES[row.label], row, f"{place}/{at}") for at, row in enumerate(rows) if row.n]
+    columns: list[TableColumn[Met]] = [computed_column("first label", _name, numeric=False), column("n")]
+    columns += [column("beside", label, title=title) for label, title in TITLES.items()]
+    about = "What another person said of the same perturbation, each pair counted in both directions"
+    return table(Met, labels, columns, about)
 
 
 def check_blocks(checks: CheckFigures) -> list[Block]:
     """Return the blocks on captions or rubrics, from `check_figures`: agreement between people, and reasons of changes."""
-    return [*_alike(checks), *([] if checks.reasons is None else reason_blocks(checks.reasons))]
+    reasons = reason_blocks(checks.reasons) if checks.reasons is not None else []
+    return [*_alike(checks), *reasons]
 
 
 def reason_blocks(changes: ReasonFigures, place: str = "/reasons") -> list[Block]:
@@ -146,22 +137,17 @@ def reason_blocks(changes: ReasonFigures, place: str = "/reasons") -> list[Block
     counted = f"{changes.changed} of {changes.checked} checked captions were edited or rejected"
     if not changes.with_reason:
         return [Paragraph(f"{counted}, none with a reason.", "note")]
-    columns = [
-        Column("reason", numeric=False),
-        Column("edited"),
-        Column("rejected"),
-        Column("share, %", meaning="of the changed captions with a reason"),
+    rows = [TableRow(row.meaning, row, f"{place}/reasons/{number}") for number, row in enumerate(changes.reasons)]
+    columns: list[TableColumn[ReasonShare]] = [
+        computed_column("reason", _name, numeric=False),
+        column("edited"),
+        column("rejected"),
+        column("share", title="share, %", meaning="of the changed captions with a reason"),
     ]
-    rows: list[Sequence[Cell]] = []
-    for number, reason in enumerate(changes.reasons):
-        row = f"{place}/reasons/{number}"
-        edited = figures.count(reason.edited, f"{row}/edited")
-        rejected = figures.count(reason.rejected, f"{row}/rejected")
-        rows.append([reason.meaning, edited, rejected, figures.share_of(reason.share, f"{row}/share")])
     silent = changes.changed - changes.with_reason
     without = f", {silent} of them without a reason" if silent else ""
     note = f"{counted}{without}. A caption may have several reasons. 95 % intervals, clustered by image."
-    return [Table(columns, rows, "Why people changed captions"), Paragraph(note, "note")]
+    return [table(ReasonShare, rows, columns, "Why people changed captions"), Paragraph(note, "note")]
 
 
 def _alike(checks: CheckFigures) -> list[Block]:

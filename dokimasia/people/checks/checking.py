@@ -68,8 +68,8 @@ def pending_checks(
     with open_for_reading(configuration, opened_home) as opened:
         every = all_standings(opened, resolve_run(opened, name_of_run(run), waits).id)
     if second and who:
-        return [one for one in every if one.settled_by is not None and one.last_of(who) is None]
-    return [one for one in every if one.state == "waiting"]
+        return [item for item in every if item.settled_by is not None and item.last_of(who) is None]
+    return [item for item in every if item.state == "waiting"]
 
 
 def decide(
@@ -173,8 +173,11 @@ def _refuse_undo(home: Home, item: CheckItem, who: str) -> None:
     """Raise if a run was made from this run's items after the person's decision."""
     from dokimasia.runs.persistence import dependent_runs
 
-    mine = next((one.last_of(who) for one in all_standings(home, item.run) if one.item.id == item.id), None)
-    made = [run for run in dependent_runs(home, item.run) if mine is not None and run.created_at >= mine.at]
+    standings = {standing.item.id: standing for standing in all_standings(home, item.run)}
+    mine = standings[item.id].last_of(who) if item.id in standings else None
+    if mine is None:
+        return
+    made = [run for run in dependent_runs(home, item.run) if run.created_at >= mine.at]
     if made:
         raise InputError(
             f"item {item.id}: run {made[-1].id} ({made[-1].method}) was made from run {item.run} after this was decided, "

@@ -1,6 +1,6 @@
 """Export of items to check: JSON lines to fill in elsewhere, with images and a page beside them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import orjson
@@ -10,13 +10,16 @@ from dokimasia.domain.decision import Standing
 from dokimasia.domain.question import PendingQuestion
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import InputError
-from dokimasia.people.annotation import image_name
-from dokimasia.people.checks.handing import image_folder, labelling_files, labelling_row
-from dokimasia.people.checks.perturbed import PerturbationView, shown_perturbations
+from dokimasia.people.annotation import form_page, image_name, image_uri
+from dokimasia.people.checks.perturbed import MEANINGS, PerturbationView, shown_perturbations
+from dokimasia.report.blocks import plain
+from dokimasia.report.differences import difference
 from dokimasia.runs.reading.exporting import make_folder, write_whole
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import get_question
+
+QUESTION = "What is the change?"
 
 
 def write_checks(settings: Settings, standings: Sequence[Standing], path: Path, *, who: str) -> list[Path]:
@@ -40,23 +43,22 @@ def check_files(
     """
     stem = Path(name).stem
     folder = image_folder(stem)
-    standings = [one for one in standings if not one.item.told(who)]
-    asked = {one.item.id: get_question(home, one.item.id) for one in standings if one.item.kind == "question"}
-    beside = {
-        f"{folder}/{image_name(ref)}": home.blobs.get(ref.sha256)
-        for ref in dict.fromkeys(ref for one in asked.values() for ref in _images(one))
-    }
+    standings = [standing for standing in standings if not standing.item.told(who)]
+    beside: dict[str, bytes] = {}
     shown: dict[str, PerturbationView] = {}
-    if any(one.item.kind == "perturbation" for one in standings):
+    if any(standing.item.kind == "perturbation" for standing in standings):
         shown = shown_perturbations(home, standings[0].item.run)
         beside |= dict(labelling_files(home, standings, who, stem))
-    lines = b"".join(
-        _question_row(one, asked[one.item.id], folder)
-        if one.item.id in asked
-        else _row(one, shown.get(one.item.subject), folder, who=None if others else who)
-        for one in standings
-    )
-    return {name: lines, **beside}
+    lines: list[bytes] = []
+    for standing in standings:
+        if standing.item.kind == "question":
+            question = get_question(home, standing.item.id)
+            beside |= {f"{folder}/{image_name(ref)}": home.blobs.get(ref.sha256) for ref in _images(question)}
+            lines.append(_question_row(standing, question, folder))
+        else:
+            view = shown.get(standing.item.subject)
+            lines.append(_row(standing, view, folder, who=None if others else who))
+    return {name: b"".join(lines), **beside}
 
 
 def write_files(files: Mapping[str, bytes], path: Path) -> list[Path]:
@@ -79,47 +81,127 @@ def write_files(files: Mapping[str, bytes], path: Path) -> list[Path]:
     return [path.parent / name for name in files]
 
 
-def _row(one: Standing, shown: PerturbationView | None, images: str, *, who: str | None) -> bytes:
+def _row(standing: Standing, shown: PerturbationView | None, images: str, *, who: str | None) -> bytes:
     """Return the JSON line of an item: its text, its state, the decisions that `who` may see, and empty fields to fill in.
 
     `action` takes accept, edit (with `new_text`), delete (with `delete`, numbers of sentences from 1) or reject; of a caption
     `reasons` takes why it is edited or rejected (`CHANGE_REASONS`); of a
     perturbation `label` takes one of `LABELS`.
     """
-    decisions = one.decisions if who is None else one.decisions_for(who)
+    decisions = standing.decisions if who is None else standing.decisions_for(who)
     row: dict[str, JsonValue] = {
-        "item": one.item.id,
-        "run": one.item.run,
-        "kind": one.item.kind,
-        "sample": one.item.sample_id,
-        "subject": one.item.subject,
-        "text": one.item.text,
-        "detail": one.item.detail,
-        "state": one.state if who is None else one.state_for(who),
+        "item": standing.item.id,
+        "run": standing.item.run,
+        "kind": standing.item.kind,
+        "sample": standing.item.sample_id,
+        "subject": standing.item.subject,
+        "text": standing.item.text,
+        "detail": standing.item.detail,
+        "state": standing.state if who is None else standing.state_for(who),
         "decisions": [made.model_dump(mode="json", exclude={"item", "number"}) for made in decisions],
     }
     row |= {"action": None, "new_text": None} if shown is None else {**labelling_row(shown, images), "label": None}
-    if one.item.kind == "caption":
+    if standing.item.kind == "caption":
         row["reasons"] = []
     return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _question_row(one: Standing, question: PendingQuestion, images: str) -> bytes:
+def _question_row(standing: Standing, question: PendingQuestion, images: str) -> bytes:
     """Return the JSON line of a question: its text, person, images, empty form, and `reply` to fill in."""
     row = {
-        "item": one.item.id,
-        "run": one.item.run,
-        "kind": one.item.kind,
+        "item": standing.item.id,
+        "run": standing.item.run,
+        "kind": standing.item.kind,
         "person": question.person,
         "prompt": question.prompt,
-        "text": one.item.text,
+        "text": standing.item.text,
         "images": [f"{images}/{image_name(ref)}" for ref in _images(question)],
         "form": question.aid.form,
-        "state": one.state,
+        "state": standing.state,
         "reply": question.reply,
     }
     return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _images(question: PendingQuestion) -> list[ImageRef]:
-    return [ref for message in question.call.messages for ref in message.images]
+    images: list[ImageRef] = []
+    for message in question.call.messages:
+        images += message.images
+    return images
+
+
+def labelling_row(shown: PerturbationView, folder: str) -> dict[str, JsonValue]:
+    """Return the fields of a perturbation's JSON line; images are paths in a folder beside the file."""
+    item = shown.item
+    return {
+        "task": item.task,
+        "dimension": item.dimension,
+        "definition": shown.definition,
+        "prompt": shown.prompt,
+        "images": [f"{folder}/{image_name(ref)}" for _, ref in shown.images],
+        "gold": item.gold,
+        "perturbed": item.perturbed,
+        "difference": plain(difference(shown.pieces)),
+        "instruction": item.instruction,
+        "description": item.description,
+        "rationale": item.rationale,
+        "doubt": shown.doubt,
+    }
+
+
+def labelling_files(home: Home, standings: Sequence[Standing], who: str, stem: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the files beside the JSON lines of a run's items, by path: images, and a page for labelling.
+
+    The page has the perturbations that the person has not labelled yet, without others' labels. The file that it saves can
+    be imported with `import_checks`.
+    """
+    shown = shown_perturbations(home, standings[0].item.run)
+    due: list[tuple[str, PerturbationView]] = []
+    refs: dict[str, ImageRef] = {}
+    for standing in standings:
+        view = shown.get(standing.item.subject)
+        if view is None:
+            continue
+        refs |= {ref.sha256: ref for _, ref in view.images}
+        if standing.last_of(who) is None:
+            due.append((standing.item.id, view))
+    for _, ref in sorted(refs.items()):
+        yield f"{image_folder(stem)}/{image_name(ref)}", home.blobs.get(ref.sha256)
+    if due:
+        yield f"{stem}.html", _page(home, who, due).encode()
+
+
+def image_folder(stem: str) -> str:
+    """Return the name of the folder of images beside a file."""
+    return f"{stem}-images"
+
+
+def _page(home: Home, who: str, due: Sequence[tuple[str, PerturbationView]]) -> str:
+    options = {label: f"{label.replace('_', ' ')}: {meaning}" for label, meaning in MEANINGS.items()}
+    refs: dict[str, ImageRef] = {}
+    for _, view in due:
+        refs |= {ref.sha256: ref for _, ref in view.images}
+    images = {sha256: image_uri(home.blobs, ref) for sha256, ref in sorted(refs.items())}
+    rows = [_form_row(id, view) for id, view in due]
+    return form_page(who, "perturbation", [("label", QUESTION, options)], rows, images, adds={"who": who})
+
+
+def _form_row(id: str, shown: PerturbationView) -> Mapping[str, JsonValue]:
+    item, names = shown.item, [(name, ref.sha256) for name, ref in shown.images]
+    compared = item.gold_image is not None
+    return {
+        "item": id,
+        "question": shown.prompt,
+        "choices": "",
+        "aid": "",
+        "images": [] if compared else [sha256 for _, sha256 in names],
+        "compared": [[name.capitalize(), sha256] for name, sha256 in names] if compared else [],
+        "gold": item.gold,
+        "difference": [[one.kind, one.text] for one in shown.pieces],
+        "instruction": item.instruction,
+        "description": item.description,
+        "rationale": item.rationale,
+        "doubt": shown.doubt,
+        "title": shown.title,
+        "definition": shown.definition,
+    }

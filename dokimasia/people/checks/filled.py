@@ -1,7 +1,7 @@
 """Import of decisions from filled-in files of items; all lines are checked before any decision is stored."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -29,12 +29,19 @@ class ImportResult(NamedTuple):
     empty: int
 
 
-class _Made(BaseModel):
+class LineDecision(BaseModel):
+    """A decision that a line has: the arguments of `decide` beside the item."""
+
     who: str
     action: Action
     text: str = ""
     at: str = ""
     reasons: tuple[ChangeReason, ...] = ()
+    delete: tuple[int, ...] = ()
+
+    def key(self, item: CheckItem) -> tuple[str, ...]:
+        """Return what tells decisions on items apart."""
+        return (item.id, self.who, self.action, self.text, self.at, *ordered_reasons(self.reasons))
 
 
 class SheetLine(BaseModel):
@@ -50,7 +57,7 @@ class SheetLine(BaseModel):
     delete: list[Annotated[int, Field(ge=0, lt=2**31)]] = []
     reasons: list[ChangeReason] = []
     who: str = ""
-    decisions: list[_Made] = []
+    decisions: list[LineDecision] = []
 
     @property
     def asked(self) -> Action | None:
@@ -60,6 +67,17 @@ class SheetLine(BaseModel):
         if (self.reply or "").strip():
             return "reply"
         return "edit" if self.action == "delete" else self.action or None
+
+    def all_decisions(self, who: str) -> list[LineDecision]:
+        """Return the decisions of the line; `who` decides where the line names nobody."""
+        if self.asked is None:
+            return self.decisions
+        delete = self.delete if self.action == "delete" else ()
+        text = self.reply or self.new_text or ""
+        own = LineDecision(
+            who=self.who or who, action=self.asked, text=text, reasons=tuple(self.reasons), delete=tuple(delete)
+        )
+        return [*self.decisions, own]
 
 
 def import_checks(settings: Settings, run: str, path: Path, *, who: str) -> ImportResult:
@@ -95,9 +113,9 @@ def take_in_lines(
         raise nothing_to_check(run_id)
     wanted = _wanted(home, standings, lines, name, who)
     known = _known(standings)
-    for number, item, made in wanted:
-        if made and made["who"] != who and not others and _named(item, made) not in known:
-            raise DataError(f"{name}, line {number}: {made['who']} decided this, and this is {who}'s token")
+    for number, item, decision in wanted:
+        if decision is not None and decision.who != who and not others and decision.key(item) not in known:
+            raise DataError(f"{name}, line {number}: {decision.who} decided this, and this is {who}'s token")
 
     def keep(item: CheckItem, action: Action, **made: Any) -> Decision:
         return asyncio.run(keep_decision(home, checked(home, item, action, **made)))
@@ -105,8 +123,8 @@ def take_in_lines(
     return _taken(wanted, standings, name, keep)
 
 
-Wanted = tuple[int, CheckItem, dict[str, Any]]
-"""The number of a line, its item, and the arguments of its decision; empty without one."""
+Wanted = tuple[int, CheckItem, LineDecision | None]
+"""The number of a line, its item, and a decision on it; None without one."""
 
 
 def _wanted(home: Home, standings: Sequence[Standing], lines: Sequence[SheetLine], name: str, who: str) -> list[Wanted]:
@@ -115,8 +133,8 @@ def _wanted(home: Home, standings: Sequence[Standing], lines: Sequence[SheetLine
     Raises:
         DataError: one of them cannot be used; the message names it.
     """
-    known = {one.item.id: one.item for one in standings}
-    same = {one.item.subject: one.item for one in standings}
+    known = {standing.item.id: standing.item for standing in standings}
+    same = {standing.item.subject: standing.item for standing in standings}
     wanted: list[Wanted] = []
     faults: list[str] = []
     for line in lines:
@@ -126,9 +144,9 @@ def _wanted(home: Home, standings: Sequence[Standing], lines: Sequence[SheetLine
             raise DataError(f"{at}: the run has no item {line.item!r}")
         if line.action and line.label:
             raise DataError(f"{at}: both action and label are given; keep one")
-        asked: list[Action | None] = [line.asked, *(one.action for one in line.decisions)]
-        for action in asked:
-            if action is not None and (refusal := item.refusal(action)):
+        decisions = line.all_decisions(who)
+        for decision in decisions:
+            if refusal := item.refusal(decision.action):
                 raise DataError(f"{at}: {refusal}")
         if line.reasons and line.asked is None:
             raise DataError(f"{at}: reasons are given without an action: edit, delete or reject")
@@ -140,12 +158,7 @@ def _wanted(home: Home, standings: Sequence[Standing], lines: Sequence[SheetLine
             raise DataError(f"{at}: an edit needs new_text")
         if line.action == "delete" and not line.delete:
             raise DataError(f"{at}: delete needs the numbers of sentences, such as [2]")
-        made = [one.model_dump() for one in line.decisions]
-        if line.asked is not None:
-            decided = {"who": line.who or who, "action": line.asked, "text": line.reply or line.new_text or ""}
-            decided |= {"reasons": tuple(line.reasons)}
-            made.append(decided | ({"delete": line.delete} if line.action == "delete" else {}))
-        wanted += [(line.number, item, one) for one in made or [{}]]
+        wanted += [(line.number, item, decision) for decision in decisions or [None]]
     if faults:
         raise DataError("\n".join(faults))
     return wanted
@@ -156,16 +169,18 @@ def _taken(
 ) -> ImportResult:
     counts = dict.fromkeys(ImportResult._fields, 0)
     known = _known(standings)
-    ids = {made.id for one in standings for made in one.decisions}
-    for number, item, made in wanted:
-        if not made:
+    ids: set[str] = set()
+    for standing in standings:
+        ids |= {decision.id for decision in standing.decisions}
+    for number, item, wanted_decision in wanted:
+        if wanted_decision is None:
             counts["empty"] += 1
             continue
-        if _named(item, made) in known:
+        if wanted_decision.key(item) in known:
             counts["known"] += 1
             continue
         try:
-            decision = keep(item, **made)
+            decision = keep(item, **dict(wanted_decision))
         except DokimasiaError as error:
             raise DataError(f"{name}, line {number}: {error}") from error
         if decision is None:
@@ -177,16 +192,12 @@ def _taken(
 
 
 def _known(standings: Sequence[Standing]) -> set[tuple[str, ...]]:
-    return {
-        (made.item, made.who, made.action, made.text, made.at, *made.reasons)
-        for one in standings
-        for made in one.decisions
-    }
-
-
-def _named(item: CheckItem, made: Mapping[str, Any]) -> tuple[str, ...]:
-    reasons = ordered_reasons(made.get("reasons", ()))
-    return (item.id, made["who"], made["action"], made["text"], made.get("at", ""), *reasons)
+    """Return the keys of the decisions on items, as those of `LineDecision`."""
+    known: set[tuple[str, ...]] = set()
+    for standing in standings:
+        for made in standing.decisions:
+            known.add((made.item, made.who, made.action, made.text, made.at, *made.reasons))
+    return known
 
 
 def _fault(home: Home, item: CheckItem, line: SheetLine, who: str) -> str:

@@ -1,11 +1,12 @@
 """Figures of people's labels of perturbations: the share that is fit, by dimension, and agreement between people."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import combinations, permutations
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from dokimasia.algorithms.statistics.agreement import cohen_kappa, krippendorff_alpha
+from dokimasia.algorithms.statistics.agreement import krippendorff_alpha
 from dokimasia.domain.blindspots import ENTERING, LABELS, NEUTRAL, Label, Perturbed
 from dokimasia.domain.decision import Standing
 from dokimasia.people.checks.shape import (
@@ -18,6 +19,7 @@ from dokimasia.people.checks.shape import (
     TwoPeople,
 )
 from dokimasia.people.checks.standings import all_standings
+from dokimasia.people.judgements import kappa_of_pairs
 from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.report.fields import Share
 from dokimasia.runs.measures import agreement_coefficient, counted_rate, share_of_hits
@@ -27,8 +29,6 @@ from dokimasia.storage.reviews import made_values
 ONE_PERSON = "one annotator: there is nobody to compare with"
 NOTHING_TWICE = "no two annotators labelled the same perturbation"
 NOBODY = "nobody has labelled anything"
-
-Row = TypeVar("Row")
 
 
 class LabelledPerturbation(NamedTuple):
@@ -44,6 +44,11 @@ class LabelledPerturbation(NamedTuple):
         """Whether the label is the intended one: `valid` for an error, `score_invariant` for a harmless change."""
         return self.label == ("score_invariant" if self.item.neutral else "valid")
 
+    @property
+    def enters(self) -> bool:
+        """Whether a probe takes it: a valid error, or what people found score-invariant."""
+        return self.label in ENTERING and not (self.label == "valid" and self.item.neutral)
+
 
 def labelled(home: Home, run: str, standings: Sequence[Standing] | None = None) -> list[LabelledPerturbation]:
     """Return the perturbations of a run with their labels, in order.
@@ -53,11 +58,9 @@ def labelled(home: Home, run: str, standings: Sequence[Standing] | None = None) 
         run: the run's id.
         standings: its items with decisions, if already loaded.
     """
-    by_subject = (
-        {one.item.subject: one for one in all_standings(home, run)}
-        if standings is None
-        else {one.item.subject: one for one in standings}
-    )
+    if standings is None:
+        standings = all_standings(home, run)
+    by_subject = {standing.item.subject: standing for standing in standings}
     perturbations: list[LabelledPerturbation] = []
     for made, item in made_values(home, run, Perturbed):
         standing = by_subject.get(made.id)
@@ -76,26 +79,35 @@ def label_figures(items: Sequence[LabelledPerturbation]) -> LabelFigures:
     opinions: Krippendorff's alpha (nominal) over all people, Cohen's kappa of each two, and `confusion`, the counts of
     pairs of labels of one perturbation, in both directions.
     """
-    dimensions = {one.item.dimension: one.item.task for one in items}
-    order = {name: at for task in dict.fromkeys(dimensions.values()) for at, name in enumerate(error_dimensions(task))}
-    by_dimension: list[DimensionLabels] = []
-    for name in sorted(dimensions, key=lambda name: order.get(name, len(order))):
-        by_dimension.append(_dimension(name, [one for one in items if one.item.dimension == name]))
+    people: Counter[str] = Counter()
+    by_name: dict[str, list[LabelledPerturbation]] = {}
+    order: dict[str, int] = {}
+    for item in items:
+        by_name.setdefault(item.item.dimension, []).append(item)
+        people.update(item.said.keys())
+    for task in dict.fromkeys(item.item.task for item in items):
+        order |= {name: at for at, name in enumerate(error_dimensions(task))}
+    names = sorted(by_name, key=lambda name: order.get(name, len(order)))
     return LabelFigures(
         made=len(items),
-        labelled=sum(one.label is not None for one in items),
-        labels=_counted(one.label for one in items),
-        enter=sum(one.label in ENTERING and not (one.label == "valid" and one.item.neutral) for one in items),
+        labelled=sum(item.label is not None for item in items),
+        labels=_counted(item.label for item in items),
+        enter=sum(item.enters for item in items),
         fit=_fit(items),
-        by_dimension=tuple(by_dimension),
-        people=dict(sorted(Counter(who for one in items for who in one.said).items())),
+        by_dimension=tuple(_dimension(name, by_name[name]) for name in names),
+        people=dict(sorted(people.items())),
         agreement=_agreement(items),
     )
 
 
 def labels_of(standing: Standing) -> dict[str, Label]:
     """Return each person's own label of an item, by name, in the order of their first labels."""
-    return {who: label for who, one in standing.opinions.items() for label in LABELS if label == one.action}
+    labels: dict[str, Label] = {}
+    for who, decision in standing.opinions.items():
+        for label in LABELS:
+            if label == decision.action:
+                labels[who] = label
+    return labels
 
 
 def _counted(labels: Iterable[Label | None]) -> LabelCounts:
@@ -126,7 +138,13 @@ def _dimension(name: str, items: Sequence[LabelledPerturbation]) -> DimensionLab
 def _agreement(items: Sequence[LabelledPerturbation]) -> LabelAgreement:
     people = sorted({who for item in items for who in item.said})
     several = [item for item in items if len(item.said) > 1]
-    absent = NOBODY if not people else ONE_PERSON if len(people) == 1 else "" if several else NOTHING_TWICE
+    absent = ""
+    if not people:
+        absent = NOBODY
+    elif len(people) == 1:
+        absent = ONE_PERSON
+    elif not several:
+        absent = NOTHING_TWICE
     if absent:
         return LabelAgreement(n=len(several), absent=absent, alpha=None, pairs=(), confusion=())
     return LabelAgreement(
@@ -140,30 +158,21 @@ def _agreement(items: Sequence[LabelledPerturbation]) -> LabelAgreement:
 
 def _alpha(items: Sequence[LabelledPerturbation], people: Sequence[str]) -> Coefficient:
     rows = [[item.said.get(who) for who in people] for item in items]
-    return _coefficient(krippendorff_alpha, rows, [item.cluster for item in items])
+    coefficient = agreement_coefficient(krippendorff_alpha, rows, [item.cluster for item in items])
+    return Coefficient(**dict(coefficient))
 
 
 def _pair(items: Sequence[LabelledPerturbation], first: str, second: str) -> TwoPeople:
-    both = [one for one in items if first in one.said and second in one.said]
-    rows: list[tuple[Label, Label]] = [(one.said[first], one.said[second]) for one in both]
+    both = [item for item in items if first in item.said and second in item.said]
+    rows: list[tuple[Label, Label]] = [(item.said[first], item.said[second]) for item in both]
 
-    def kappa(some: Sequence[tuple[Label, Label]]) -> float:
-        return cohen_kappa([one for one, _ in some], [other for _, other in some], categories=LABELS)
-
-    clusters = [one.cluster for one in both]
+    clusters = [item.cluster for item in both]
     return TwoPeople(
         people=(first, second),
         n=len(rows),
-        same=counted_rate([one == other for one, other in rows], clusters),
-        kappa=_coefficient(kappa, rows, clusters),
+        same=counted_rate([label == other for label, other in rows], clusters),
+        kappa=Coefficient(**dict(agreement_coefficient(partial(kappa_of_pairs, categories=LABELS), rows, clusters))),
     )
-
-
-def _coefficient(
-    statistic: Callable[[list[Row]], float], rows: Sequence[Row], clusters: Sequence[Hashable]
-) -> Coefficient:
-    coefficient = agreement_coefficient(lambda use: statistic([rows[at] for at in use]), len(rows), clusters)
-    return Coefficient(**dict(coefficient))
 
 
 def _confusion(items: Sequence[LabelledPerturbation]) -> tuple[Met, ...]:

@@ -50,9 +50,15 @@ async def show_question(home: Home, item: str) -> PendingQuestion:
 
 def samples_asked(home: Home, items: Sequence[CheckItem]) -> dict[str, str]:
     """Return the sample's id for each item of one run, by the item's id; for a question see `sample_of`."""
-    questions = [get_question(home, one.id) for one in items if one.kind == "question"]
-    samples = [*load_samples(home, questions[0].run)] if questions else []
-    return {one.id: one.sample_id for one in items} | {one.item: sample_of(one, samples) for one in questions}
+    samples: list[Sample] = []
+    asked: dict[str, str] = {}
+    for item in items:
+        asked[item.id] = item.sample_id
+        if item.kind == "question":
+            question = get_question(home, item.id)
+            samples = samples or list(load_samples(home, question.run))
+            asked[item.id] = sample_of(question, samples)
+    return asked
 
 
 def sample_of(question: PendingQuestion, samples: Sequence[Sample]) -> str:
@@ -60,16 +66,21 @@ def sample_of(question: PendingQuestion, samples: Sequence[Sample]) -> str:
 
     A question about an image alone, such as to describe it, is about all samples with it; their ids are joined by commas.
     """
-    shown = {ref.sha256 for message in question.call.messages for ref in message.images}
-    said = "\n".join(message.text for message in question.call.messages)
-    fits = [one for one in samples if shown and {ref.sha256 for ref in one.images} == shown]
-    quoted = [one for one in fits or samples if one.prompt.strip() and one.prompt.strip() in said]
-    if not quoted:
-        return ", ".join(one.id for one in fits)
-    longest = max(len(one.prompt.strip()) for one in quoted)  # a prompt may be the beginning of another one
-    alike = [one for one in quoted if len(one.prompt.strip()) == longest]
-    chosen = [one for one in alike if all(choice in said for choice in one.choices)] or alike
-    return ", ".join(one.id for one in chosen)
+    images: set[str] = set()
+    for message in question.call.messages:
+        images |= {ref.sha256 for ref in message.images}
+    text = "\n".join(message.text for message in question.call.messages)
+    fits = [sample for sample in samples if images and {ref.sha256 for ref in sample.images} == images]
+    quoted: dict[int, list[Sample]] = {}
+    for sample in fits or samples:
+        prompt = sample.prompt.strip()
+        if prompt and prompt in text:
+            quoted.setdefault(len(prompt), []).append(sample)
+    chosen = fits
+    if quoted:
+        chosen = quoted[max(quoted)]  # a prompt may be the beginning of another one
+        chosen = [sample for sample in chosen if all(choice in text for choice in sample.choices)] or chosen
+    return ", ".join(sample.id for sample in chosen)
 
 
 def draft_of(home: Home, question: PendingQuestion, who: str) -> str:
@@ -89,7 +100,7 @@ def keep_draft(home: Home, item: str, who: str, text: str) -> str:
     return str(draft)
 
 
-async def answer(home: Home, item: str, text: str, *, who: str, at: str = "") -> Given:
+async def answer(home: Home, item: str, text: str, *, who: str) -> Given:
     """Answer a question in a home that is open for writing; the answer is durable on return.
 
     An unusable reply, or one to a question that is no longer open, is stored as the person's draft. Answering twice with the
@@ -100,7 +111,6 @@ async def answer(home: Home, item: str, text: str, *, who: str, at: str = "") ->
         item: the question's item.
         text: the reply.
         who: the person to whom the question is addressed.
-        at: when it was answered, in UTC and ISO form; now by default.
 
     Returns:
         The result, with all faults: of the reply's form, or that the question is another person's, answered or withdrawn.
@@ -109,7 +119,7 @@ async def answer(home: Home, item: str, text: str, *, who: str, at: str = "") ->
         NotFound: there is no such question; its run may have been deleted.
     """
     try:
-        await keep_decision(home, checked(home, item, "reply", who=who, text=text, at=at))
+        await keep_decision(home, checked(home, item, "reply", who=who, text=text))
     except InputError as problem:
         if problem.__class__ is not InputError:
             raise
@@ -154,7 +164,7 @@ def answer_all(settings: Settings, run: str, who: str, reply: Callable[[Sequence
         InputError: a reply cannot be used.
     """
     with Home.open(settings.home, write=False) as home:
-        asked = [get_question(home, one.item) for one in waiting_questions(home, run=run, who=who)]
+        asked = [get_question(home, waiting.item) for waiting in waiting_questions(home, run=run, who=who)]
     for question in asked:
         decide(question.item, "reply", text=reply(question.call.messages), who=who, settings=settings)
     return len(asked)

@@ -8,6 +8,7 @@ import orjson
 
 from dokimasia.domain.call import Message
 from dokimasia.domain.decision import RATED, CheckItem, Decision, Kind, Standing, sentences_of
+from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import InputError, NotFound
 from dokimasia.people.checks.checking import checked, keep_decision
@@ -57,30 +58,30 @@ def review_queue(home: Home) -> list[Waiting]:
     counts = check_counts(home)
     queue: list[Waiting] = []
     for run in list_runs(home):
-        own = [one for one in counts if one.run == run.id]
+        own = [count for count in counts if count.run == run.id]
         if not own:
             continue
         kinds, people = Counter[Kind](), Counter[str]()
-        for one in own:
-            if one.waiting:
-                kinds[one.kind] += one.items
-                people[one.person] += one.items
-        decided = sum(one.items for one in own if not one.waiting)
-        oldest = min((one.oldest for one in own if one.waiting), default="")
+        waiting = [count for count in own if count.waiting]
+        for count in waiting:
+            kinds[count.kind] += count.items
+            people[count.person] += count.items
+        decided = sum(count.items for count in own if not count.waiting)
+        oldest = min((count.oldest for count in waiting), default="")
         queue.append(Waiting(run, dict(kinds), dict(people), decided, oldest))
-    return sorted(queue, key=lambda one: (not one.waiting, one.oldest))
+    return sorted(queue, key=lambda run_items: (not run_items.waiting, run_items.oldest))
 
 
 def review_items(home: Home, run: Run) -> list[Standing]:
     """Return all items of a run for people with their decisions, in order: questions, checks, and ratings."""
     rows = standings(home, run.id)
-    rated = [one for one in rows if one.item.kind in RATED]
+    rated = [row for row in rows if row.item.kind in RATED]
     if run.status != "done" or len(rows) == len(rated) or any(True for _ in filed_decisions(home.path)):
         return [*all_standings(home, run.id), *rated]
     gone = withdrawn_items(home, run.id)
+    kept = [row for row in rows if row.item.id not in gone]
     return sorted(
-        (one for one in rows if one.item.id not in gone),
-        key=lambda one: (one.item.kind in RATED, one.item.kind != "question", one.item.position, one.item.id),
+        kept, key=lambda row: (row.item.kind in RATED, row.item.kind != "question", row.item.position, row.item.id)
     )
 
 
@@ -90,31 +91,32 @@ def item_of(items: Iterable[Standing], id: str, run: str) -> Standing:
     Raises:
         NotFound: the run has no such item, or the question was withdrawn.
     """
-    found = next((one for one in items if one.item.id == id), None)
-    if found is None:
-        raise NotFound(f"run {run} has no item {id} that waits for people; a question may have been withdrawn")
-    return found
+    for standing in items:
+        if standing.item.id == id:
+            return standing
+    raise NotFound(f"run {run} has no item {id} that waits for people; a question may have been withdrawn")
 
 
-def is_due(one: Standing, who: str, *, second: bool = False) -> bool:
+def is_due(standing: Standing, who: str, *, second: bool = False) -> bool:
     """Return whether a person can decide on an item, or, with `second`, give a second opinion on it."""
     if second:
-        return one.item.person is None and one.settled_by is not None and who not in one.opinions
-    return one.state == "waiting" and one.item.person in (None, who)
+        return standing.item.person is None and standing.settled_by is not None and who not in standing.opinions
+    return standing.state == "waiting" and standing.item.person in (None, who)
 
 
 def next_due(items: Sequence[Standing], who: str, *, after: str = "", second: bool = False) -> Standing | None:
     """Return the next item after `after` that a person can decide, starting over at the end; None without one."""
-    at = next((number for number, one in enumerate(items, 1) if one.item.id == after), 0)
-    return next(
-        (one for one in (*items[at:], *items[:at]) if one.item.id != after and is_due(one, who, second=second)), None
-    )
+    start = next((number for number, standing in enumerate(items, 1) if standing.item.id == after), 0)
+    for standing in (*items[start:], *items[:start]):
+        if standing.item.id != after and is_due(standing, who, second=second):
+            return standing
+    return None
 
 
 def last_decision(items: Iterable[Standing], who: str) -> Decision | None:
     """Return a person's latest decision that is not withdrawn; None without one."""
-    own = (one.opinions[who] for one in items if who in one.opinions)
-    return max(own, key=lambda one: (one.at, one.item), default=None)
+    own = [standing.opinions[who] for standing in items if who in standing.opinions]
+    return max(own, key=lambda decision: (decision.at, decision.item), default=None)
 
 
 async def take_back(home: Home, item: str, *, who: str) -> None:
@@ -135,7 +137,7 @@ async def take_back(home: Home, item: str, *, who: str) -> None:
     await keep_decision(home, left)
 
 
-def shown_item(home: Home, one: Standing, who: str) -> dict[str, Any]:
+def shown_item(home: Home, standing: Standing, who: str) -> dict[str, Any]:
     """Return the view of an item for a person, ready for JSON.
 
     It reveals neither the model of a response that is rated blind, nor others' decisions before the person's own.
@@ -145,7 +147,7 @@ def shown_item(home: Home, one: Standing, who: str) -> dict[str, Any]:
         sha256}], and by kind: text, sentences and detail of a caption or rubric; of a perturbation what it was made of, with
         the difference in words; messages, form, prompt and withdrawn of a question; and what a rating is of.
     """
-    item = one.item
+    item = standing.item
     shown: dict[str, object] = {
         "item": item.id,
         "run": item.run,
@@ -153,8 +155,8 @@ def shown_item(home: Home, one: Standing, who: str) -> dict[str, Any]:
         "sample": item.sample_id,
         "person": item.person,
         "actions": [*item.actions],
-        "state": one.state_for(who),
-        "decided": len(one.decisions),
+        "state": standing.state_for(who),
+        "decided": len(standing.decisions),
     }
     if item.kind == "question":
         return shown | _question(home, item)
@@ -203,7 +205,7 @@ def _question(home: Home, item: CheckItem) -> dict[str, object]:
         "used": question.used_at,
         "form": question.aid.form,
         "reply": question.reply,
-        "messages": [_message(one) for one in question.call.messages],
+        "messages": [*map(_message, question.call.messages)],
     }
 
 
@@ -218,3 +220,25 @@ def _images(home: Home, item: CheckItem) -> list[dict[str, str]]:
         return []
     sample = find_values(home, Sample, [row[0]])[row[0]]
     return [{"name": "image", "sha256": ref.sha256} for ref in sample.images]
+
+
+def without_others(home: Home, run: Run, view: Mapping[str, object], who: str) -> JsonObject:
+    """Return a view of a run's sample or item without others' decisions on items that `who` has not decided.
+
+    The label of a perturbation becomes None, and the state of a golden caption `decided`.
+    """
+    hidden = [standing.item for standing in standings(home, run.id) if standing.state_for(who) == "decided"]
+    captions = {item.subject for item in hidden if item.kind == "caption"}
+    labelled = {(item.sample_id, item.detail) for item in hidden if item.kind == "perturbation"}
+
+    def covered(part: Mapping[str, object]) -> JsonObject:
+        hidden_view: JsonObject = dict(part)
+        if (hidden_view.get("sample"), hidden_view.get("dimension")) in labelled:
+            hidden_view["label"] = None
+        if (golden := hidden_view.get("golden")) and golden.get("id") in captions:
+            hidden_view["golden"] = {**golden, "state": "decided"}
+        if isinstance(hidden_view.get("items"), list):
+            hidden_view["items"] = [covered(item) for item in hidden_view["items"]]
+        return hidden_view
+
+    return covered(view) if hidden else dict(view)

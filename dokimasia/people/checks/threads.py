@@ -21,27 +21,27 @@ async def open_threads(home: Home, saver: Saver, run_id: str) -> None:
     await keep_items(home, found_items(home, run_id))
     graph = verification.compiled(saver)
     threads = {id for (id,) in home.all("SELECT thread_id FROM threads WHERE run_id = ?", (run_id,))}
-    for one in standings(home, run_id):
-        if one.item.kind in WITHOUT_THREAD:
+    for standing in standings(home, run_id):
+        if standing.item.kind in WITHOUT_THREAD:
             continue
-        if one.settled_by is None:
-            await verification.hold(graph, one.item.id, await _opened(home, one.item))
-        elif _name(one.item) in threads:
-            await go_on(home, saver, one)
+        if standing.settled_by is None:
+            await verification.hold(graph, standing.item.id, await _opened(home, standing.item))
+        elif _name(standing.item) in threads:
+            await go_on(home, saver, standing)
 
 
-async def go_on(home: Home, saver: Saver, one: Standing) -> None:
+async def go_on(home: Home, saver: Saver, standing: Standing) -> None:
     """Resume an item's thread with the deciding decision, and delete the thread; a lost thread is restarted.
 
     An item whose decision was withdrawn waits again in a new thread.
     """
-    if one.item.kind in WITHOUT_THREAD:
+    if standing.item.kind in WITHOUT_THREAD:
         return
-    settled, thread = one.settled_by, await _opened(home, one.item)
+    settled, thread = standing.settled_by, await _opened(home, standing.item)
     if settled is None:
-        await verification.hold(verification.compiled(saver), one.item.id, thread)
+        await verification.hold(verification.compiled(saver), standing.item.id, thread)
         return
-    await verification.go_on(verification.compiled(saver), one.item.id, settled, thread)
+    await verification.go_on(verification.compiled(saver), standing.item.id, settled, thread)
     await delete_thread(saver, thread)
     await close_thread(home, thread)
 

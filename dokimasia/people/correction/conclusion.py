@@ -26,9 +26,7 @@ _NOT_COMPARED = {
 
 def conclusion(measures: Sequence[CorrectedMeasure]) -> tuple[str, ...]:
     """Return at most five sentences: for each measure who is best, then pairs, answers and labels that are still open."""
-    sentences: list[str] = []
-    for measure in measures:
-        sentences.append(_lead(measure))
+    sentences = [_lead(measure) for measure in measures]
     for measure in measures[:1]:
         sentences += [*_open_pairs(measure), *_undecided_answers(measure), *_missing_labels(measure)]
     return tuple(sentences[:MOST_SENTENCES])
@@ -36,10 +34,10 @@ def conclusion(measures: Sequence[CorrectedMeasure]) -> tuple[str, ...]:
 
 def _basis(models: Mapping[str, CorrectedModel]) -> Basis:
     """Return what most can be said by: labels come before a passport, since they need no mix of errors."""
-    if any(model.by_labels is not None and model.by_labels.rate is not None for model in models.values()):
-        return "labels"
-    if any(model.by_passport is not None and model.by_passport.rate is not None for model in models.values()):
-        return "passport"
+    bases: tuple[Basis, ...] = ("labels", "passport")
+    for basis in bases:
+        if any(_rate(model, basis) is not None for model in models.values()):
+            return basis
     return "judge"
 
 
@@ -47,7 +45,8 @@ def _rate(model: CorrectedModel, basis: Basis) -> tuple[float, Limited] | None:
     """Return a model's rate, 0 to 1, with its interval; None if it is refused, or nothing was decided."""
     if basis == "judge":
         return None if model.raw.share is None else (model.raw.share, model.raw)
-    rate: CorrectedRate | None = model.by_labels if basis == "labels" else model.by_passport
+    corrected: dict[Basis, CorrectedRate | None] = {"labels": model.by_labels, "passport": model.by_passport}
+    rate = corrected[basis]
     return None if rate is None or rate.rate is None else (rate.rate, rate)
 
 

@@ -1,11 +1,12 @@
 """Figures of a correction: each model's rate as judged and corrected, and every two models compared."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
 from dokimasia.algorithms.correction import (
     Corrected,
+    DecidedLabel,
     LabelledAnswers,
     Powered,
     RatedAnswers,
@@ -28,7 +29,6 @@ from dokimasia.people.correction.conclusion import conclusion
 from dokimasia.people.correction.given import (
     Labels,
     Mix,
-    ScoreLabels,
     check_named,
     check_responses,
     read_labels,
@@ -84,14 +84,18 @@ def decided_run(home: Home, run: Run, *, scored: bool = False) -> DecidedRun:
             f"run {run.id} is of kind {run.method!r}: rates are corrected of runs of evaluate, whose answers are right or "
             "wrong, and of audit, whose rubrics hold or do not"
         )
-    decided = decisions(home, run)
-    if not (scored and decided.scores) and not any(
-        answer.decision for measure in decided.measures for answers in measure.models.values() for answer in answers
-    ):
-        raise InputError(
-            f"run {run.id} has decided of no answer whether it is right: its samples need reference answers"
-        )
-    return decided
+    judged = decisions(home, run)
+    if not (scored and judged.scores):
+        _check_decided(judged, run)
+    return judged
+
+
+def _check_decided(judged: DecidedRun, run: Run) -> None:
+    for measure in judged.measures:
+        for answers in measure.models.values():
+            if any(answer.decision for answer in answers):
+                return
+    raise InputError(f"run {run.id} has decided of no answer whether it is right: its samples need reference answers")
 
 
 def correct(
@@ -129,13 +133,22 @@ def correct(
     if width is not None and not 0 < width < 1:
         raise ConfigError(f"--width {width:g} is no share of the scale between 0 and 1, such as 5%")
     judged = decided_run(home, run, scored=human is not None)
-    people_scores = None if human is None else read_scores(human, judged)
-    if human is not None and people_scores is not None:
-        return _scored(judged, run, home, human, people_scores, passport=passport, by_category=by_category, width=width)
-    judged = decided_run(home, run)
-    labels = None if human is None else read_labels(human, judged, seed=run.seed)
-    if labels is not None and by_category:
-        labels = labels.by_category(judged.categories)
+    if human is not None and (people_scores := read_scores(human, judged)) is not None:
+        if passport is not None:
+            raise ConfigError(
+                f"{human}: these are scores, and a passport corrects what is right or wrong: correct by each in a call of its "
+                "own"
+            )
+        scores = corrected_scores(judged, people_scores, by_category=by_category, width=width, seed=run.seed)
+        warning = check_responses(human.name, people_scores, home, run)
+        figures = _figures(judged, run, score_conclusion(scores), [warning], by_category=by_category, width=width)
+        return figures.model_copy(update={"scores": scores})
+    _check_decided(judged, run)
+    labels: Labels | None = None
+    if human is not None:
+        labels = read_labels(human, judged, seed=run.seed)
+        if by_category:
+            labels = labels.by_category(judged.categories)
     if passport is not None and judged.judge is None:
         raise ConfigError(f"{passport}: rules alone decided run {run.id}, and there is no judge to be corrected")
     rates: dict[str, JudgeRates] = {}
@@ -153,86 +166,74 @@ def correct(
                 measured = rates_for(measure, read, judged, known, labels, seed=run.seed)
             rates[measure.name] = measured
             warnings += measured.warnings
-        used = PassportRates(
-            file=passport.name,
-            sha256=read.sha256,
-            sensitivity={name: _rate(rate.sensitivity) for name, rate in rates.items() if rate.sensitivity},
-            specificity={name: _rate(rate.specificity) for name, rate in rates.items() if rate.specificity},
-            by_kind={
-                name: {kind: _rate(share) for kind, share in sorted(rate.by_kind.items())}
-                for name, rate in rates.items()
-                if rate.by_kind
-            },
-        )
+        used = _passport_rates(passport.name, read.sha256, rates)
     if labels is not None and human is not None:
         if not any(rate.by_kind for rate in rates.values()):
             check_named(human.name, labels.named)
-        contradicted = ""
+        warnings.append(labels.drawn)
         if labels.contradicting:
-            contradicted = (
+            warnings.append(
                 f"people say otherwise than the rule on {labels.contradicting} of {labels.ruled} labelled answers that rules "
                 "decided, which are taken as the rules decided them: dokimasia show --sample says by which rule"
             )
-        lines = (labels.drawn, contradicted, check_responses(human.name, labels, home, run))
-        warnings += [line for line in lines if line]
-    measures = {
-        measure.name: _measure(measure, rates.get(measure.name), labels, width, seed=run.seed)
-        for measure in judged.measures
-    }
-    return CorrectionFigures(
-        run=run.id,
-        status=run.status,
-        simulated=tuple(judged.simulated),
-        method=run.method,
-        judge=model_name(judged.judge) or "",
-        conclusion=conclusion(tuple(measures.values())),
-        passport=used,
-        mix=None if known is None else _mix(known),
-        human=None if labels is None or human is None else _labels(labels, human),
-        warnings=tuple(dict.fromkeys(warnings)),
-        direction=DIRECTION,
-        by_category=by_category,
-        width=width,
-        measures=measures,
-        scores=None,
+        warnings.append(check_responses(human.name, labels, home, run))
+    measures: dict[str, CorrectedMeasure] = {}
+    for measure in judged.measures:
+        measures[measure.name] = _measure(measure, rates.get(measure.name), labels, width, seed=run.seed)
+    figures = _figures(
+        judged, run, conclusion(tuple(measures.values())), warnings, by_category=by_category, width=width
+    )
+    return figures.model_copy(
+        update={
+            "passport": used,
+            "mix": None if known is None else _mix(known),
+            "human": None if labels is None or human is None else _labels(labels, human),
+            "measures": measures,
+        }
     )
 
 
-def _scored(
+def _figures(
     judged: DecidedRun,
     run: Run,
-    home: Home,
-    human: Path,
-    labels: ScoreLabels,
+    sentences: tuple[str, ...],
+    warnings: Iterable[str],
     *,
-    passport: Path | None,
     by_category: bool,
     width: float | None,
 ) -> CorrectionFigures:
-    """Return the figures of a run whose answers people have scored."""
-    if passport is not None:
-        raise ConfigError(
-            f"{human}: these are scores, and a passport corrects what is right or wrong: correct by each in a call of its own"
-        )
-    scores = corrected_scores(judged, labels, by_category=by_category, width=width, seed=run.seed)
-    warning = check_responses(human.name, labels, home, run)
+    """Return the figures of a correction without any rate or score."""
     return CorrectionFigures(
         run=run.id,
         status=run.status,
         simulated=tuple(judged.simulated),
         method=run.method,
         judge=model_name(judged.judge) or "",
-        conclusion=score_conclusion(scores),
+        conclusion=sentences,
         passport=None,
         mix=None,
         human=None,
-        warnings=(warning,) if warning else (),
+        warnings=tuple(dict.fromkeys(filter(None, warnings))),
         direction=DIRECTION,
         by_category=by_category,
         width=width,
         measures={},
-        scores=scores,
+        scores=None,
     )
+
+
+def _passport_rates(file: str, sha256: str, rates: Mapping[str, JudgeRates]) -> PassportRates:
+    sensitivity: dict[str, MeasuredRate] = {}
+    specificity: dict[str, MeasuredRate] = {}
+    by_kind: dict[str, dict[str, MeasuredRate]] = {}
+    for name, measured in rates.items():
+        if measured.sensitivity:
+            sensitivity[name] = _rate(measured.sensitivity)
+        if measured.specificity:
+            specificity[name] = _rate(measured.specificity)
+        if measured.by_kind:
+            by_kind[name] = {kind: _rate(share) for kind, share in sorted(measured.by_kind.items())}
+    return PassportRates(file=file, sha256=sha256, sensitivity=sensitivity, specificity=specificity, by_kind=by_kind)
 
 
 def _mix(mix: Mix) -> MixUsed:
@@ -246,8 +247,7 @@ def _measure(
     models = {name: _model(answers, rates, labels, width, seed=seed) for name, answers in measure.models.items()}
     pairs: list[Compared] = []
     for first, second in combinations(measure.models, 2):
-        pair = _pair(first, second, measure.models[first], measure.models[second], rates, labels, seed)
-        pairs.append(_without_rates(pair, models))
+        pairs.append(_without_rates(_pair(first, second, measure, rates, labels, seed), models))
     return CorrectedMeasure(what=measure.what, models=models, pairs=tuple(pairs))
 
 
@@ -259,38 +259,46 @@ def _model(
     *,
     seed: int,
 ) -> CorrectedModel:
-    decided = [(answer, answer.decision) for answer in answers if answer.decision is not None]
-    decisions, clusters = [decision for _, decision in decided], [answer.cluster for answer, _ in decided]
+    decided = [answer for answer in answers if answer.decision is not None]
+    decisions, clusters = decisions_on(answers), [answer.cluster for answer in decided]
     by_passport: CorrectedRate | None = None
     over_mixes: OverMixes | None = None
     robustness: tuple[Robustness, ...] = ()
     if rates is not None:
         estimate = Corrected(None, None, rates.refused)
-        if rates.sensitivity is not None and rates.specificity is not None and not rates.refused:
-            judge_rates = {"sensitivity": rates.sensitivity, "specificity": rates.specificity}
-            estimate = corrected_rate(decisions, **judge_rates, clusters=clusters, seed=seed)
+        if rates.both is not None:
+            estimate = corrected_rate(decisions, **rates.both, clusters=clusters, seed=seed)
         by_passport = _corrected(estimate)
         robustness = rate_robustness(estimate, decisions, rates, clusters=clusters, seed=seed)
-        if rates.by_kind and rates.specificity is not None and decisions:
-            n = len(decisions)
-            ruled = [decision.right for decision in decisions if not decision.by_judge]
-            right = sum(decision.right and decision.by_judge for decision in decisions) / n
-            by_rule = (sum(ruled) / n, (len(ruled) - sum(ruled)) / n)
-            mixes = rates_over_mixes(right, rates.by_kind, rates.specificity, by_rule=by_rule)
-            if rates.refused or not _cut(estimate.rate, (mixes.low, mixes.high), by_rule):
-                over_mixes = OverMixes(
-                    low=rounded(mixes.low), high=rounded(mixes.high), lowest=mixes.lowest, highest=mixes.highest
-                )
+        over_mixes = _over_mixes(estimate, decisions, rates)
     return CorrectedModel(
         answers=len(answers),
-        by_rule=sum(not decision.by_judge and not answer.undecided for answer, decision in decided),
+        by_rule=sum(answer.known for answer in decided),
         by_judge=sum(decision.by_judge for decision in decisions),
         raw=strict_accuracy([answer.correctness for answer in answers], [answer.cluster for answer in answers]),
         by_passport=by_passport,
         over_mixes=over_mixes,
-        by_labels=None if labels is None else _by_labels(answers, labels, width, seed=seed),
+        by_labels=None if labels is None else _by_labels(decided, labels, width, seed=seed),
         robustness=robustness,
     )
+
+
+def decisions_on(answers: Iterable[DecidedAnswer]) -> list[DecidedLabel]:
+    """Return the decisions on answers that have one."""
+    return [answer.decision for answer in answers if answer.decision is not None]
+
+
+def _over_mixes(estimate: Corrected, decisions: Sequence[DecidedLabel], rates: JudgeRates) -> OverMixes | None:
+    if not (rates.by_kind and rates.specificity is not None and decisions):
+        return None
+    n = len(decisions)
+    ruled = [decision.right for decision in decisions if not decision.by_judge]
+    right = sum(decision.right and decision.by_judge for decision in decisions) / n
+    by_rule = (sum(ruled) / n, (len(ruled) - sum(ruled)) / n)
+    mixes = rates_over_mixes(right, rates.by_kind, rates.specificity, by_rule=by_rule)
+    if not rates.refused and _cut(estimate.rate, (mixes.low, mixes.high), by_rule):
+        return None
+    return OverMixes(low=rounded(mixes.low), high=rounded(mixes.high), lowest=mixes.lowest, highest=mixes.highest)
 
 
 def _cut(rate: float | None, over_mixes: tuple[float, float], by_rule: tuple[float, float]) -> bool:
@@ -304,29 +312,27 @@ def _cut(rate: float | None, over_mixes: tuple[float, float], by_rule: tuple[flo
     return False
 
 
-def labelled_answers(answers: Sequence[DecidedAnswer], labels: Labels) -> LabelledAnswers:
+def _labelled(decided: Sequence[DecidedAnswer], labels: Labels) -> LabelledAnswers:
     """Return the decisions on answers, their labels (of the first repeat only), and which of them rules settled."""
-    decided = [(answer, answer.decision) for answer in answers if answer.decision is not None]
     return LabelledAnswers(
-        [decision.right for _, decision in decided],
-        [None if answer.repeat else labels.right.get(answer.unit) for answer, _ in decided],
-        [answer.known for answer, _ in decided],
+        [decision.right for decision in decisions_on(decided)],
+        [None if answer.repeat else labels.right.get(answer.unit) for answer in decided],
+        [answer.known for answer in decided],
     )
 
 
-def _by_strata(answers: Sequence[DecidedAnswer], labels: Labels) -> RatedAnswers:
-    """Return what `labelled_answers` does, and the category of each answer if labels were drawn by category."""
-    decided, truth, known = labelled_answers(answers, labels)
+def _by_strata(decided: Sequence[DecidedAnswer], labels: Labels) -> RatedAnswers:
+    """Return what `_labelled` does, and the category of each answer if labels were drawn by category."""
+    right, truth, known = _labelled(decided, labels)
     strata: list[str] | None = None
     if labels.strata is not None:
-        strata = [labels.strata[answer.unit.id] for answer in answers if answer.decision is not None]
-    return RatedAnswers(decided, truth, strata, known)
+        strata = [labels.strata[answer.unit.id] for answer in decided]
+    return RatedAnswers(right, truth, strata, known)
 
 
-def _by_labels(answers: Sequence[DecidedAnswer], labels: Labels, width: float | None, *, seed: int) -> ByLabels:
-    labelled = labelled_answers(answers, labels)
-    clusters = [answer.cluster for answer in answers if answer.decision is not None]
-    rated = _by_strata(answers, labels)
+def _by_labels(decided: Sequence[DecidedAnswer], labels: Labels, width: float | None, *, seed: int) -> ByLabels:
+    labelled, rated = _labelled(decided, labels), _by_strata(decided, labels)
+    clusters = [answer.cluster for answer in decided]
     if labels.strata is None:
         powered = powered_rate(labelled.decided, labelled.labels, known=labelled.known, clusters=clusters, seed=seed)
     else:
@@ -336,14 +342,17 @@ def _by_labels(answers: Sequence[DecidedAnswer], labels: Labels, width: float | 
         needed = labels_needed(rated, width, clusters=clusters, seed=seed)
     if labels.drawn:
         powered = powered._replace(rate=None, interval=None, reason=labels.drawn, alone=None)
+    alone = Corrected(None, None, powered.reason)
+    if powered.alone is not None:
+        alone = Corrected(powered.alone.share, powered.alone.interval)
     return ByLabels(
-        **dict(_corrected(Corrected(powered.rate, powered.interval, powered.reason))),
+        **dict(_corrected(powered)),
         weight=None if powered.rate is None else rounded(powered.weight),
         labels=powered.labels,
         clusters=powered.clusters,
         missing=powered.missing,
         needed=needed,
-        alone=_corrected(_alone(powered)),
+        alone=_corrected(alone),
         certain=_certain(labelled),
     )
 
@@ -360,61 +369,50 @@ def _certain(labelled: LabelledAnswers) -> Bounds | None:
     return Bounds(low=rounded(truths.count(True) / n), high=rounded(1 - truths.count(False) / n))
 
 
-def _alone(estimate: Powered) -> Corrected:
-    if estimate.alone is None:
-        return Corrected(None, None, estimate.reason)
-    return Corrected(estimate.alone.share, estimate.alone.interval)
-
-
 def _pair(
-    first: str,
-    second: str,
-    before: Sequence[DecidedAnswer],
-    after: Sequence[DecidedAnswer],
-    rates: JudgeRates | None,
-    labels: Labels | None,
-    seed: int,
+    first: str, second: str, measure: Measure, rates: JudgeRates | None, labels: Labels | None, seed: int
 ) -> Compared:
-    others = {answer.place: answer for answer in after if answer.decision is not None}
-    both = [
-        (answer, others[answer.place]) for answer in before if answer.decision is not None and answer.place in others
-    ]
-    sides = tuple(
-        [answer.decision for answer in side if answer.decision is not None] for side in zip(*both, strict=True)
-    ) or ([], [])
-    clusters = [answer.cluster for answer, _ in both]
-    raw = Corrected(None, None, "nothing was decided of both")
-    if both:
+    others = {answer.place: answer for answer in measure.models[second] if answer.decision is not None}
+    before: list[DecidedAnswer] = []
+    after: list[DecidedAnswer] = []
+    for answer in measure.models[first]:
+        if answer.decision is not None and answer.place in others:
+            before.append(answer)
+            after.append(others[answer.place])
+    sides = decisions_on(before), decisions_on(after)
+    clusters = [answer.cluster for answer in before]
+    nothing = Corrected(None, None, "nothing was decided of both")
+    raw = nothing
+    if before:
         right = [[float(decision.right) for decision in side] for side in sides]
         interval = difference_interval(right[0], right[1], clusters=clusters, seed=seed, bounds=(0.0, 1.0))
-        raw = Corrected((sum(right[1]) - sum(right[0])) / len(both), interval)
-    by_passport: Corrected | None = None
+        raw = Corrected((sum(right[1]) - sum(right[0])) / len(before), interval)
+    by_passport: RateDifference | None = None
     robustness: tuple[Robustness, ...] = ()
     if rates is not None:
-        by_passport = Corrected(None, None, rates.refused)
-        if rates.sensitivity is not None and rates.specificity is not None and not rates.refused:
-            judge_rates = {"sensitivity": rates.sensitivity, "specificity": rates.specificity}
-            by_passport = corrected_difference(sides[0], sides[1], **judge_rates, clusters=clusters, seed=seed)
-            robustness = order_robustness((first, second), sides, by_passport, rates, clusters=clusters, seed=seed)
-    by_labels: Corrected | None = None
+        estimate = Corrected(None, None, rates.refused)
+        if rates.both is not None:
+            estimate = corrected_difference(*sides, **rates.both, clusters=clusters, seed=seed)
+            robustness = order_robustness((first, second), sides, estimate, rates, clusters=clusters, seed=seed)
+        by_passport = _difference(estimate)
+    by_labels: RateDifference | None = None
     if labels is not None:
-        by_labels = Corrected(None, None, labels.drawn or "nothing was decided of both")
-        if both and not labels.drawn:
-            before, after = zip(*both, strict=True)
-            if labels.strata is None:
-                earlier, later = labelled_answers(before, labels), labelled_answers(after, labels)
-                estimate = powered_difference(earlier, later, clusters=clusters)
-            else:
-                rated = _by_strata(before, labels), _by_strata(after, labels)
-                estimate = stratified_difference(*rated, clusters=clusters, together=labels.together, seed=seed)
-            by_labels = Corrected(estimate.rate, estimate.interval, estimate.reason)
+        powered: Corrected | Powered = nothing
+        if labels.drawn:
+            powered = Corrected(None, None, labels.drawn)
+        elif before and labels.strata is None:
+            powered = powered_difference(_labelled(before, labels), _labelled(after, labels), clusters=clusters)
+        elif before:
+            rated = _by_strata(before, labels), _by_strata(after, labels)
+            powered = stratified_difference(*rated, clusters=clusters, together=labels.together, seed=seed)
+        by_labels = _difference(powered)
     return Compared(
         first=first,
         second=second,
-        n=len(both),
+        n=len(before),
         raw=_difference(raw),
-        by_passport=None if by_passport is None else _difference(by_passport),
-        by_labels=None if by_labels is None else _difference(by_labels),
+        by_passport=by_passport,
+        by_labels=by_labels,
         robustness=robustness,
     )
 
@@ -431,11 +429,11 @@ def _without_rates(pair: Compared, models: Mapping[str, CorrectedModel]) -> Comp
     return pair
 
 
-def _corrected(estimate: Corrected) -> CorrectedRate:
+def _corrected(estimate: Corrected | Powered) -> CorrectedRate:
     return CorrectedRate(rate=rounded(estimate.rate), **limits(estimate.interval), refused=estimate.reason)
 
 
-def _difference(estimate: Corrected) -> RateDifference:
+def _difference(estimate: Corrected | Powered) -> RateDifference:
     return RateDifference(difference=rounded(estimate.rate), **limits(estimate.interval), refused=estimate.reason)
 
 

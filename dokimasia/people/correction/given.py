@@ -13,7 +13,7 @@ from dokimasia.algorithms.correction import ShareEstimate, as_shares, mixed_sens
 from dokimasia.algorithms.statistics import ConfidenceInterval
 from dokimasia.datasets.annotations import read_annotations
 from dokimasia.datasets.lines import refuse
-from dokimasia.domain.annotation import HOLDS, SCORE, AnnotationUnit
+from dokimasia.domain.annotation import HOLDS, SCORE, Annotation, AnnotationUnit
 from dokimasia.domain.blindspots import Task
 from dokimasia.domain.passport import BinaryCount, BinaryRates, MeasuredShare
 from dokimasia.domain.wording import percentage
@@ -138,7 +138,9 @@ def check_known(where: str, kinds: Iterable[str], rates: BinaryRates) -> None:
     Raises:
         DataError: naming them, and what the passport knows.
     """
-    known = {name for count in rates.by_dimension for name in (count.dimension, count.group)}
+    known: set[str] = set()
+    for count in rates.by_dimension:
+        known |= {count.dimension, count.group}
     if unknown := sorted(set(kinds) - known):
         raise DataError(
             f"{where}: the passport has measured no errors of the kind {in_words(unknown)}; it knows {in_words(sorted(known))}"
@@ -173,7 +175,7 @@ def check_apart(where: str, kinds: Iterable[str], rates: BinaryRates) -> None:
         raise DataError(f"{where}: {in_words(repeated)} beside the whole group: name a group, or its dimensions")
 
 
-def by_kind(rates: BinaryRates, kinds: Sequence[str]) -> tuple[dict[str, ShareEstimate], dict[str, int]]:
+def by_kind(rates: BinaryRates, kinds: Iterable[str]) -> tuple[dict[str, ShareEstimate], dict[str, int]]:
     """Return the sensitivity to each kind, dimensions or groups as they are named, and how many errors measured it.
 
     All dimensions of the passport that no named group holds are there; so with groups alone each dimension is in one kind.
@@ -183,16 +185,14 @@ def by_kind(rates: BinaryRates, kinds: Sequence[str]) -> tuple[dict[str, ShareEs
     for count in rates.by_dimension:
         kind = count.group if count.group in named else count.dimension
         counts_by_kind.setdefault(kind, []).append(count)
-    numbers = {kind: sum(count.n for count in counts) for kind, counts in counts_by_kind.items()}
-    return {kind: _sensitivity(counts) for kind, counts in counts_by_kind.items()}, numbers
-
-
-def _sensitivity(counts: Sequence[BinaryCount]) -> ShareEstimate:
-    """Return the sensitivity to the errors of one or several dimensions, weighted by their numbers."""
-    if len(counts) == 1:
-        return measured(counts[0])
-    shares = {count.dimension: measured(count) for count in counts}
-    return mixed_sensitivity(shares, {count.dimension: count.n for count in counts})
+    sensitivity: dict[str, ShareEstimate] = {}
+    numbers: dict[str, int] = {}
+    for kind, counts in counts_by_kind.items():
+        shares = {count.dimension: measured(count) for count in counts}
+        weights = {count.dimension: count.n for count in counts}
+        numbers[kind] = sum(weights.values())
+        sensitivity[kind] = measured(counts[0]) if len(counts) == 1 else mixed_sensitivity(shares, weights)
+    return sensitivity, numbers
 
 
 def measured(rate: MeasuredShare) -> ShareEstimate:
@@ -218,8 +218,19 @@ def read_labels(path: Path, judged: DecidedRun, *, seed: int) -> Labels:
             on which people differ.
     """
     _no_passport(path)
-    answers = [answer for measure in judged.measures for by_model in measure.models.values() for answer in by_model]
-    units = {answer.unit for answer in answers}
+    units: set[AnnotationUnit] = set()
+    judges: set[AnnotationUnit] = set()
+    ruled: dict[AnnotationUnit, bool] = {}
+    for measure in judged.measures:
+        for answers in measure.models.values():
+            units |= {answer.unit for answer in answers}
+            for answer in answers:
+                if answer.repeat or answer.decision is None:
+                    continue
+                if answer.decision.by_judge:
+                    judges.add(answer.unit)
+                if answer.known:
+                    ruled[answer.unit] = answer.decision.right
     models = sorted({unit.model for unit in units})
 
     def known(unit: AnnotationUnit) -> str | None:
@@ -234,13 +245,10 @@ def read_labels(path: Path, judged: DecidedRun, *, seed: int) -> Labels:
         return f"the run decides nothing of {unit}"
 
     annotations = read_annotations(path, known=known)
-    refuse(
-        [
-            f"{path}, line {annotation.line}: the value {annotation.value:g} is neither 1 (right) nor 0 (wrong): "
-            "annotate draw --scale 0-1 asks for these"
-            for annotation in annotations
-            if annotation.value not in (0, 1)
-        ]
+    refuse_values(
+        path,
+        [annotation for annotation in annotations if annotation.value not in (0, 1)],
+        "neither 1 (right) nor 0 (wrong): annotate draw --scale 0-1 asks for these",
     )
     together = put_together(annotations)
     labels = {rated.unit: _label(rated) for rated in together}
@@ -251,34 +259,36 @@ def read_labels(path: Path, judged: DecidedRun, *, seed: int) -> Labels:
             f"{path}: people differ on {len(disputed)} answers, such as {disputed[0]}: have a third person rate them, whose word "
             "makes a majority, or decide with `annotate disagreements --more-than 0` and `annotate adjudicate`"
         )
-    kinds = {
-        annotation.unit: annotation.error
-        for annotation in annotations
-        if annotation.error and not right[annotation.unit]
-    }
-    judges: set[AnnotationUnit] = set()
-    ruled: dict[AnnotationUnit, bool] = {}
-    for answer in answers:
-        if answer.repeat or answer.decision is None:
-            continue
-        if answer.decision.by_judge:
-            judges.add(answer.unit)
-        if answer.known:
-            ruled[answer.unit] = answer.decision.right
+    named = [annotation for annotation in annotations if annotation.error]
+    kinds = {annotation.unit: annotation.error for annotation in named if not right[annotation.unit]}
     labelled = [unit for unit in right if unit in ruled]
     drawn, p_value = _drawn(right, judged, seed=seed)
     return Labels(
         right=right,
         kinds=[(unit, kind) for unit, kind in sorted(kinds.items()) if unit in judges],
-        named=frozenset(annotation.error for annotation in annotations if annotation.error),
-        people=len({annotation.annotator for annotation in annotations}),
+        named=frozenset(annotation.error for annotation in named),
+        people=_people(annotations),
         drawn=drawn,
         p_value=p_value,
         by_majority=sum(rated.adjudicated is None and rated.reference not in (0, 1) for rated in together),
         ruled=len(labelled),
         contradicting=sum(right[unit] != ruled[unit] for unit in labelled),
-        rated={annotation.unit: annotation.response_sha256 for annotation in annotations if annotation.response_sha256},
+        rated=_rated(annotations),
     )
+
+
+def _people(annotations: Sequence[Annotation]) -> int:
+    return len({annotation.annotator for annotation in annotations})
+
+
+def _rated(annotations: Sequence[Annotation]) -> dict[AnnotationUnit, str]:
+    """Return the SHA-256 of the rated response of each unit, where it is known."""
+    return {annotation.unit: annotation.response_sha256 for annotation in annotations if annotation.response_sha256}
+
+
+def refuse_values(path: Path, wrong: Iterable[Annotation], why: str) -> None:
+    """Raise a DataError with the line of each annotation whose value cannot be used."""
+    refuse([f"{path}, line {annotation.line}: the value {annotation.value:g} is {why}" for annotation in wrong])
 
 
 def read_scores(path: Path, judged: DecidedRun) -> ScoreLabels | None:
@@ -293,13 +303,10 @@ def read_scores(path: Path, judged: DecidedRun) -> ScoreLabels | None:
     annotations = read_annotations(path)
     if not (judged.scores and any(LOWEST < annotation.value <= HIGHEST for annotation in annotations)):
         return None
-    refuse(
-        [
-            f"{path}, line {annotation.line}: the value {annotation.value:g} is no score from 1 to 5 as others are: "
-            "a file has scores or labels"
-            for annotation in annotations
-            if not LOWEST <= annotation.value <= HIGHEST
-        ]
+    refuse_values(
+        path,
+        [annotation for annotation in annotations if not LOWEST <= annotation.value <= HIGHEST],
+        "no score from 1 to 5 as others are: a file has scores or labels",
     )
     refuse(
         [
@@ -309,11 +316,8 @@ def read_scores(path: Path, judged: DecidedRun) -> ScoreLabels | None:
         ]
     )
     together = put_together(annotations)
-    return ScoreLabels(
-        {rated.unit: rated.reference for rated in together},
-        len({annotation.annotator for annotation in annotations}),
-        {annotation.unit: annotation.response_sha256 for annotation in annotations if annotation.response_sha256},
-    )
+    scores = {rated.unit: rated.reference for rated in together}
+    return ScoreLabels(scores, _people(annotations), _rated(annotations))
 
 
 def _label(rated: RatedUnit) -> bool | None:
@@ -333,11 +337,11 @@ def check_responses(where: str, labels: Labels | ScoreLabels, home: Home, run: R
     """
     if labels.rated:
         answers = answers_of_run(home, run)
-        other = [
-            unit
-            for unit, rated in sorted(labels.rated.items())
-            if (unit.id, unit.model) in answers and sha256(answers[unit.id, unit.model].encode()).hexdigest() != rated
-        ]
+        other: list[AnnotationUnit] = []
+        for unit, rated in sorted(labels.rated.items()):
+            text = answers.get((unit.id, unit.model))
+            if text is not None and sha256(text.encode()).hexdigest() != rated:
+                other.append(unit)
         if other:
             raise DataError(
                 f"{where}: {len(other)} of {len(labels.rated)} labels are of other responses than those of run {run.id}, such "
@@ -372,8 +376,10 @@ def _drawn(right: Mapping[AnnotationUnit, bool], judged: DecidedRun, *, seed: in
     labelled_units: list[AnnotationUnit] = []
     for measure in judged.measures:
         for answers in measure.models.values():
-            decided = [answer for answer in answers if answer.decision is not None]
-            open_units = [answer.unit for answer in decided if not (answer.repeat or answer.known)]
+            open_units: list[AnnotationUnit] = []
+            for answer in answers:
+                if answer.decision is not None and not answer.repeat and not answer.known:
+                    open_units.append(answer.unit)
             labelled = [unit for unit in open_units if unit in right]
             labelled_units += labelled
             for unit in open_units:

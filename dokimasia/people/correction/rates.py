@@ -1,10 +1,11 @@
 """The rates of a passport for a correction: sensitivity to a mix of errors, specificity, and warnings."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from dokimasia.algorithms.correction import (
+    JudgeRate,
     ShareEstimate,
     as_shares,
     mixed_sensitivity,
@@ -55,6 +56,13 @@ class JudgeRates(NamedTuple):
     refused: str
     warnings: tuple[str, ...] = ()
 
+    @property
+    def both(self) -> dict[JudgeRate, ShareEstimate] | None:
+        """Sensitivity and specificity, as arguments of a correction; None without one."""
+        if self.sensitivity is None or self.specificity is None or self.refused:
+            return None
+        return {"sensitivity": self.sensitivity, "specificity": self.specificity}
+
 
 def no_rates(why: str) -> JudgeRates:
     """Return empty rates with the reason why a passport cannot correct."""
@@ -68,7 +76,9 @@ def observed_mix(labels: Labels, source: str, passport: Passport) -> Mix | None:
     """
     if not labels.kinds:
         return None
-    groups = {one.dimension: one.group for rates in passport.binary for one in rates.by_dimension}
+    groups: dict[str, str] = {}
+    for rates in passport.binary:
+        groups |= {count.dimension: count.group for count in rates.by_dimension}
     named = {kind for _, kind in labels.kinds}
     kinds = Counter(groups[kind] if groups.get(kind) in named else kind for _, kind in labels.kinds)
     return Mix(dict(sorted(kinds.items())), True, source)
@@ -125,8 +135,8 @@ def _shifted(
     mix: Mix, own: Mapping[str, int], rates: BinaryRates, labels: Labels | None, judged: DecidedRun, *, seed: int
 ) -> list[str]:
     """Return warnings that this run's errors have another mix than the passport's, or than the given one."""
-    shares, there = as_shares(mix.kinds), as_shares(own)
-    moved = sum(abs(shares.get(name, 0.0) - there.get(name, 0.0)) for name in {*shares, *there}) / 2
+    shares, own_shares = as_shares(mix.kinds), as_shares(own)
+    moved = sum(abs(shares.get(name, 0.0) - own_shares.get(name, 0.0)) for name in {*shares, *own_shares}) / 2
     how = "how far a rate could move with the mix stands beside those that are not cut (over mixes)"
     warnings: list[str] = []
     if not mix.counted and moved > SHIFTED:
@@ -136,12 +146,16 @@ def _shifted(
         )
     seen = [] if labels is None else labels.kinds
     if mix.counted and not seen:
-        kinds = [name for name, count in mix.kinds.items() for _ in range(int(count))]
+        kinds = list(Counter({name: int(count) for name, count in mix.kinds.items()}).elements())
         p_value = same_kinds(kinds, own, seed=seed)
         warnings += _tested(p_value, len(kinds), "those of the passport", how)
     named = in_kinds([kind for _, kind in seen], own, rates)
     if seen and named is not None:
-        clusters = _clusters(judged, [unit for unit, _ in seen])
+        cluster_of: dict[AnnotationUnit, str] = {}
+        for measure in judged.measures:
+            for answers in measure.models.values():
+                cluster_of |= {answer.unit: answer.cluster for answer in answers}
+        clusters = [cluster_of[unit] for unit, _ in seen]
         against, what = (own, "those of the passport") if mix.counted else (mix.kinds, "those of the given mix")
         warnings += _tested(same_kinds(named, against, clusters=clusters, seed=seed), len(named), what, how)
     return warnings
@@ -154,21 +168,16 @@ def _tested(p_value: float, n: int, what: str, how: str) -> list[str]:
     return [f"the {n} errors seen are of another mix of kinds than {what} (p {shown}); {how}"]
 
 
-def _clusters(judged: DecidedRun, units: Sequence[AnnotationUnit]) -> list[str]:
-    known = {one.unit: one.cluster for each in judged.measures for several in each.models.values() for one in several}
-    return [known[unit] for unit in units]
-
-
 def _unlike_labels(
     measure: Measure, sensitivity: ShareEstimate, specificity: ShareEstimate, labels: Labels
 ) -> list[str]:
     """Return a warning if the judge's rates on labelled answers differ from the passport's."""
     decided: dict[bool, list[tuple[bool, str]]] = {True: [], False: []}
-    for several in measure.models.values():
-        for one in several:
-            if one.decision is not None and one.decision.by_judge and not one.repeat and one.unit in labels.right:
-                right = labels.right[one.unit]
-                decided[right].append((one.decision.right == right, one.cluster))
+    for answers in measure.models.values():
+        for answer in answers:
+            right, decision = labels.right.get(answer.unit), answer.decision
+            if decision is not None and decision.by_judge and right is not None and not answer.repeat:
+                decided[right].append((decision.right == right, answer.cluster))
     differences: list[str] = []
     for name, expected, agreed in (
         ("sensitivity", sensitivity, decided[False]),
@@ -184,8 +193,6 @@ def _unlike_labels(
                 f"{name} {percentage(observed.share)} of {len(agreed)} labelled answers, and "
                 f"{percentage(expected.share)} by the passport"
             )
-    return (
-        [f"the judge's rates differ on labelled answers: {in_words(differences)}; go by the labels"]
-        if differences
-        else []
-    )
+    if not differences:
+        return []
+    return [f"the judge's rates differ on labelled answers: {in_words(differences)}; go by the labels"]

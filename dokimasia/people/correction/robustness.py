@@ -35,7 +35,7 @@ def rate_robustness(
         clusters: the cluster of each decision.
         seed: the seed that it was computed with.
     """
-    both = _measured(rates)
+    both = rates.both
     interval = estimate.interval
     if both is None or interval is None or interval.reason or all(not decision.by_judge for decision in decisions):
         return ()
@@ -69,7 +69,7 @@ def order_robustness(
         clusters: the cluster of each sample.
         seed: the seed that it was computed with.
     """
-    both = _measured(rates)
+    both = rates.both
     if both is None or estimate.interval is None or estimate.interval.low <= 0 <= estimate.interval.high:
         return ()
     tipping_points = order_tipping(sides[0], sides[1], **both, clusters=clusters, seed=seed)
@@ -77,16 +77,10 @@ def order_robustness(
         return ()
     model = {"both": "", "first": names[0], "second": names[1]}
     better, worse = names[::-1] if estimate.interval.low > 0 else names
-    points: list[tuple[str, JudgeRate, Tipping]] = [
-        (model[side], name, tipping) for (side, name), tipping in tipping_points.items()
-    ]
+    points: list[tuple[str, JudgeRate, Tipping]] = []
+    for (side, name), tipping in tipping_points.items():
+        points.append((model[side], name, tipping))
     return (_robustness(f"{better} is better than {worse}", points, both),)
-
-
-def _measured(rates: JudgeRates) -> dict[JudgeRate, ShareEstimate] | None:
-    if rates.sensitivity is None or rates.specificity is None or rates.refused:
-        return None
-    return {"sensitivity": rates.sensitivity, "specificity": rates.specificity}
 
 
 def _robustness(

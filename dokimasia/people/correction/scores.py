@@ -3,7 +3,14 @@
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from dokimasia.algorithms.correction import Powered, RatedAnswers, labels_needed, stratified_difference, stratified_mean
+from dokimasia.algorithms.correction import (
+    Corrected,
+    Powered,
+    RatedAnswers,
+    labels_needed,
+    stratified_difference,
+    stratified_mean,
+)
 from dokimasia.people.correction.given import ScoreLabels
 from dokimasia.people.correction.shape import CorrectedScore, CorrectedScores, ScoreByLabels, ScoreDifference
 from dokimasia.report.conclusions import MOST_SENTENCES
@@ -89,6 +96,9 @@ def _model(
     if width is not None:
         points = width * (HIGHEST - LOWEST)
         needed = labels_needed(rated, points, clusters=clusters, scale=SCALE, seed=seed)
+    alone = estimate
+    if estimate.alone is not None:
+        alone = estimate._replace(rate=estimate.alone.share, interval=estimate.alone.interval)
     return ScoreByLabels(
         **dict(_score(estimate)),
         answers=len(answers),
@@ -98,11 +108,7 @@ def _model(
         clusters=estimate.clusters,
         missing=estimate.missing,
         needed=needed,
-        alone=_score(
-            estimate
-            if estimate.alone is None
-            else estimate._replace(rate=estimate.alone.share, interval=estimate.alone.interval)
-        ),
+        alone=_score(alone),
     )
 
 
@@ -116,23 +122,24 @@ def _pair(
     seed: int,
 ) -> ScoreDifference:
     others = {(answer.unit.id, answer.repeat): answer for answer in scores[second]}
-    both = [
-        (answer, others[answer.unit.id, answer.repeat])
-        for answer in scores[first]
-        if (answer.unit.id, answer.repeat) in others
-    ]
-    estimate, judged = Powered(None, None, 0.0, None, 0, 0, 0, "nothing was scored of both"), None
-    if both:
-        sides = [_rated(side, labels, categories) for side in zip(*both, strict=True)]
-        clusters = [answer.cluster for answer, _ in both]
-        estimate = stratified_difference(
-            sides[0], sides[1], clusters=clusters, scale=SCALE, together=categories is None, seed=seed
-        )
-        judged = rounded(sum(after.score - before.score for before, after in both) / len(both))
+    before: list[AnswerScore] = []
+    after: list[AnswerScore] = []
+    for answer in scores[first]:
+        if (other := others.get((answer.unit.id, answer.repeat))) is not None:
+            before.append(answer)
+            after.append(other)
+    estimate: Corrected | Powered = Corrected(None, None, "nothing was scored of both")
+    judged: float | None = None
+    if before:
+        sides = _rated(before, labels, categories), _rated(after, labels, categories)
+        clusters = [answer.cluster for answer in before]
+        estimate = stratified_difference(*sides, clusters=clusters, scale=SCALE, together=categories is None, seed=seed)
+        steps = [other.score - answer.score for answer, other in zip(before, after, strict=True)]
+        judged = rounded(sum(steps) / len(steps))
     return ScoreDifference(
         first=first,
         second=second,
-        n=len(both),
+        n=len(before),
         judged=judged,
         difference=rounded(estimate.rate),
         **limits(estimate.interval),

@@ -2,8 +2,13 @@
 
 from dokimasia.people.judgements.blocks import CeilingRow, ceiling_rows, ceiling_tables
 from dokimasia.people.judgements.ceiling import BesidePeople, beside_people
-from dokimasia.people.judgements.figures import compare_values, judgement_figures
-from dokimasia.people.judgements.reading import FIELDS, JudgementFile, read_judgements
+from dokimasia.people.judgements.figures import (
+    coefficients_of_people,
+    compare_values,
+    judgement_figures,
+    kappa_of_pairs,
+)
+from dokimasia.people.judgements.reading import FIELDS, read_judgements
 from dokimasia.people.judgements.shape import HumanCeiling, JudgementFigures, ReplacementTest, ValuesCompared
 
 __all__ = [
@@ -12,13 +17,14 @@ __all__ = [
     "CeilingRow",
     "HumanCeiling",
     "JudgementFigures",
-    "JudgementFile",
     "ReplacementTest",
     "ValuesCompared",
     "beside_people",
     "ceiling_rows",
     "ceiling_tables",
+    "coefficients_of_people",
     "compare_values",
     "judgement_figures",
+    "kappa_of_pairs",
     "read_judgements",
 ]

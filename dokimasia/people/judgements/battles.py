@@ -8,7 +8,6 @@ from dokimasia.algorithms.pairwise import PairOutcome, rate_models
 from dokimasia.algorithms.pairwise.adjusting import AdjustedRatings, AdjustedValue, rate_adjusted
 from dokimasia.people.judgements.reading import JudgedItem, JudgementFile
 from dokimasia.people.judgements.shape import BattleModel, BattleRatings
-from dokimasia.people.judgements.values import Reading
 from dokimasia.report.fields import Interval
 from dokimasia.runs.measures import interval_of
 
@@ -45,11 +44,15 @@ def _ratings(judgements: JudgementFile, verdicts: Iterable[Mapping[str, JudgedIt
     failed = 0
     for by_item in verdicts:
         for item, judged in by_item.items():
+            names = judgements.battles.get(item)
             for reading, place in ((judged.straight, 1.0), (judged.swapped, -1.0)):
-                if reading is not None and (reading.value is None or item not in judgements.battles):
+                if reading is None:
+                    continue
+                if reading.value is None or names is None:
                     failed += 1
-                elif reading is not None:
-                    battles.append(_Battle(item, _outcome(judgements.battles[item], reading), place))
+                else:
+                    outcome = PairOutcome(*names, int(reading.value > 0) - int(reading.value < 0))
+                    battles.append(_Battle(item, outcome, place))
     outcomes = [battle.outcome for battle in battles]
     clusters = [judgements.clusters[battle.item] for battle in battles]
     covariates, not_adjusted = _covariates(judgements, battles)
@@ -57,7 +60,8 @@ def _ratings(judgements: JudgementFile, verdicts: Iterable[Mapping[str, JudgedIt
     effects: dict[str, Interval] = {}
     if covariates:
         groups = rate_adjusted(outcomes, covariates, clusters=clusters)
-        adjusted = {name: value for group in groups for name, value in group.ratings.items()}
+        for adjusted_group in groups:
+            adjusted |= adjusted_group.ratings
         effects = _effects(max(groups, key=lambda group: len(group.models), default=None))
     met = Counter(name for outcome in outcomes for name in (outcome.first, outcome.second))
     models: dict[str, BattleModel] = {}
@@ -85,11 +89,6 @@ def _ratings(judgements: JudgementFile, verdicts: Iterable[Mapping[str, JudgedIt
     )
 
 
-def _outcome(names: tuple[str, str], reading: Reading) -> PairOutcome:
-    value = reading.value or 0.0
-    return PairOutcome(*names, int(value > 0) - int(value < 0))
-
-
 def _covariates(judgements: JudgementFile, battles: list[_Battle]) -> tuple[dict[str, list[float]], dict[str, str]]:
     """Return the covariates, with one value for each battle, and the reason for each one that is missing."""
     covariates: dict[str, list[float]] = {}
@@ -114,8 +113,8 @@ def _effects(group: AdjustedRatings | None) -> dict[str, Interval]:
     """Return the effects of the covariates in a group of models."""
     if group is None:
         return {}
-    units = {"length": TWICE_AS_LONG}
-    return {
-        name: interval_of(units.get(name, 1.0) * effect.value, effect.interval, unit=units.get(name, 1.0))
-        for name, effect in group.effects.items()
-    }
+    effects: dict[str, Interval] = {}
+    for name, effect in group.effects.items():
+        unit = TWICE_AS_LONG if name == "length" else 1.0
+        effects[name] = interval_of(unit * effect.value, effect.interval, unit=unit)
+    return effects

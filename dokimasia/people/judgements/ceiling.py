@@ -59,9 +59,13 @@ def _ceiling(
 ) -> HumanCeiling | None:
     """Return how closely people and the judge agree with the same panels; None without a comparison."""
     sign = 1.0 if alignment == "same" else -1.0
-    by_person = [sign * value for comparison in comparisons for value in comparison.person]
-    by_judge = [sign * value for comparison in comparisons for value in comparison.judge]
-    places = [clusters[item] for comparison in comparisons for item in comparison.items]
+    by_person: list[float] = []
+    by_judge: list[float] = []
+    places: list[str] = []
+    for comparison in comparisons:
+        by_person += [sign * value for value in comparison.person]
+        by_judge += [sign * value for value in comparison.judge]
+        places += [clusters[item] for item in comparison.items]
     widest = 1.0
     if alignment == "distance":
         widest = max([*by_person, *by_judge], default=1.0) or 1.0
@@ -78,6 +82,17 @@ def _replacement(
     comparisons: Sequence[PanelComparison], clusters: Mapping[str, str], epsilon: float, warning: str
 ) -> ReplacementTest:
     test = alternative_test(comparisons, epsilon=epsilon, clusters=clusters)
+    people: dict[str, PersonReplaced] = {}
+    for place in test.people:
+        people[place.name] = PersonReplaced(
+            n=place.n,
+            judge_as_good=rounded(place.judge_as_good),
+            person_as_good=rounded(place.person_as_good),
+            p_value=rounded(place.p_value),
+            q_value=rounded(place.q_value),
+            passed=place.passed,
+            items_needed=place.items_needed,
+        )
     return ReplacementTest(
         epsilon=test.epsilon,
         level=test.level,
@@ -85,17 +100,6 @@ def _replacement(
         advantage=rounded(test.advantage),
         passed=test.passed,
         items_needed=test.items_needed,
-        people={
-            place.name: PersonReplaced(
-                n=place.n,
-                judge_as_good=rounded(place.judge_as_good),
-                person_as_good=rounded(place.person_as_good),
-                p_value=rounded(place.p_value),
-                q_value=rounded(place.q_value),
-                passed=place.passed,
-                items_needed=place.items_needed,
-            )
-            for place in test.people
-        },
+        people=people,
         warning=warning,
     )

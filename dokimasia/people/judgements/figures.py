@@ -1,10 +1,11 @@
 """Compare the judgements of files with correct values and with people."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
-from dokimasia.algorithms.statistics.agreement import Scale, cohen_kappa, fleiss_kappa, krippendorff_alpha
+from dokimasia.algorithms.statistics.agreement import Weights, cohen_kappa, fleiss_kappa, krippendorff_alpha
 from dokimasia.algorithms.statistics.replacement import EPSILON, Alignment
 from dokimasia.errors import ConfigError
 from dokimasia.people.judgements.battles import battle_ratings
@@ -18,6 +19,7 @@ from dokimasia.people.judgements.shape import (
     PeopleTogether,
     ValuesCompared,
 )
+from dokimasia.people.judgements.values import Reading
 from dokimasia.report.fields import AgreementCoefficient, Share
 from dokimasia.runs.measures import (
     agreement_coefficient,
@@ -56,20 +58,15 @@ def judgement_figures(judgements: JudgementFile, *, epsilon: float = EPSILON) ->
     if not 0 <= epsilon < 1:
         raise ConfigError(f"epsilon is from 0 to below 1: {epsilon:g}")
     scale = _JudgementScale.of(judgements)
-    gold = {
-        item: ComparedValue(scale.category(reading.value, reading.label), reading.value)
-        for item, reading in judgements.gold.items()
-        if reading.value is not None
-    }
-    readings = {
-        name: {item: judged.both for item, judged in by_item.items()} for name, by_item in judgements.people.items()
-    }
-    values = {
-        name: {item: scale.known(reading.value or 0.0, reading.label) for item, reading in by_item.items()}
-        for name, by_item in readings.items()
-    }
-    several = [item for item in judgements.clusters if sum(item in by_item for by_item in values.values()) > 1]
-    panel = scale.reference(values)
+    gold = scale.values(judgements.gold)
+    people: dict[str, dict[str, ComparedValue]] = {}
+    for name, by_item in judgements.people.items():
+        people[name] = scale.values({item: judgement.both for item, judgement in by_item.items()})
+    several = [item for item in judgements.clusters if sum(item in values for values in people.values()) > 1]
+    panel = scale.reference(people)
+    judges: dict[str, JudgementsOfJudge] = {}
+    for name, judged in judgements.judges.items():
+        judges[name] = _judge(judged, people, gold, panel, scale, epsilon=epsilon if several else None)
     return JudgementFigures(
         files=judgements.files,
         kind=judgements.kind,
@@ -77,12 +74,9 @@ def judgement_figures(judgements: JudgementFile, *, epsilon: float = EPSILON) ->
         clusters=len(set(judgements.clusters.values())),
         with_gold=len(gold),
         unreadable=judgements.unreadable,
-        people={name: _person(name, values, gold, scale) for name in sorted(values)},
-        together=_together(values, several, scale) if several else None,
-        judges={
-            name: _judge(judgements.judges[name], values, gold, panel, scale, epsilon=epsilon if several else None)
-            for name in judgements.judges
-        },
+        people={name: _person(name, people, gold, scale) for name in sorted(people)},
+        together=_together(people, several, scale) if several else None,
+        judges=judges,
         ratings=battle_ratings(judgements),
     )
 
@@ -103,8 +97,8 @@ def compare_values(
         categories: the categories of the scale, in order; a value belongs to the nearest.
     """
     scale = _JudgementScale(pairs=False, categories=tuple(categories), clusters=clusters)
-    references = {item: None if value is None else scale.known(value, "") for item, value in against.items()}
-    return _compared({item: scale.known(value, "") for item, value in values.items()}, (), references, scale)
+    references = {item: None if value is None else scale.known(value) for item, value in against.items()}
+    return _compared({item: scale.known(value) for item, value in values.items()}, (), references, scale)
 
 
 class _JudgementScale(NamedTuple):
@@ -135,14 +129,22 @@ class _JudgementScale(NamedTuple):
             return None
         return f"{min(self.categories, key=lambda category: abs(category - value)):g}"
 
-    def known(self, value: float, label: str) -> ComparedValue:
+    def known(self, value: float, label: str = "") -> ComparedValue:
         return ComparedValue(self.category(value, label), value)
 
-    def order(self, values: Sequence[ComparedValue]) -> list[float]:
-        """Return values as steps of a scale: of pairs 1, 0 and -1."""
+    def values(self, readings: Mapping[str, Reading]) -> dict[str, ComparedValue]:
+        """Return the values of readings by item, without unreadable ones."""
+        values: dict[str, ComparedValue] = {}
+        for item, reading in readings.items():
+            if reading.value is not None:
+                values[item] = self.known(reading.value, reading.label)
+        return values
+
+    def step(self, value: ComparedValue) -> float:
+        """Return a value as a step of the scale: of a pair 1, 0 or -1."""
         if self.pairs:
-            return [float(value.value > 0) - float(value.value < 0) for value in values]
-        return [float(value.category or 0.0) for value in values]
+            return float(value.value > 0) - float(value.value < 0)
+        return float(value.category or 0.0)
 
     def reference(self, people: Mapping[str, Mapping[str, ComparedValue]]) -> dict[str, ComparedValue | None]:
         """Return the verdict of most people on each item, or their mean score; None where verdicts are split."""
@@ -153,7 +155,7 @@ class _JudgementScale(NamedTuple):
                 continue
             mean = sum(value.value for value in values) / len(values)
             if not self.pairs:
-                panel[item] = self.known(mean, "")
+                panel[item] = self.known(mean)
                 continue
             (label, most), *others = Counter(value.category for value in values).most_common(2)
             panel[item] = None if others and others[0][1] == most else ComparedValue(label, mean)
@@ -186,13 +188,9 @@ def _judge(
     epsilon: float | None,
 ) -> JudgementsOfJudge:
     readings = {item: judgement.both for item, judgement in judged.items()}
-    values = {
-        item: scale.known(reading.value, reading.label)
-        for item, reading in readings.items()
-        if reading.value is not None
-    }
-    failures = Counter(reading.failure for reading in readings.values() if reading.value is None)
+    values = scale.values(readings)
     failed = [item for item in judged if item not in values]
+    failures = Counter(readings[item].failure for item in failed)
     beside = BesidePeople(None, None)
     if epsilon is not None:
         beside = beside_people(
@@ -203,9 +201,7 @@ def _judge(
             epsilon=epsilon,
             failed=len(failed),
         )
-    twice = scale.pairs and any(
-        judgement.straight is not None and judgement.swapped is not None for judgement in judged.values()
-    )
+    twice = scale.pairs and any(None not in judgement for judgement in judged.values())
     return JudgementsOfJudge(
         judged=len(judged),
         failed=len(failed),
@@ -230,75 +226,79 @@ def _compared(
     scale: _JudgementScale,
 ) -> ValuesCompared:
     """Return values compared with known values; items without a known value are left out."""
-    items = [item for item, known in against.items() if known is not None and item in values]
-    pairs = [(values[item], known) for item in items if (known := against[item]) is not None]
-    clusters = [scale.clusters[item] for item in items]
+    first: list[ComparedValue] = []
+    second: list[ComparedValue] = []
+    clusters: list[str] = []
+    for item, known in against.items():
+        if known is not None and item in values:
+            first.append(values[item])
+            second.append(known)
+            clusters.append(scale.clusters[item])
     n_failed = sum(against.get(item) is not None for item in failed)
     split = sum(known is None for known in against.values())
-    left_out = {"failed": n_failed, "missing": len(against) - split - len(items) - n_failed, "split": split}
-    first, second = [value for value, _ in pairs], [other for _, other in pairs]
+    left_out = {"failed": n_failed, "missing": len(against) - split - len(first) - n_failed, "split": split}
+    pairs = list(zip(first, second, strict=True))
     same: Share | None = None
     if scale.pairs or scale.categories:
         hits = [value.category == reference.category for value, reference in pairs]
         same = share_of_hits(hits, clusters, unknown=n_failed)
-    numbers = [value.value for value in first], [value.value for value in second]
-    categories = [value.category for value in first], [value.category for value in second]
-    steps = scale.order(first), scale.order(second)
+    values_and_known = [value.value for value in first], [known.value for known in second]
+    categories = [(value.category, known.category) for value, known in pairs]
+    steps = [(scale.step(value), scale.step(known)) for value, known in pairs]
+    numbers = [(value.value, known.value) for value, known in pairs]
     order = (-1.0, 0.0, 1.0) if scale.pairs else scale.categories or ()
-
-    def plain_kappa(use: Sequence[int]) -> float:
-        return cohen_kappa([categories[0][at] for at in use], [categories[1][at] for at in use])
-
-    def weighted_kappa(use: Sequence[int]) -> float:
-        ours, theirs = ([side[at] for at in use] for side in steps)
-        return cohen_kappa(ours, theirs, weights="quadratic", categories=order)
-
-    def alpha(use: Sequence[int]) -> float:
-        sides = categories if scale.pairs else numbers
-        return krippendorff_alpha(
-            [[sides[0][at], sides[1][at]] for at in use], scale="nominal" if scale.pairs else "ordinal"
-        )
-
-    def coefficient(statistic: Callable[[Sequence[int]], float]) -> AgreementCoefficient:
-        return agreement_coefficient(statistic, len(items), clusters)
-
+    weighted_kappa = partial(kappa_of_pairs, weights="quadratic", categories=order)
+    if scale.pairs:
+        alpha = agreement_coefficient(partial(krippendorff_alpha, scale="nominal"), categories, clusters)
+    else:
+        alpha = agreement_coefficient(partial(krippendorff_alpha, scale="ordinal"), numbers, clusters)
     none = AgreementCoefficient(value=None, low=None, high=None, no_value=UNEQUAL)
     return ValuesCompared(
-        n=len(items),
+        n=len(pairs),
         left_out={reason: count for reason, count in left_out.items() if count},
         same=same,
-        pearson=correlation_coefficient(*numbers, clusters, method="pearson"),
-        spearman=correlation_coefficient(*numbers, clusters, method="spearman"),
-        kendall=correlation_coefficient(*numbers, clusters, method="kendall"),
-        kappa=none if same is None else coefficient(plain_kappa),
-        kappa_weighted=none if same is None else coefficient(weighted_kappa),
-        alpha=coefficient(alpha),
+        pearson=correlation_coefficient(*values_and_known, clusters, method="pearson"),
+        spearman=correlation_coefficient(*values_and_known, clusters, method="spearman"),
+        kendall=correlation_coefficient(*values_and_known, clusters, method="kendall"),
+        kappa=none if same is None else agreement_coefficient(kappa_of_pairs, categories, clusters),
+        kappa_weighted=none if same is None else agreement_coefficient(weighted_kappa, steps, clusters),
+        alpha=alpha,
     )
+
+
+def kappa_of_pairs(
+    pairs: Sequence[tuple[Hashable, Hashable]],
+    *,
+    weights: Weights | None = None,
+    categories: Sequence[Hashable] | None = None,
+) -> float:
+    """Return Cohen's kappa of two ratings of each thing, as `cohen_kappa`."""
+    first, second = [rating for rating, _ in pairs], [rating for _, rating in pairs]
+    return cohen_kappa(first, second, weights=weights, categories=categories)
 
 
 def _orders(judged: Mapping[str, JudgedItem], gold: Mapping[str, ComparedValue], scale: _JudgementScale) -> BothOrders:
     """Return the accuracy of each order, and of both together."""
-    items = [
-        item
-        for item in gold
-        if (judgement := judged.get(item)) is not None and judgement.straight and judgement.swapped
-    ]
+    straight: dict[str, str] = {}
+    swapped: dict[str, str] = {}
+    for item in gold:
+        judgement = judged.get(item)
+        if judgement is not None and judgement.straight is not None and judgement.swapped is not None:
+            straight[item], swapped[item] = judgement.straight.label, judgement.swapped.label
 
     def right(labels: Mapping[str, str]) -> Share:
-        readable = [item for item in items if labels[item]]
+        readable = [item for item in labels if labels[item]]
         hits = [labels[item] == gold[item].category for item in readable]
         clusters = [scale.clusters[item] for item in readable]
-        return share_of_hits(hits, clusters, unknown=len(items) - len(readable))
+        return share_of_hits(hits, clusters, unknown=len(labels) - len(readable))
 
-    straight = {item: reading.label for item in items if (reading := judged[item].straight) is not None}
-    swapped = {item: reading.label for item in items if (reading := judged[item].swapped) is not None}
-    readable = [item for item in items if straight[item] and swapped[item]]
+    readable = [item for item in straight if straight[item] and swapped[item]]
     consistent = [straight[item] == swapped[item] for item in readable]
-    both = dict.fromkeys(items, "")
+    both = dict.fromkeys(straight, "")
     for item, same in zip(readable, consistent, strict=True):
         both[item] = straight[item] if same else "the two orders differ"
     return BothOrders(
-        n=len(items),
+        n=len(straight),
         straight=right(straight),
         swapped=right(swapped),
         consistent=counted_rate(consistent, [scale.clusters[item] for item in readable]),
@@ -309,22 +309,29 @@ def _orders(judged: Mapping[str, JudgedItem], gold: Mapping[str, ComparedValue],
 def _together(
     people: Mapping[str, Mapping[str, ComparedValue]], items: Sequence[str], scale: _JudgementScale
 ) -> PeopleTogether:
-    clusters = [scale.clusters[item] for item in items]
     rows = [[by_item.get(item) for by_item in people.values()] for item in items]
     numbers = [[None if value is None else value.value for value in row] for row in rows]
     labels = [[None if value is None else value.category or str(value.value) for value in row] for row in rows]
-    known_labels = [[label for label in row if label is not None] for row in labels]
+    clusters = [scale.clusters[item] for item in items]
+    return PeopleTogether(n=len(items), **coefficients_of_people(numbers, labels, clusters))
 
-    def alpha(level: Scale) -> AgreementCoefficient:
-        table = labels if level == "nominal" else numbers
-        return agreement_coefficient(
-            lambda use: krippendorff_alpha([table[at] for at in use], scale=level), len(items), clusters
-        )
 
-    return PeopleTogether(
-        n=len(items),
-        fleiss=agreement_coefficient(lambda use: fleiss_kappa([known_labels[at] for at in use]), len(items), clusters),
-        alpha_nominal=alpha("nominal"),
-        alpha_ordinal=alpha("ordinal"),
-        alpha_interval=alpha("interval"),
-    )
+def coefficients_of_people(
+    numbers: Sequence[Sequence[Hashable]], labels: Sequence[Sequence[Hashable]], clusters: Sequence[Hashable]
+) -> dict[str, AgreementCoefficient]:
+    """Return Fleiss' kappa (if all things have equally many ratings) and Krippendorff's alpha on three scales.
+
+    Args:
+        numbers: the ratings of each thing by every person, None without one.
+        labels: the same as categories.
+        clusters: the cluster of each thing.
+    """
+    ratings = [[label for label in row if label is not None] for row in labels]
+    nominal = partial(krippendorff_alpha, scale="nominal")
+    ordinal, interval = partial(krippendorff_alpha, scale="ordinal"), partial(krippendorff_alpha, scale="interval")
+    return {
+        "fleiss": agreement_coefficient(fleiss_kappa, ratings, clusters),
+        "alpha_nominal": agreement_coefficient(nominal, labels, clusters),
+        "alpha_ordinal": agreement_coefficient(ordinal, numbers, clusters),
+        "alpha_interval": agreement_coefficient(interval, numbers, clusters),
+    }

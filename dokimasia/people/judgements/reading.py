@@ -1,6 +1,7 @@
 """Read files of judgements by judges and people: one judgement a line, or a column for each judge and person."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -9,19 +10,15 @@ from typing import Literal, NamedTuple
 import orjson
 
 from dokimasia.datasets import Problem, Row, name_and_file, named_file
-from dokimasia.datasets.lines import location, problem_at, raw_lines, read_rows, refuse
-from dokimasia.datasets.tables import (
-    csv_delimiter,
-    read_cells,
-    repeated_column,
-    unguarded,
-    workbook_rows,
-    wrong_width,
-)
+from dokimasia.datasets.lines import FileProblems, location, raw_lines, read_rows, refuse
+from dokimasia.datasets.tables import csv_delimiter, headed_rows, read_cells, unguarded, workbook_rows
 from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.wording import nearest
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.people.judgements.values import (
+    BOTH_BAD,
+    FIRST,
+    SECOND,
     TIE,
     Numbers,
     Reading,
@@ -71,10 +68,12 @@ class JudgedItem(NamedTuple):
         first, second = self.straight, self.swapped
         if first.value is None or second.value is None:
             return first if first.value is None else second
-        if first.label == second.label:
-            return Reading((first.value + second.value) / 2, first.label)
         mean = (first.value + second.value) / 2
-        return Reading(0.0, TIE) if first.label in ("first", "second", TIE, "both bad") else Reading(mean, f"{mean:g}")
+        if first.label == second.label:
+            return Reading(mean, first.label)
+        if first.label in (FIRST, SECOND, TIE, BOTH_BAD):
+            return Reading(0.0, TIE)
+        return Reading(mean, f"{mean:g}")
 
 
 class JudgementFile(NamedTuple):
@@ -103,13 +102,43 @@ class JudgementFile(NamedTuple):
     lengths: dict[str, tuple[float, float]]
 
 
-class _Line(NamedTuple):
+class _RawLine(NamedTuple):
     """A line of a file: its location for messages, its number, the judge that the file is named for, and its fields."""
 
     where: str
     number: int
     name: str
     fields: JsonObject
+
+
+class _Line(NamedTuple):
+    """What a line says of an item: its name, the names and lengths of its two responses, its cluster and correct value.
+
+    `names` is None where no two responses are named; texts are empty, and lengths 0, where there are none.
+    """
+
+    raw: _RawLine
+    base: str
+    names: tuple[str, str] | None
+    lengths: tuple[float, float]
+    cluster: str
+    gold: object
+
+    @property
+    def where(self) -> str:
+        return self.raw.where
+
+    @property
+    def item(self) -> str:
+        """The item: of two responses in either order the same."""
+        if self.names is None or not self.base:
+            return self.base
+        return f"{self.base}: {min(self.names)} | {max(self.names)}"
+
+    @property
+    def is_turned(self) -> bool:
+        """Whether the responses are not in alphabetical order, to which values refer."""
+        return self.names is not None and self.names[0] > self.names[1]
 
 
 class _RawJudgement(NamedTuple):
@@ -154,39 +183,39 @@ def read_judgements(
         ConfigError: a column is in no file.
         DataError: a line cannot be used; the message names file and line.
     """
-    lines = [line for file in files for line in _lines(file)]
-    if not lines:
+    read = [line for file in files for line in _lines(file)]
+    if not read:
         raise DataError(f"{', '.join(map(str, files))}: no judgement in it")
-    chosen = _columns(lines, columns or {}, [*people, *judges])
-    wide = [name for name in (*people, *judges) if any(name in line.fields for line in lines)]
+    chosen = _columns(read, columns or {}, [*people, *judges])
+    lines = [_line(line, chosen) for line in read]
+    wide = [name for name in (*people, *judges) if any(name in line.fields for line in read)]
     judgements = [*_wide(lines, wide, chosen)] if wide else [*_long(lines, chosen)]
-    values = [judgement.value for judgement in judgements] + [
-        cell(line, chosen["gold"]) for line in lines if "gold" in chosen
-    ]
+    values = [judgement.value for judgement in judgements] + [line.gold for line in lines]
     if kind is None:
         kind = _kind(values, chosen)
     _check_names([*people, *judges], {judgement.judge for judgement in judgements})
     roles = _roles([judgement.judge for judgement in judgements], people, judges, named="judge" in chosen or bool(wide))
     if kind == "pairs" and numbers is None:
         numbers = _numbers(values, lines[0].where)
-    reader = _Reader(chosen, kind, numbers, roles, by_place=by_place)
+    reader = _Reader(kind, numbers or "places", roles, by_place=by_place, ordered="order" in chosen)
     for line in lines:
         reader.take_line(line)
     for judgement in judgements:
         reader.take(judgement)
     refuse(reader.problems)
-    names = tuple(dict.fromkeys(Path(name_and_file(named_file(file))[1]).name for file in files))
-    return JudgementFile(names, kind, reader.clusters, reader.gold, *reader.sides(), reader.battles, reader.lengths)
+    names = dict.fromkeys(name_and_file(named_file(file))[1].name for file in files)
+    return JudgementFile(
+        tuple(names), kind, reader.clusters, reader.gold, *reader.sides(), reader.battles, reader.lengths
+    )
 
 
 class _Reader:
     """Collects lines and judgements, grouped by item."""
 
-    def __init__(
-        self, columns: Mapping[str, str], kind: Kind, numbers: Numbers | None, people: frozenset[str], *, by_place: bool
-    ) -> None:
-        self.columns, self.kind, self.people, self.by_place = columns, kind, people, by_place
-        self.numbers: Numbers = numbers or "places"
+    def __init__(self, kind: Kind, numbers: Numbers, people: frozenset[str], *, by_place: bool, ordered: bool) -> None:
+        self.kind: Kind = kind
+        self.numbers: Numbers = numbers
+        self.people, self.by_place, self.ordered = people, by_place, ordered
         self.clusters: dict[str, str] = {}
         self.gold: dict[str, Reading] = {}
         self.battles: dict[str, tuple[str, str]] = {}
@@ -198,43 +227,41 @@ class _Reader:
 
     def take_line(self, line: _Line) -> None:
         """Add a line's item, cluster, pair and correct value."""
-        item = self._item(line)
+        item, names = line.item, line.names
         if not item:
             self.problems.append(f"{line.where}: the item is missing; name its column with --map item=COLUMN")
             return
         if self.kind == "rankings":
             return
-        self.clusters.setdefault(item, _text(cell(line, self.columns.get("cluster", ""))) or self._base(line))
-        names = self._names(line)
+        self.clusters.setdefault(item, line.cluster or line.base)
         if names is not None:
             self.battles.setdefault(item, (min(names), max(names)))
-            sides = [_length(cell(line, self.columns.get(field, ""))) for field in ("first_length", "second_length")]
-            first, second = sides if names[0] < names[1] else reversed(sides)
+            first, second = reversed(line.lengths) if line.is_turned else line.lengths
             if first and second:
                 self.lengths.setdefault(item, (first, second))
-        gold = cell(line, self.columns.get("gold", ""))
-        if gold is None:
+        if line.gold is None:
             return
-        reading = self._read(gold, line)
+        reading = self._read(line.gold, line)
         if reading.value is None:
             self._unreadable += item not in self.gold
         elif self.gold.setdefault(item, reading).label != reading.label:
-            first = self.gold[item].label
-            self.problems.append(f"{line.where}: the gold value of {item!r} is {reading.label}, and was {first} before")
+            before = self.gold[item].label
+            self.problems.append(
+                f"{line.where}: the gold value of {item!r} is {reading.label}, and was {before} before"
+            )
 
     def take(self, judgement: _RawJudgement) -> None:
         """Add a judgement."""
         if self.kind == "rankings":
             self._take_ranking(judgement)
             return
-        reading = self._read(judgement.value, judgement.line)
-        if judgement.swapped and self.by_place:
+        line, swapped = judgement.line, judgement.swapped
+        reading = self._read(judgement.value, line)
+        if swapped and self.by_place:
             reading = reading.turned
-        swapped = judgement.swapped
-        names = self._names(judgement.line)
-        if names is not None and "order" not in self.columns:
-            swapped = swapped != (names[0] > names[1])
-        self._add(judgement, self._item(judgement.line), reading, swapped=swapped)
+        if line.is_turned and not self.ordered:
+            swapped = not swapped
+        self._add(judgement, line.item, reading, swapped=swapped)
 
     def sides(self) -> tuple[dict[str, dict[str, JudgedItem]], dict[str, dict[str, JudgedItem]], int]:
         """Return people's readable judgements, all of the judges', and the number of people's unreadable values."""
@@ -265,7 +292,7 @@ class _Reader:
     def _take_ranking(self, judgement: _RawJudgement) -> None:
         """Add a ranking as its pairs; an unreadable one is one failure."""
         ranked = read_ranking(judgement.value)
-        base = self._base(judgement.line)
+        base = judgement.line.base
         if ranked is None:
             self.clusters.setdefault(base, base)
             failure = "no value" if judgement.value is None else f"{shown(judgement.value)} is no ranking"
@@ -273,7 +300,7 @@ class _Reader:
             return
         for first, second in combinations(sorted(ranked), 2):
             item = f"{base}: {first} | {second}"
-            self.clusters.setdefault(item, _text(cell(judgement.line, self.columns.get("cluster", ""))) or base)
+            self.clusters.setdefault(item, judgement.line.cluster or base)
             self.battles.setdefault(item, (first, second))
             lead = ranked[first] - ranked[second]
             self._add(judgement, item, verdict_of(float(lead > 0) - float(lead < 0)), swapped=False)
@@ -282,25 +309,25 @@ class _Reader:
         """Return the reading of a value; that of a pair refers to the names in alphabetical order."""
         if self.kind == "scores":
             return read_score(value)
-        names = self._names(line)
-        reading = read_verdict(value, numbers=self.numbers, names=names)
-        return reading.turned if names is not None and names[0] > names[1] else reading
-
-    def _names(self, line: _Line) -> tuple[str, str] | None:
-        if "first" not in self.columns or "second" not in self.columns:
-            return None
-        first, second = _text(cell(line, self.columns["first"])), _text(cell(line, self.columns["second"]))
-        return (first, second) if first and second and first != second else None
-
-    def _base(self, line: _Line) -> str:
-        return _text(cell(line, self.columns.get("item", ROW)))
-
-    def _item(self, line: _Line) -> str:
-        base, names = self._base(line), self._names(line)
-        return base if names is None or not base else f"{base}: {min(names)} | {max(names)}"
+        reading = read_verdict(value, numbers=self.numbers, names=line.names)
+        return reading.turned if line.is_turned else reading
 
 
-def cell(line: _Line, column: str) -> object:
+def _line(raw: _RawLine, columns: Mapping[str, str]) -> _Line:
+    """Return what a line says of an item, in the columns of its fields."""
+    values = {field: cell(raw, column) for field, column in columns.items()}
+    first, second = _text(values.get("first")), _text(values.get("second"))
+    return _Line(
+        raw,
+        base=_text(values.get("item", raw.number)),
+        names=(first, second) if first and second and first != second else None,
+        lengths=(_length(values.get("first_length")), _length(values.get("second_length"))),
+        cluster=_text(values.get("cluster")),
+        gold=values.get("gold"),
+    )
+
+
+def cell(line: _RawLine, column: str) -> object:
     """Return the value of a column of a line, or the joined text of several; None if there is none."""
     if not column:
         return None
@@ -340,7 +367,7 @@ def _length(value: object) -> float:
     return float(text) if _NUMERIC.fullmatch(text) else float(len(text.split()))
 
 
-def _columns(lines: Sequence[_Line], mapping: Mapping[str, str], people: Sequence[str]) -> dict[str, str]:
+def _columns(lines: Sequence[_RawLine], mapping: Mapping[str, str], people: Sequence[str]) -> dict[str, str]:
     """Return the column of each field that the files have.
 
     Raises:
@@ -367,14 +394,14 @@ def _columns(lines: Sequence[_Line], mapping: Mapping[str, str], people: Sequenc
 
 def _wide(lines: Sequence[_Line], names: Sequence[str], columns: Mapping[str, str]) -> Iterator[_RawJudgement]:
     """Yield the judgements of lines with a column for each judge; a file without a judge's column has none by that judge."""
-    present = {(line.name, name) for line in lines for name in names if name in line.fields}
-    swapped = columns.get("order")
+    present: set[tuple[str, str]] = set()
+    for line in lines:
+        present |= {(line.raw.name, name) for name in names if name in line.raw.fields}
     for line in lines:
         for name in names:
-            if (line.name, name) in present:
-                yield _RawJudgement(
-                    line, name, line.fields.get(name), swapped is not None and _is_swapped(line, swapped)
-                )
+            if (line.raw.name, name) in present:
+                swapped = "order" in columns and _is_swapped(line, columns["order"])
+                yield _RawJudgement(line, name, line.raw.fields.get(name), swapped)
 
 
 def _long(lines: Sequence[_Line], columns: Mapping[str, str]) -> Iterator[_RawJudgement]:
@@ -384,23 +411,23 @@ def _long(lines: Sequence[_Line], columns: Mapping[str, str]) -> Iterator[_RawJu
         ConfigError: there is no column of values.
     """
     if "value" not in columns:
-        known = sorted({name for line in lines for name in line.fields})
+        known = sorted({name for line in lines for name in line.raw.fields})
         raise ConfigError(
             "no column is called 'value': name it with --map value=COLUMN, or the columns of people and judges with "
             f"--people and --judges; the columns are {', '.join(known[:20])}"
         )
     for line in lines:
-        judge = _text(cell(line, columns["judge"])) if "judge" in columns else line.name
+        judge = _text(cell(line.raw, columns["judge"])) if "judge" in columns else line.raw.name
         if not judge:
             raise DataError(f"{line.where}: the judge is missing")
         swapped = "order" in columns and _is_swapped(line, columns["order"])
-        yield _RawJudgement(line, judge, cell(line, columns["value"]), swapped)
+        yield _RawJudgement(line, judge, cell(line.raw, columns["value"]), swapped)
         if "swapped" in columns:
-            yield _RawJudgement(line, judge, cell(line, columns["swapped"]), not swapped)
+            yield _RawJudgement(line, judge, cell(line.raw, columns["swapped"]), not swapped)
 
 
 def _is_swapped(line: _Line, column: str) -> bool:
-    order = _text(cell(line, column)).casefold()
+    order = _text(cell(line.raw, column)).casefold()
     if order not in _STRAIGHT and order not in _SWAPPED:
         raise DataError(f"{line.where}: the order {order!r} is neither 1 (as the pair stands) nor 2 (swapped)")
     return order in _SWAPPED
@@ -434,7 +461,7 @@ def _kind(values: Sequence[object], columns: Mapping[str, str]) -> Kind:
     """
     if "first" in columns and "second" in columns:
         return "pairs"
-    counts = {"rankings": 0, "scores": 0, "pairs": 0}
+    counts: Counter[Kind] = Counter()
     for value in values:
         if isinstance(value, list | dict):
             counts["rankings"] += 1
@@ -462,59 +489,38 @@ def _numbers(values: Sequence[object], where: str) -> Numbers:
     return "steps" if any(number < 0 for number in numbers) else "places"
 
 
-def _lines(file: str | Path) -> Iterator[_Line]:
+def _lines(file: str | Path) -> Iterator[_RawLine]:
     """Yield the lines of a file.
 
     Raises:
         DataError: lines cannot be read; the message names up to twenty.
     """
     name, path = name_and_file(named_file(file))
-    problems: list[str] = []
+    problems = FileProblems(path)
     name = name or path.name.removesuffix(".gz").partition(".")[0]
-    for row in _rows(path):
-        if isinstance(row, Problem):
-            problems.append(row.message)
-        else:
-            yield _Line(location(path, row.line, row.unit), row.line, name, row.fields)
-    refuse(problems)
+    for row in problems.readable(_rows(path)):
+        yield _RawLine(location(path, row.line, row.unit), row.line, name, row.fields)
+    problems.refuse()
 
 
 def _rows(path: Path) -> Iterator[Row | Problem]:
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
     if suffix in (".xlsx", ".xlsm"):
-        yield from _table(path, workbook_rows(path), "row")
+        yield from headed_rows(path, workbook_rows(path), "row", _plain)
     elif suffix in (".csv", ".tsv"):
         delimiter = "\t" if suffix == ".tsv" else csv_delimiter(path)
-        yield from _table(path, read_cells(path, delimiter=delimiter), "line")
+        yield from headed_rows(path, read_cells(path, delimiter=delimiter), "line", _plain)
     elif suffix == ".json" or next(_bytes(path), b"").lstrip().startswith(b"["):
         yield from _array(path)
     else:
         yield from read_rows(path)
 
 
-def _table(
-    path: Path, records: Iterator[tuple[int, Sequence[object]]] | Iterator[tuple[int, list[str]] | Problem], unit: str
-) -> Iterator[Row | Problem]:
-    """Yield the rows of a table, with names from its first row; empty cells are None, and empty rows are left out."""
-    header: list[str] = []
-    for record in records:
-        if isinstance(record, Problem):
-            yield record
-            continue
-        number, cells = record
-        if not header:
-            header = [_text(value) for value in cells]
-            if wrong := repeated_column([name for name in header if name]):
-                yield problem_at(path, number, wrong, "columns", unit=unit)
-                return
-            continue
-        if unit == "line" and len(cells) != len(header):
-            yield wrong_width(path, number, cells, header, "delimiter")
-            continue
-        texts = [unguarded(value.strip()) if isinstance(value, str) else value for value in cells]
-        fields = {name: None if value == "" else value for name, value in zip(header, texts, strict=False) if name}
-        if any(value is not None for value in fields.values()):
-            yield Row(number, fields, unit)
+def _plain(cell: object) -> object:
+    """Return a cell's value; None for an empty cell."""
+    if not isinstance(cell, str):
+        return cell
+    return unguarded(cell.strip()) or None
 
 
 def _array(path: Path) -> Iterator[Row]:

@@ -2,7 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from dokimasia.domain.passport import ErrorRates, MeasuredDifference, MeasuredShare, Passport, Recommendation
+from dokimasia.domain.passport import (
+    ErrorRates,
+    MeasuredDifference,
+    MeasuredShare,
+    Passport,
+    Recommendation,
+    rates_of,
+)
 from dokimasia.domain.wording import percentage
 from dokimasia.people.judgements import CeilingRow, ceiling_tables
 from dokimasia.people.passports.blindness import FEW_IMAGES, is_blind, thin_mark
@@ -45,9 +52,9 @@ def blocks_of(passport: Passport) -> Iterator[Block]:
     if thin := _thin(passport):
         yield Paragraph("Thin data: what these rates say may be chance.", "warning")
         yield Bullets(thin)
-    for task in dict.fromkeys(one.task for one in passport.errors):
+    for task in dict.fromkeys(rates.task for rates in passport.errors):
         yield Paragraph((Span(f"Errors detected, {task}", "strong"), f" (95 % intervals, clustered by image; {ORDER})"))
-        yield _errors(passport, [one for one in passport.errors if one.task == task])
+        yield _errors([rates for rates in passport.errors if rates.task == task])
         yield Paragraph(MARKS, "note")
         yield Paragraph(RULE, "note")
     yield Paragraph(Span("What else was measured", "strong"))
@@ -73,95 +80,100 @@ def _facts(passport: Passport) -> Iterator[tuple[str, Cell]]:
     if passport.dates is not None:
         days = passport.dates
         yield "judged", days.first if days.first == days.last else f"{days.first} to {days.last}"
-    yield (
-        "prompts",
-        ", ".join(f"{name} {one.partition(':')[0]}" for name, one in passport.prompts.items()) or "not known",
-    )
+    versions = [f"{name} {prompt.partition(':')[0]}" for name, prompt in passport.prompts.items()]
+    yield "prompts", ", ".join(versions) or "not known"
 
 
 def _thin(passport: Passport) -> list[Cell]:
     """Return the groups that were measured on few images, by evaluator."""
-    found: dict[str, list[str]] = {}
-    for one in passport.errors:
-        if one.level == "group" and one.images < FEW_IMAGES:
-            found.setdefault(one.evaluator, []).append(f"{one.name} ({several(one.images, 'image')})")
-    return [f"{evaluator}: {in_words(groups)}" for evaluator, groups in found.items()]
+    thin: dict[str, list[str]] = {}
+    for rates in passport.errors:
+        if rates.level == "group" and rates.images < FEW_IMAGES:
+            thin.setdefault(rates.evaluator, []).append(f"{rates.name} ({several(rates.images, 'image')})")
+    return [f"{evaluator}: {in_words(groups)}" for evaluator, groups in thin.items()]
 
 
-def _errors(passport: Passport, rates: Sequence[ErrorRates]) -> Table:
+def _errors(rates: Sequence[ErrorRates]) -> Table:
     """Return detection by evaluator and kind of error: all, then the groups, each before its dimensions.
 
     Groups, and the dimensions of a group, are in the order of their mean detection rate, the most undetected first.
     """
-    evaluators = list(dict.fromkeys(one.evaluator for one in rates))
+    evaluators = list(dict.fromkeys(row.evaluator for row in rates))
     titles = error_groups(rates[0].task)
-    detected: dict[tuple[str, str], list[float]] = {}
-    for one in rates:
-        if one.detection.share is not None:
-            detected.setdefault((one.level, one.name), []).append(one.detection.share)
-    mean_detected = {kind: sum(shares) / len(shares) for kind, shares in detected.items()}
+    kinds: dict[tuple[str, str], dict[str, ErrorRates]] = {}
+    for row in rates:
+        kinds.setdefault((row.level, row.name), {})[row.evaluator] = row
+    mean_detected: dict[tuple[str, str], float] = {}
+    for kind, by_evaluator in kinds.items():
+        shares = [row.detection.share for row in by_evaluator.values() if row.detection.share is not None]
+        mean_detected[kind] = sum(shares) / len(shares) if shares else UNMEASURED
 
-    def place(kind: tuple[str, str, str | None]) -> tuple[float, str, bool, float, str]:
-        level, name, group = kind
-        rate = mean_detected.get((level, name), UNMEASURED)
-        if level == "all":
+    def place(by_evaluator: dict[str, ErrorRates]) -> tuple[float, str, bool, float, str]:
+        row = next(iter(by_evaluator.values()))
+        if row.level == "all":
             return -1.0, "", False, 0.0, ""
-        return mean_detected.get(("group", group or ""), UNMEASURED), group or "", level == "dimension", rate, name
+        of_group = mean_detected.get(("group", row.group), UNMEASURED)
+        return of_group, row.group, row.level == "dimension", mean_detected[row.level, row.name], row.name
 
-    kinds = sorted(dict.fromkeys((one.level, one.name, one.group) for one in rates), key=place)
-    by_place = {(one.evaluator, one.level, one.name): one for one in rates}
-    rows: list[list[Cell]] = []
-    for level, name, group in kinds:
-        title = "all" if level == "all" else f"{group} {titles[group]}" if level == "group" else f"  {name}"
-        cells = [by_place.get((evaluator, level, name)) for evaluator in evaluators]
-        rows.append([Span(title, "strong" if level != "dimension" else ""), *map(_detection, cells)])
-    return Table([KIND, *map(Column, evaluators)], rows, "Detection rates by kind of error and evaluator")
+    table: list[list[Cell]] = []
+    for by_evaluator in sorted(kinds.values(), key=place):
+        row = next(iter(by_evaluator.values()))
+        title = Span(f"  {row.name}")
+        if row.level == "group":
+            title = Span(f"{row.group} {titles[row.group]}", "strong")
+        elif row.level == "all":
+            title = Span("all", "strong")
+        table.append([title, *(_detection(by_evaluator.get(evaluator)) for evaluator in evaluators)])
+    return Table([KIND, *map(Column, evaluators)], table, "Detection rates by kind of error and evaluator")
 
 
-def _detection(one: ErrorRates | None) -> Cell:
-    if one is None:
+def _detection(rates: ErrorRates | None) -> Cell:
+    if rates is None:
         return NOTHING
-    marks = (
-        ("*", "bad", one.blind_spot),
-        ("!", "bad", is_blind(one, BLIND_BELOW)),
-        ("~", "muted", 0 < one.images < FEW_IMAGES),
-    )
-    shown = "".join(mark for mark, _, holds in marks if holds)
-    return (
-        (*_share(one.detection), Span(f" {shown}", "muted" if shown == "~" else "bad"))
-        if shown
-        else _share(one.detection)
-    )
+    marks = ""
+    if rates.blind_spot:
+        marks += "*"
+    if is_blind(rates.detection, BLIND_BELOW):
+        marks += "!"
+    if 0 < rates.images < FEW_IMAGES:
+        marks += "~"
+    cell = _share(rates.detection)
+    if not marks:
+        return cell
+    return (*cell, Span(f" {marks}", "muted" if marks == "~" else "bad"))
 
 
-def _share(one: MeasuredShare) -> tuple[str | Span, ...]:
-    if one.share is None:
+def _share(measured: MeasuredShare | None) -> tuple[str | Span, ...]:
+    if measured is None or measured.share is None:
         return (NOTHING,)
-    return (share(one.share), Span(bracketed(one, lambda end: f"{100 * end:.0f}"), "muted"))
+    return (share(measured.share), Span(bracketed(measured, lambda end: f"{100 * end:.0f}"), "muted"))
+
+
+def _signed(difference: MeasuredDifference | None) -> Cell:
+    if difference is None or difference.mean is None:
+        return NOTHING
+    return signed_text(difference.mean)
 
 
 def _ways(passport: Passport) -> Table:
-    alarms = {(one.task, one.evaluator): one.false_alarms for one in passport.neutral}
-    retests = {(one.task, one.evaluator): one.changed for one in passport.retests}
-    places = {(one.task, one.evaluator): one for one in passport.places}
-    decided = {(one.task, one.evaluator): one for one in passport.binary}
-    own = {(one.task, one.evaluator): one.difference for one in passport.own_answers}
     rows: list[list[Cell]] = []
-    for one in passport.replies:
-        key = (one.task, one.evaluator)
-        place, binary = places.get(key), decided.get(key)
+    for replies in passport.replies:
+        way = replies.way
+        neutral, retest = rates_of(way, passport.neutral), rates_of(way, passport.retests)
+        places, binary = rates_of(way, passport.places), rates_of(way, passport.binary)
+        own = rates_of(way, passport.own_answers)
         rows.append(
             [
-                one.evaluator,
-                _share(alarms.get(key, MeasuredShare())),
-                _share(retests.get(key, MeasuredShare())),
-                NOTHING if place is None else _share(place.consistency),
-                NOTHING if place is None or place.bias.mean is None else signed_text(place.bias.mean),
-                NOTHING if binary is None else _share(binary.sensitivity),
-                NOTHING if binary is None else _share(binary.specificity),
-                NOTHING if key not in own or own[key].mean is None else signed_text(own[key].mean or 0.0),
-                counts({str(kind): number for kind, number in one.failures.items()}),
-                cost(one.cost),
+                replies.evaluator,
+                _share(neutral and neutral.false_alarms),
+                _share(retest and retest.changed),
+                _share(places.consistency) if places else NOTHING,
+                _signed(places and places.bias),
+                _share(binary.sensitivity) if binary else NOTHING,
+                _share(binary.specificity) if binary else NOTHING,
+                _signed(own and own.difference),
+                counts({str(kind): number for kind, number in replies.failures.items()}),
+                cost(replies.cost),
             ]
         )
     titles = ("false alarms", "unsteady", "consistency", "bias", "sensitivity", "specificity", "own answers")
@@ -220,34 +232,26 @@ def _interval(measured: MeasuredShare | MeasuredDifference, mean: float | None) 
     return Interval(mean=mean, low=measured.low, high=measured.high, no_interval=measured.no_interval or None)
 
 
-def _recommended(several: Sequence[Recommendation]) -> Table:
+def _recommended(recommendations: Sequence[Recommendation]) -> Table:
     """Return the recommendations by kind of criterion; kinds without one share a row if the reason is the same."""
     rows: list[list[Cell]] = []
     alike: dict[tuple[str, str], list[str]] = {}
-    for one in several:
-        if not one.evaluator:
-            alike.setdefault((one.task, one.reason), []).append(one.group or "all")
-    for one in several:
-        kinds = [one.group or "all"] if one.evaluator else alike.pop((one.task, one.reason), [])
+    for recommended in recommendations:
+        if not recommended.evaluator:
+            alike.setdefault((recommended.task, recommended.reason), []).append(recommended.group or "all")
+    for recommended in recommendations:
+        kinds = [recommended.group or "all"]
+        if not recommended.evaluator:
+            kinds = alike.pop((recommended.task, recommended.reason), [])
         if not kinds:
             continue
-        rates = one.estimated
-        told = (
-            [NOTHING, NOTHING, NOTHING]
-            if rates is None
-            else [
-                (*_share(rates.detection), Span(" ~" if rates.images < FEW_IMAGES else "", "muted")),
-                _share(rates.false_alarms),
-                f"{rates.n}{thin_mark(rates.images)}",
-            ]
-        )
-        rows.append([one.task, in_words(kinds), one.evaluator or Span(one.reason, "muted"), *told])
-    columns = [
-        TASK,
-        KIND,
-        EVALUATOR,
-        Column("detects"),
-        Column("false alarms"),
-        Column("errors"),
-    ]
+        rates = recommended.estimated
+        cells: list[Cell] = [NOTHING, NOTHING, NOTHING]
+        if rates is not None:
+            thin = Span(" ~" if rates.images < FEW_IMAGES else "", "muted")
+            errors = f"{rates.n}{thin_mark(rates.images)}"
+            cells = [(*_share(rates.detection), thin), _share(rates.false_alarms), errors]
+        name = recommended.evaluator or Span(recommended.reason, "muted")
+        rows.append([recommended.task, in_words(kinds), name, *cells])
+    columns = [TASK, KIND, EVALUATOR, Column("detects"), Column("false alarms"), Column("errors")]
     return Table(columns, rows, "Recommended evaluators by kind of criterion")

@@ -1,9 +1,9 @@
 """Checks of passports when a run is accepted: whether they fit its judges, and their warnings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import value_id
@@ -13,6 +13,7 @@ from dokimasia.people.passports.blindness import asked_otherwise, differences_of
 from dokimasia.people.passports.files import read_passport
 from dokimasia.people.passports.options import BLIND_BELOW, JudgeUse, PassportOptions
 from dokimasia.people.passports.suitability import judge_check
+from dokimasia.report.fields import PassportUsed, as_json
 from dokimasia.report.figures import in_words
 from dokimasia.runs.plans import RunPlan
 from dokimasia.runs.session import Accepted, Session
@@ -70,11 +71,14 @@ async def held(
             "--passport FILE, or leave --blind-below out"
         )
     asked = accepted.plan.prompts
-    found = await _kept(session) if session.forked is not None else read_all(request.passports)
+    if session.forked is None:
+        found = read_all(request.passports)
+    else:
+        found = await _kept(session, session.forked)
     fitting: dict[str, Passport] = {}
     for path, passport in found:
         judge = _judge_of(passport, judges)
-        problem = refusal_of(passport, judge, judges, asked, _version_now(session.home, judge))
+        problem = refusal_of(passport, judges, asked, session.home)
         if problem and session.forked is None:
             raise ConfigError(f"{path}: {problem}")
         if judge is None or problem:
@@ -84,19 +88,21 @@ async def held(
         fitting[judge.ref.name] = passport
     if not (found or dropped):
         return accepted
-    told = [
-        _told(spec, fitting.get(spec.ref.name), ways, below=request.blind_below, tools=tools)
-        for spec in {spec.ref.name: spec for spec in judges}.values()
-    ]
     otherwise = _asked_otherwise(judges, fitting, ways)
-    for one in told:
-        one["warnings"] += otherwise.get(one["judge"], [])
-    if chosen:
-        told = [one | {"chosen": chosen} for one in told]
-    told += [{"judge": one.name, "sha256": one.sha256, "warnings": [one.why]} for one in dropped]
-    notes = {"passports": told, KEPT: [value_id(one) for one in fitting.values()]}
-    lines = [*filter(None, [chosen])]
-    lines += [f"judge {one['judge']}: {line}" for one in told for line in one["warnings"]]
+    used: list[PassportUsed] = []
+    for spec in {spec.ref.name: spec for spec in judges}.values():
+        name = spec.ref.name
+        passport = fitting.get(name)
+        warnings = ["no passport: nothing is known of what it misses"]
+        if passport is not None:
+            warnings = [*_warnings(spec, passport, ways, below=request.blind_below, tools=tools)]
+            warnings += otherwise.get(name, [])
+        sha256 = None if passport is None else passport.sha256
+        used.append(PassportUsed(judge=name, sha256=sha256, warnings=tuple(warnings), chosen=chosen or None))
+    used += [PassportUsed(judge=judge.name, sha256=judge.sha256, warnings=(judge.why,)) for judge in dropped]
+    notes = {"passports": [as_json(passport) for passport in used], KEPT: [*map(value_id, fitting.values())]}
+    lines = [chosen] if chosen else []
+    lines += [f"judge {passport.judge}: {warning}" for passport in used for warning in passport.warnings]
     before = accepted.keep
 
     async def keep(home: Home, run: Run) -> None:
@@ -133,15 +139,14 @@ def passport_for(
         DataError: the file is no passport, or is not as it was made.
     """
     passport = read_passport(path)
-    named = _judge_of(passport, (judge,))
-    if problem := refusal_of(passport, named, (judge,), asked, _version_now(home, named)):
+    if problem := refusal_of(passport, (judge,), asked, home):
         raise ConfigError(f"{path}: {problem}")
     return passport, tuple(differences_of(passport, judge, tools=tools))
 
 
 def passport_of_judge(found: Sequence[tuple[str, Passport]], spec: ModelSpec) -> Passport | None:
     """Return the passport of a model among several, or None."""
-    return next((one for _, one in found if one.judge.key == (spec.ref.model, spec.ref.endpoint)), None)
+    return next((passport for _, passport in found if _judge_of(passport, (spec,)) is not None), None)
 
 
 def each_has_one(
@@ -155,34 +160,38 @@ def each_has_one(
     """
     found = read_all(files)
     for path, passport in found:
-        judge = _judge_of(passport, judges)
-        if problem := refusal_of(passport, judge, judges, asked, _version_now(home, judge)):
+        if problem := refusal_of(passport, judges, asked, home):
             raise ConfigError(f"{path}: {problem}")
-    of_judges = {spec.ref.name: passport_of_judge(found, spec) for spec in judges}
-    if lacking := [name for name, one in of_judges.items() if one is None]:
+    by_judge: dict[str, Passport] = {}
+    lacking: list[str] = []
+    for spec in judges:
+        passport = passport_of_judge(found, spec)
+        if passport is None:
+            lacking.append(spec.ref.name)
+        else:
+            by_judge[spec.ref.name] = passport
+    if lacking:
         raise ConfigError(f"--passport: {in_words(lacking)} has no passport, and weights need one of every judge")
-    return {name: one for name, one in of_judges.items() if one is not None}
+    return by_judge
 
 
-async def _kept(session: Session) -> list[tuple[str, Passport]]:
-    run = session.forked
-    ids = [] if run is None else run.texts(KEPT)
+async def _kept(session: Session, run: Run) -> list[tuple[str, Passport]]:
+    """Return the passports of the run that is forked."""
     store = SqliteValueStore(session.opened)
-    return [(f"run {run.id if run else ''}", await store.get(Passport, id)) for id in ids]
+    return [(f"run {run.id}", await store.get(Passport, id)) for id in run.texts(KEPT)]
 
 
 def _judge_of(passport: Passport, judges: Sequence[ModelSpec]) -> ModelSpec | None:
     return next((spec for spec in judges if (spec.ref.model, spec.ref.endpoint) == passport.judge.key), None)
 
 
-def refusal_of(
-    passport: Passport, judge: ModelSpec | None, judges: Sequence[ModelSpec], asked: Mapping[str, str], now: str | None
-) -> str:
+def refusal_of(passport: Passport, judges: Sequence[ModelSpec], asked: Mapping[str, str], home: Home | None) -> str:
     """Return why a passport cannot be used with a run, and what to do; empty if it can.
 
-    `now` is the judge's version as last reported by its endpoint to this home.
+    The judge's version now is the one that its endpoint last reported to the home.
     """
     own = passport.judge
+    judge = _judge_of(passport, judges)
     if judge is None:
         same = next((spec for spec in judges if spec.ref.name == own.name), None)
         there = f"{own.model} at {own.endpoint}"
@@ -194,6 +203,7 @@ def refusal_of(
             )
         names = in_words([spec.ref.name for spec in judges])
         return f"it is of {own.name} ({there}), and the judge here is {names}: leave it out, or name the passport of {names}"
+    now = None if home is None else SqliteLedger(home).last_version(judge.ref.model, judge.ref.endpoint)
     if own.version is not None and now is not None and now not in own.version.split(", "):
         return (
             f"{own.name} was measured as {own.version}, and its endpoint says {now} now: another version has other blind "
@@ -210,12 +220,6 @@ def refusal_of(
     return ""
 
 
-def _version_now(home: Home | None, judge: ModelSpec | None) -> str | None:
-    if home is None or judge is None:
-        return None
-    return SqliteLedger(home).last_version(judge.ref.model, judge.ref.endpoint)
-
-
 def _version(prompt: str) -> str:
     """Return a prompt's version and the beginning of its hash in words."""
     version, _, hash = prompt.partition(":")
@@ -228,26 +232,25 @@ def _asked_otherwise(
     """Return how judges' measurement differs from the run, by judge; a sentence on several is listed for the first."""
     names: dict[str, list[str]] = {}
     for spec in judges:
-        passport = fitting.get(spec.ref.name)
-        for line in [] if passport is None else [one for way in ways for one in asked_otherwise(passport, way, spec)]:
-            names.setdefault(line, []).append(spec.ref.name)
-    found: dict[str, list[str]] = {}
+        if (passport := fitting.get(spec.ref.name)) is None:
+            continue
+        for way in ways:
+            for line in asked_otherwise(passport, way, spec):
+                names.setdefault(line, []).append(spec.ref.name)
+    by_judge: dict[str, list[str]] = {}
     for line, (first, *others) in names.items():
-        found.setdefault(first, []).append(f"{line} (so, too, {in_words(others)})" if others else line)
-    return found
+        also = f" (so, too, {in_words(others)})" if others else ""
+        by_judge.setdefault(first, []).append(f"{line}{also}")
+    return by_judge
 
 
-def _told(
-    spec: ModelSpec, passport: Passport | None, ways: Sequence[JudgeUse], *, below: float, tools: bool
-) -> dict[str, Any]:
-    """Return what is said of a judge: `report.fields.PassportUsed`."""
-    if passport is None:
-        return {"judge": spec.ref.name, "sha256": None, "warnings": ["no passport: nothing is known of what it misses"]}
+def _warnings(
+    spec: ModelSpec, passport: Passport, ways: Sequence[JudgeUse], *, below: float, tools: bool
+) -> Iterator[str]:
+    """Yield what a passport says against using its judge so."""
     check = judge_check(passport, labelled={}, seconds={})
-    lines: list[str] = []
     if check.verdict == "not suitable":
-        lines.append(f"by its passport it is {check.sentence}")
-    lines += differences_of(passport, spec, tools=tools)
+        yield f"by its passport it is {check.sentence}"
+    yield from differences_of(passport, spec, tools=tools)
     for way in ways:
-        lines += warnings_of(passport, way, spec, below=below)
-    return {"judge": spec.ref.name, "sha256": passport.sha256, "warnings": lines}
+        yield from warnings_of(passport, way, below=below)

@@ -10,9 +10,7 @@ from dokimasia.algorithms.pairwise import (
     position_consistency,
     position_consistency_interval,
 )
-from dokimasia.algorithms.statistics import ConfidenceInterval
-from dokimasia.algorithms.statistics.contrasts import contrast_interval
-from dokimasia.domain.blindspots import EVALUATORS, Detection, Evaluator, Task, paradigm_of
+from dokimasia.domain.blindspots import EVALUATORS, Case, Detection, Evaluator, Task, paradigm_of
 from dokimasia.domain.passport import (
     BinaryCount,
     BinaryRates,
@@ -33,15 +31,17 @@ from dokimasia.domain.passport import (
 )
 from dokimasia.people.judgements import beside_people
 from dokimasia.people.passports.choosing import rates_by_half, recommendations, task_halves
+from dokimasia.people.passports.options import Way
 from dokimasia.people.passports.shares import (
-    ShareLimits,
     alarmed,
     changed_by_length,
     detected,
+    difference_interval,
     length_bias,
     limits_of,
     marked,
     measured,
+    n_images,
     written,
 )
 from dokimasia.report.fields import Interval
@@ -53,8 +53,6 @@ BINARY: tuple[Evaluator, ...] = ("gated", "right-or-wrong")
 
 MOST = 2
 """The strongest verdict of `algorithms.pairwise`, as which a choice counts."""
-
-Key = tuple[Task, Evaluator]
 
 
 class PassportMaterial(NamedTuple):
@@ -78,49 +76,90 @@ class PassportMaterial(NamedTuple):
     prompts: Mapping[str, str]
     data: Sequence[PassportData]
     detections: Sequence[Detection]
-    costs: Mapping[Key, Sequence[float | None]] = {}
+    costs: Mapping[Way, Sequence[float | None]] = {}
     own: Mapping[str, bool] = {}
     labels: Mapping[str, Mapping[str, float]] = {}
     dates: PassportDates | None = None
     seed: int = 0
 
 
+class _Results(NamedTuple):
+    """What a judge made of the items of one task under one evaluator."""
+
+    task: Task
+    evaluator: Evaluator
+    detections: Sequence[Detection]
+
+    def of(self, *cases: Case) -> list[Detection]:
+        return [detection for detection in self.detections if detection.case in cases]
+
+    def counts(self, detections: Sequence[Detection], value: Callable[[Detection], float | None]) -> dict[str, Any]:
+        """Return the fields of `Judgements`, where a detection has a judgement if it has a value."""
+        scored = [detection for detection in detections if value(detection) is not None]
+        return {
+            "task": self.task,
+            "evaluator": self.evaluator,
+            "n": len(detections),
+            "n_scored": len(scored),
+            "images": n_images(scored),
+        }
+
+
 def passport_of(material: PassportMaterial) -> Passport:
     """Return the passport from all of a judge's probes, with its hash; equal material gives equal bytes."""
-    found: dict[Key, list[Detection]] = {}
-    for one in sorted(material.detections, key=_place):
-        found.setdefault((one.task, one.evaluator), []).append(one)
-    found = dict(sorted(found.items(), key=lambda one: (one[0][0], EVALUATORS.index(one[0][1]))))
+    detections = sorted(material.detections, key=_place)
+    by_way: dict[Way, list[Detection]] = {}
+    for detection in detections:
+        by_way.setdefault((detection.task, detection.evaluator), []).append(detection)
     seed = material.seed
-    split = task_halves(found, seed=seed)
+    ways = sorted(by_way, key=lambda way: (way[0], EVALUATORS.index(way[1])))
+    by_way = {way: by_way[way] for way in ways}
+    neutral: list[NeutralRates] = []
+    retests: list[RetestRates] = []
+    places: list[PlaceRates] = []
+    lengths: list[LengthRates] = []
+    own_answers: list[OwnAnswers] = []
+    replies: list[ReplyRates] = []
+    binary: list[BinaryRates] = []
+    ceilings: list[LabelCeiling] = []
+    for way in ways:
+        results = _Results(*way, by_way[way])
+        neutral += _neutral(results)
+        retests += _retests(results)
+        if paradigm_of(results.evaluator) == "pairwise":
+            places.append(_places(results, seed))
+        lengths += _lengths(results, seed)
+        own_answers.append(_own(results, material.own))
+        replies.append(_replies(results, material.costs.get(way, ())))
+        if results.evaluator in BINARY:
+            binary += _binary(results)
+        ceilings += _ceiling(results, material.labels)
+    split = task_halves(by_way, seed=seed)
     return Passport(
         judge=material.judge,
         prompts=dict(sorted(material.prompts.items())),
         data=tuple(material.data),
         seed=seed,
         dates=material.dates,
-        errors=tuple(_errors([one for several in found.values() for one in several], seed)),
-        neutral=tuple(one for key, several in found.items() for one in _neutral(key, several)),
-        retests=tuple(one for key, several in found.items() for one in _retests(key, several)),
-        places=tuple(
-            _places(key, several, seed) for key, several in found.items() if paradigm_of(key[1]) == "pairwise"
-        ),
-        lengths=tuple(one for key, several in found.items() for one in _lengths(key, several, seed)),
-        own_answers=tuple(_own(key, several, material.own) for key, several in found.items()),
-        replies=tuple(_replies(key, several, material.costs.get(key, ())) for key, several in found.items()),
-        binary=tuple(one for key, several in found.items() if key[1] in BINARY for one in _binary(key, several)),
+        errors=tuple(_errors([detection for way in ways for detection in by_way[way]], seed)),
+        neutral=tuple(neutral),
+        retests=tuple(retests),
+        places=tuple(places),
+        lengths=tuple(lengths),
+        own_answers=tuple(own_answers),
+        replies=tuple(replies),
+        binary=tuple(binary),
         halves=tuple(rates_by_half(split)),
         recommended=tuple(recommendations(split)),
-        human_ceiling=tuple(
-            ceiling for key, several in found.items() for ceiling in _ceiling(key, several, material.labels)
-        ),
+        human_ceiling=tuple(ceilings),
     ).sealed()
 
 
-def _errors(found: Sequence[Detection], seed: int) -> Iterator[ErrorRates]:
+def _errors(detections: Sequence[Detection], seed: int) -> Iterator[ErrorRates]:
     """Yield the rates of all errors, of each group, and of each dimension, task by task and evaluator by evaluator."""
-    groups = {one.dimension: one.group for one in found}
-    for row in failure_rates(found, seed=seed):
+    groups = {detection.dimension: detection.group for detection in detections}
+    scored = [detection for detection in detections if detection.undetected is not None]
+    for row in failure_rates(detections, seed=seed):
         if not row.undetected.n:
             continue
         yield ErrorRates(
@@ -128,185 +167,175 @@ def _errors(found: Sequence[Detection], seed: int) -> Iterator[ErrorRates]:
             evaluator=row.evaluator,
             n=row.undetected.n,
             n_scored=row.undetected.n_scored,
-            images=len({one.cluster for one in found if one.undetected is not None and _is_of(row, one)}),
+            images=n_images(detection for detection in scored if _is_of(row, detection)),
             level=row.scope,
             name=row.name,
             group=groups[row.name] if row.scope == "dimension" else row.name,
             detection=written(row.undetected, less=True),
             strict=written(row.strict, less=True),
-            majority=None if row.majority is None else written(row.majority, less=True),
-            overall=None if row.overall is None else written(row.overall, less=True),
+            majority=row.majority and written(row.majority, less=True),
+            overall=row.overall and written(row.overall, less=True),
             worse=written(row.worse),
-            blind_spot=None if row.spot is None else row.spot.blind,
+            blind_spot=row.spot and row.spot.blind,
         )
 
 
-def _is_of(row: FailureRate, one: Detection) -> bool:
+def _is_of(row: FailureRate, detection: Detection) -> bool:
     """Return whether a detection belongs to a row of the table."""
-    same = (one.task, one.evaluator, one.case) == (row.task, row.evaluator, "error")
-    return same and (row.scope == "all" or row.name == (one.group if row.scope == "group" else one.dimension))
+    if (detection.task, detection.evaluator, detection.case) != (row.task, row.evaluator, "error"):
+        return False
+    names = {"all": row.name, "group": detection.group, "dimension": detection.dimension}
+    return names[row.scope] == row.name
 
 
-def _neutral(key: Key, found: Sequence[Detection]) -> Iterator[NeutralRates]:
-    neutral = [one for one in found if one.case == "neutral"]
-    if neutral:
-        counts = _counts(key, neutral, lambda one: one.equal)
-        yield NeutralRates(**counts, false_alarms=measured(neutral, alarmed))
+def _neutral(results: _Results) -> Iterator[NeutralRates]:
+    if neutral := results.of("neutral"):
+        yield NeutralRates(**results.counts(neutral, alarmed), false_alarms=measured(neutral, alarmed))
 
 
-def _retests(key: Key, found: Sequence[Detection]) -> Iterator[RetestRates]:
-    again = [one for one in found if one.case == "retest"]
-    if again:
-        yield RetestRates(**_counts(key, again, lambda one: one.equal), changed=measured(again, alarmed))
+def _retests(results: _Results) -> Iterator[RetestRates]:
+    if again := results.of("retest"):
+        yield RetestRates(**results.counts(again, alarmed), changed=measured(again, alarmed))
 
 
-def _places(key: Key, found: Sequence[Detection], seed: int) -> PlaceRates:
-    pairs = [one for one in found if one.case in ("error", "neutral")]  # two equal answers are shown in one order
-    both = [one for one in pairs if one.orders is not None]
-    first, second = ([MOST * one.orders[place] for one in both if one.orders is not None] for place in (0, 1))
-    clusters = [one.cluster for one in both]
+def _places(results: _Results, seed: int) -> PlaceRates:
+    pairs = results.of("error", "neutral")  # two equal answers are shown in one order
+    first: list[int] = []
+    second: list[int] = []
+    clusters: list[str] = []
+    for pair in pairs:
+        if pair.orders is not None:
+            first.append(MOST * pair.orders[0])
+            second.append(MOST * pair.orders[1])
+            clusters.append(pair.cluster)
     consistency, bias = MeasuredShare(), MeasuredDifference()
-    if both:
+    if clusters:
         steady = position_consistency_interval(first, second, clusters=clusters)
         consistency = MeasuredShare(share=rounded(position_consistency(first, second)), **limits_of(steady))
         leaning = position_bias_interval(first, second, clusters=clusters, seed=seed)
         mean = rounded(position_bias(first, second) / 100)
         bias = MeasuredDifference(mean=mean, **limits_of(leaning, unit=0.01))
-    counts = _counts(key, pairs, lambda one: None if one.orders is None else 1.0)
+    counts = results.counts(pairs, lambda pair: None if pair.orders is None else 1.0)
     return PlaceRates(**counts, consistency=consistency, bias=bias)
 
 
-def _lengths(key: Key, found: Sequence[Detection], seed: int) -> Iterator[LengthRates]:
-    padded = [one for one in found if one.case == "padded"]
+def _lengths(results: _Results, seed: int) -> Iterator[LengthRates]:
+    padded = results.of("padded")
     if not padded:
         return
     bias = length_bias(padded, seed=seed)
     yield LengthRates(
-        **_counts(key, padded, changed_by_length),
+        **results.counts(padded, changed_by_length),
         changed=measured(padded, changed_by_length),
-        bias=MeasuredDifference() if bias is None else MeasuredDifference(mean=bias.mean, **_limits(bias)),
+        bias=MeasuredDifference() if bias is None else _difference_of(bias),
     )
 
 
-def _own(key: Key, found: Sequence[Detection], own: Mapping[str, bool]) -> OwnAnswers:
-    errors = [one for one in found if one.case == "error" and one.item in own]
-    mine, others = ([one for one in errors if own[one.item] is side] for side in (True, False))
-    one, other = measured(mine, detected), measured(others, detected)
-    reason = ""
+def _own(results: _Results, own: Mapping[str, bool]) -> OwnAnswers:
+    errors = [error for error in results.of("error") if error.item in own]
+    mine = [error for error in errors if own[error.item]]
+    others = [error for error in errors if not own[error.item]]
+    own_share, other_share = measured(mine, detected), measured(others, detected)
+    reason, difference = "", MeasuredDifference()
     if not mine:
         reason = "no answer with an error is known to be written by the judge's own model"
     elif not others:
         reason = "every answer with an error was written by the judge's own model"
-    elif one.share is None or other.share is None:
+    elif own_share.share is None or other_share.share is None:
         reason = "not judged"
+    elif (interval := difference_interval(own_share, other_share)) is not None:
+        difference = MeasuredDifference(mean=rounded(own_share.share - other_share.share), **limits_of(interval))
     return OwnAnswers(
-        **_counts(key, mine, lambda one: one.undetected),
-        others=sum(one.undetected is not None for one in others),
-        difference=MeasuredDifference() if reason else _difference(one, other),
+        **results.counts(mine, detected),
+        others=sum(detected(error) is not None for error in others),
+        difference=difference,
         reason=reason,
     )
 
 
-def _ceiling(key: Key, found: Sequence[Detection], labels: Mapping[str, Mapping[str, float]]) -> Iterator[LabelCeiling]:
+def _ceiling(results: _Results, labels: Mapping[str, Mapping[str, float]]) -> Iterator[LabelCeiling]:
     """Yield the judge beside people; nothing if no two people labelled the same judged item."""
-    items = [one for one in found if one.case in ("error", "neutral") and len(labels.get(one.item, ())) > 1]
+    items = [item for item in results.of("error", "neutral") if len(labels.get(item.item, ())) > 1]
     people: dict[str, dict[str, float]] = {}
-    for one in items:
-        for who, label in labels[one.item].items():
-            people.setdefault(who, {})[one.item] = label
-    scored = {one.item: value for one in items if (value := marked(one)) is not None}
-    ceiling, test = beside_people(
-        people,
-        scored,
-        {one.item: one.cluster for one in items},
-        alignment="same",
-        failed=len(items) - len(scored),
-    )
+    scored: dict[str, float] = {}
+    for item in items:
+        for who, label in labels[item.item].items():
+            people.setdefault(who, {})[item.item] = label
+        if (value := marked(item)) is not None:
+            scored[item.item] = value
+    clusters = {item.item: item.cluster for item in items}
+    failed = len(items) - len(scored)
+    ceiling, test = beside_people(people, scored, clusters, alignment="same", failed=failed)
     if ceiling is None or test is None:
         return
     yield LabelCeiling(
-        **_counts(key, items, marked),
+        **results.counts(items, marked),
         people=len(people),
         comparisons=ceiling.n,
-        among_people=MeasuredShare(share=ceiling.people.mean, **_limits(ceiling.people)),
-        judge=MeasuredShare(share=ceiling.judge.mean, **_limits(ceiling.judge)),
-        difference=MeasuredDifference(mean=ceiling.difference.mean, **_limits(ceiling.difference)),
-        epsilon=test.epsilon,
-        winning_rate=test.winning_rate,
-        advantage=test.advantage,
-        passed=test.passed,
-        items_needed=test.items_needed,
-        warning=test.warning,
+        among_people=_share_of(ceiling.people),
+        judge=_share_of(ceiling.judge),
+        difference=_difference_of(ceiling.difference),
+        **test.model_dump(exclude={"level", "people"}),
     )
 
 
-def _limits(interval: Interval) -> ShareLimits:
-    """Return the ends of an interval of figures in a passport's form."""
-    if interval.low is None or interval.high is None:
-        return {"no_interval": interval.no_interval or ""}
-    return {"low": interval.low, "high": interval.high}
-
-
-def _difference(one: MeasuredShare, other: MeasuredShare) -> MeasuredDifference:
-    """Return the difference of two shares measured on different items."""
-    if one.share is None or one.low is None or one.high is None or other.share is None:
-        return MeasuredDifference()
-    if other.low is None or other.high is None:
-        return MeasuredDifference()
-    interval = contrast_interval(
-        one.share, ConfidenceInterval(one.low, one.high), other.share, ConfidenceInterval(other.low, other.high)
+def _share_of(interval: Interval) -> MeasuredShare:
+    return MeasuredShare(
+        share=interval.mean, low=interval.low, high=interval.high, no_interval=interval.no_interval or ""
     )
-    return MeasuredDifference(mean=rounded(one.share - other.share), **limits_of(interval))
 
 
-def _replies(key: Key, found: Sequence[Detection], costs: Sequence[float | None]) -> ReplyRates:
-    known = [one for one in costs if one is not None]
-    asked_detections = [detection for detection in found if detection.asked]
+def _difference_of(interval: Interval) -> MeasuredDifference:
+    return MeasuredDifference(
+        mean=interval.mean, low=interval.low, high=interval.high, no_interval=interval.no_interval or ""
+    )
+
+
+def _replies(results: _Results, costs: Sequence[float | None]) -> ReplyRates:
+    known = [cost for cost in costs if cost is not None]
+    asked = [detection for detection in results.detections if detection.asked]
     return ReplyRates(
-        task=key[0],
-        evaluator=key[1],
-        n=len(asked_detections),
-        unparsable=measured(asked_detections, lambda detection: float(detection.failure == "unparsable")),
-        refused=measured(asked_detections, lambda detection: float(detection.failure == "refused")),
-        failures=counts_by_name(detection.failure for detection in asked_detections if detection.failure),  # pyright: ignore[reportArgumentType]
+        task=results.task,
+        evaluator=results.evaluator,
+        n=len(asked),
+        unparsable=measured(asked, lambda detection: float(detection.failure == "unparsable")),
+        refused=measured(asked, lambda detection: float(detection.failure == "refused")),
+        failures=counts_by_name(detection.failure for detection in asked if detection.failure),  # pyright: ignore[reportArgumentType]
         cost=rounded(sum(known) / len(known)) if known and len(known) == len(costs) else None,
-        unasked=len(found) - len(asked_detections),
+        unasked=len(results.detections) - len(asked),
         priced=len(known),
     )
 
 
-def _binary(key: Key, found: Sequence[Detection]) -> Iterator[BinaryRates]:
+def _binary(results: _Results) -> Iterator[BinaryRates]:
     """Yield sensitivity and specificity with their counts; nothing if one of them has no decision."""
-    errors = [one for one in found if one.case == "error" and one.undetected is not None]
-    right = [one for one in found if one.case == "neutral" and one.equal is not None]
-    kinds = dict.fromkeys((one.group, one.dimension) for one in errors)
+    by_kind: dict[tuple[str, str], list[Detection]] = {}
+    errors = [error for error in results.of("error") if error.undetected is not None]
+    right = [neutral for neutral in results.of("neutral") if neutral.equal is not None]
+    for error in errors:
+        by_kind.setdefault((error.group, error.dimension), []).append(error)
     if errors and right:
         yield BinaryRates(
-            task=key[0],
-            evaluator=key[1],
+            task=results.task,
+            evaluator=results.evaluator,
             sensitivity=_count(errors, detected),
-            by_dimension=tuple(
-                _count([one for one in errors if one.dimension == name], detected, name, group)
-                for group, name in sorted(kinds)
-            ),
-            specificity=_count(right, lambda one: one.equal),
+            by_dimension=tuple(_count(by_kind[kind], detected, *kind) for kind in sorted(by_kind)),
+            specificity=_count(right, lambda neutral: neutral.equal),
         )
 
 
 def _count(
-    found: Sequence[Detection], what: Callable[[Detection], float | None], dimension: str = "", group: str = ""
+    detections: Sequence[Detection], hit: Callable[[Detection], float | None], group: str = "", dimension: str = ""
 ) -> BinaryCount:
-    hits = sum(what(one) == 1 for one in found)
-    images = len({one.cluster for one in found})
-    share = measured(found, what).model_dump()
-    return BinaryCount(**share, dimension=dimension, group=group, k=hits, n=len(found), images=images)
+    return BinaryCount(
+        **dict(measured(detections, hit)),
+        dimension=dimension,
+        group=group,
+        k=sum(hit(detection) == 1 for detection in detections),
+        n=len(detections),
+        images=n_images(detections),
+    )
 
 
-def _counts(key: Key, found: Sequence[Detection], what: Callable[[Detection], float | None]) -> dict[str, Any]:
-    scored = [one for one in found if what(one) is not None]
-    images = len({one.cluster for one in scored})
-    return {"task": key[0], "evaluator": key[1], "n": len(found), "n_scored": len(scored), "images": images}
-
-
-def _place(one: Detection) -> tuple[str, ...]:
-    return one.case, one.group, one.dimension, one.cluster, one.item
+def _place(detection: Detection) -> tuple[str, ...]:
+    return detection.case, detection.group, detection.dimension, detection.cluster, detection.item

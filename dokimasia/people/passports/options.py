@@ -48,6 +48,10 @@ JudgeChoice = Annotated[
 """The models of which a run takes the judge."""
 
 
+Way = tuple[Task, Evaluator]
+"""A task and an evaluator: each such pair is measured by itself."""
+
+
 class PassportOptions(Protocol):
     """The passport options of a request."""
 

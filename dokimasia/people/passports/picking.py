@@ -8,7 +8,7 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.passport import Passport, RatesByHalf
 from dokimasia.domain.wording import percentage
 from dokimasia.errors import ConfigError
-from dokimasia.people.passports.blindness import evaluator_for, is_blind, percent, worth_of
+from dokimasia.people.passports.blindness import detection_of, evaluator_for, is_blind, percent, worth_of
 from dokimasia.people.passports.holding import DroppedJudge, passport_of_judge, read_all
 from dokimasia.people.passports.options import JudgeUse
 from dokimasia.report.figures import in_words, signed_text
@@ -44,40 +44,42 @@ def chosen_judge(
     if not passports:
         raise ConfigError("--choose-judge chooses by passports: name them with --passport FILE, once for each model")
     found = read_all(passports)
-    specs = session.models(several, "--choose-judge")
     said: list[str] = []
-    considered: list[tuple[ModelSpec, Passport]] = []
-    for spec in specs:
+    considered: list[tuple[str, Passport]] = []
+    for spec in session.models(several, "--choose-judge"):
+        name = spec.ref.name
         passport = passport_of_judge(found, spec)
-        unknown = [] if passport is None else [way.what for way in ways if choosing_worth(passport, way) is None]
-        if passport is None or unknown:
-            lacks = f"a passport that knows nothing of {in_words(unknown)}" if unknown else "no passport"
-            said.append(f"{spec.ref.name} has {lacks}")
+        if passport is None:
+            said.append(f"{name} has no passport")
             continue
-        considered.append((spec, passport))
+        if unknown := [way.what for way in ways if choosing_worth(passport, way) is None]:
+            said.append(f"{name} has a passport that knows nothing of {in_words(unknown)}")
+            continue
+        considered.append((name, passport))
         worths = [f"{signed_text(choosing_worth(passport, way) or 0.0)}{_in_way(way, ways)}" for way in ways]
-        said.append(f"{spec.ref.name} {in_words(worths)} on {_images(passport, ways)}")
+        said.append(f"{name} {in_words(worths)} on {_images(passport, ways)}")
     if not considered:
         raise ConfigError(
             f"--choose-judge: {'; '.join(said)}: there is nothing to choose by; name the judge with --judge, or make "
             "passports from probes that judge so (dokimasia passport)"
         )
-    place = best_of([passport for _, passport in considered], ways)
-    spec, passport = considered[place]
-    files = tuple(path for path, (_, one) in zip(passports, found, strict=True) if one is passport)
+    candidates = [passport for _, passport in considered]
+    name, passport = considered[best_of(candidates, ways)]
+    files = tuple(path for path, (_, other) in zip(passports, found, strict=True) if other is passport)
     what = in_words([way.what for way in ways])
+    estimates = in_words([f"{_measured(passport, way)}{_in_way(way, ways)}" for way in ways])
     if least_worth(passport, ways) <= 0:
         said.append("none of them detects more than it raises false alarms, so none is better than chance")
     if len(considered) == 1 and len(several) > 1:
-        said.append(f"{spec.ref.name} alone has figures, and was compared with nobody")
-    if not _same_images([figures for _, figures in considered]):
+        said.append(f"{name} alone has figures, and was compared with nobody")
+    # the halves are the same images where the items and the seed are
+    if len({(candidate.seed, tuple(data.hash for data in candidate.data)) for candidate in candidates}) > 1:
         said.append("their passports rest on other items or seeds, so that these are not the same images")
     why = (
         f"chosen among {in_words(list(several))} for {what}, by detection less false alarms on one half of the images: "
-        f"{'; '.join(said)}. On the other half, which did not choose, {spec.ref.name} "
-        f"{in_words([f'{_measured(passport, way)}{_in_way(way, ways)}' for way in ways])}"
+        f"{'; '.join(said)}. On the other half, which did not choose, {name} {estimates}"
     )
-    return ChosenJudge(spec.ref.name, files, why)
+    return ChosenJudge(name, files, why)
 
 
 def best_of(passports: Sequence[Passport], ways: Sequence[JudgeUse]) -> int:
@@ -117,11 +119,6 @@ def _images(passport: Passport, ways: Sequence[JudgeUse]) -> str:
     return f"{several_of(least.n, 'error')} of {several_of(least.images, 'image')}"
 
 
-def _same_images(passports: Sequence[Passport]) -> bool:
-    """Return whether the halves of all passports are the same images: those of the same items by the same seed."""
-    return len({(passport.seed, tuple(data.hash for data in passport.data)) for passport in passports}) < 2
-
-
 class Seeing(NamedTuple):
     """A panel without its blind members, the files of the remaining passports, and the dropped members."""
 
@@ -146,18 +143,19 @@ def without_blind(panel: Sequence[ModelSpec], passports: Sequence[Path], way: Ju
     dropped: list[DroppedJudge] = []
     for spec in panel:
         passport = passport_of_judge(found, spec)
-        evaluator = None if passport is None else evaluator_for(passport, way)
-        rates = None if passport is None or evaluator is None else passport.rates(way.task, evaluator)
-        if passport is not None and rates is not None and is_blind(rates, below):
-            said = f"it detects {percent(rates.detection)} of errors as {evaluator}, surely below {percentage(below)}"
-            dropped.append(DroppedJudge(spec.ref.name, passport.sha256, f"left out of the panel: {said}"))
-        else:
+        if passport is None or not is_blind(detection := detection_of(passport, way), below):
             kept.append(spec)
+            continue
+        why = (
+            f"left out of the panel: it detects {percent(detection)} of errors as {evaluator_for(passport, way)}, "
+            f"surely below {percentage(below)}"
+        )
+        dropped.append(DroppedJudge(spec.ref.name, passport.sha256, why))
     if len(kept) < 2:
-        told = "; ".join(f"{one.name}: {one.why}" for one in dropped)
-        raise ConfigError(f"--drop-blind leaves {len(kept)} of the panel, and a review needs two: {told}")
-    hashes = {one.sha256 for one in dropped}
-    files = tuple(path for path, (_, one) in zip(passports, found, strict=True) if one.sha256 not in hashes)
+        reasons = "; ".join(f"{judge.name}: {judge.why}" for judge in dropped)
+        raise ConfigError(f"--drop-blind leaves {len(kept)} of the panel, and a review needs two: {reasons}")
+    hashes = {judge.sha256 for judge in dropped}
+    files = tuple(path for path, (_, passport) in zip(passports, found, strict=True) if passport.sha256 not in hashes)
     return Seeing(tuple(kept), files, tuple(dropped))
 
 

@@ -4,61 +4,80 @@ from collections.abc import Callable, Iterable
 from typing import TypedDict
 
 from dokimasia.algorithms.blindspots import ItemShare, item_share
+from dokimasia.algorithms.correction import ShareEstimate
 from dokimasia.algorithms.statistics import ConfidenceInterval
+from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.domain.blindspots import Detection
 from dokimasia.domain.passport import MeasuredShare
 from dokimasia.report.fields import Interval
 from dokimasia.runs.measures import mean_with_interval, rounded
 
 
-def detected(one: Detection) -> float | None:
+def detected(detection: Detection) -> float | None:
     """Return the degree to which an error was detected, 0 to 1; None without a judgement."""
-    return None if one.undetected is None else 1 - one.undetected
+    return None if detection.undetected is None else 1 - detection.undetected
 
 
-def alarmed(one: Detection) -> float | None:
+def alarmed(detection: Detection) -> float | None:
     """Return the degree to which an unharmed answer was judged differently, 0 to 1; None without a judgement."""
-    return None if one.equal is None else 1 - one.equal
+    return None if detection.equal is None else 1 - detection.equal
 
 
-def marked(one: Detection) -> float | None:
+def marked(detection: Detection) -> float | None:
     """Return how much worse than the gold answer an item was judged, 0 to 1; None without a judgement."""
-    return detected(one) if one.case == "error" else alarmed(one)
+    return detected(detection) if detection.case == "error" else alarmed(detection)
 
 
-def leaning(one: Detection) -> float | None:
+def leaning(detection: Detection) -> float | None:
     """Return how padding moved the judgement of an answer: 1 up, 0 not, -1 down, in pairs the mean over both orders."""
-    return None if one.equal is None or one.worse is None else 2 * one.worse + one.equal - 1
+    return None if detection.equal is None or detection.worse is None else 2 * detection.worse + detection.equal - 1
 
 
-def changed_by_length(one: Detection) -> float | None:
+def changed_by_length(detection: Detection) -> float | None:
     """Return the degree to which padding moved the judgement of an answer, 0 to 1; None without a judgement."""
-    moved = leaning(one)
+    moved = leaning(detection)
     return None if moved is None else abs(moved)
 
 
 def length_bias(padded: Iterable[Detection], *, seed: int) -> Interval | None:
     """Return how much more often padding moves judgements up than down, -1 to 1; None without a judgement."""
-    moved = [(value, one.cluster) for one in padded if (value := leaning(one)) is not None]
-    clusters = [cluster for _, cluster in moved]
-    return mean_with_interval([value for value, _ in moved], clusters, seed=seed, bounds=(-1.0, 1.0))
+    moves: list[float] = []
+    clusters: list[str] = []
+    for detection in padded:
+        if (moved := leaning(detection)) is not None:
+            moves.append(moved)
+            clusters.append(detection.cluster)
+    return mean_with_interval(moves, clusters, seed=seed, bounds=(-1.0, 1.0))
 
 
-def measured(found: Iterable[Detection], what: Callable[[Detection], float | None]) -> MeasuredShare:
+def measured(detections: Iterable[Detection], value: Callable[[Detection], float | None]) -> MeasuredShare:
     """Return the mean of a measure of detections (0, 1/2 or 1 each) over those with a value."""
-    return written(item_share([(what(one), one.cluster) for one in found]))
+    return written(item_share([(value(detection), detection.cluster) for detection in detections]))
 
 
-def written(one: ItemShare, *, less: bool = False) -> MeasuredShare:
+def written(measure: ItemShare, *, less: bool = False) -> MeasuredShare:
     """Return a share in a passport's form; with `less`, one minus the share."""
-    if one.share is None or one.interval is None:
+    if measure.share is None or measure.interval is None:
         return MeasuredShare()
-    if not less:
-        return MeasuredShare(share=rounded(one.share), **limits_of(one.interval))
-    low, high = one.interval
-    return MeasuredShare(
-        share=rounded(1 - one.share), **limits_of(ConfidenceInterval(1 - high, 1 - low, one.interval.reason))
-    )
+    estimate = ShareEstimate(measure.share, measure.interval)
+    if less:
+        estimate = estimate.less
+    return MeasuredShare(share=rounded(estimate.share), **limits_of(estimate.interval))
+
+
+def n_images(detections: Iterable[Detection]) -> int:
+    """Return the number of clusters of items that share an image."""
+    return len({detection.cluster for detection in detections})
+
+
+def difference_interval(first: MeasuredShare, second: MeasuredShare) -> ConfidenceInterval | None:
+    """Return the interval of the difference of two shares measured on different items; None if one has no interval."""
+    ends: list[tuple[float, ConfidenceInterval]] = []
+    for rate in (first, second):
+        if rate.share is None or rate.low is None or rate.high is None:
+            return None
+        ends.append((rate.share, ConfidenceInterval(rate.low, rate.high)))
+    return contrast_interval(*ends[0], *ends[1])
 
 
 class ShareLimits(TypedDict, total=False):

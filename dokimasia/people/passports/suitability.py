@@ -9,10 +9,10 @@ from pydantic import Field
 
 from dokimasia.domain.blindspots import Evaluator, Task
 from dokimasia.domain.identity import Value
-from dokimasia.domain.passport import ErrorRates, MeasuredDifference, MeasuredShare, Passport, ReplyRates
+from dokimasia.domain.passport import ErrorRates, MeasuredDifference, MeasuredShare, Passport, ReplyRates, rates_of
 from dokimasia.domain.wording import percentage
 from dokimasia.people.passports.measuring import BINARY
-from dokimasia.people.passports.options import JudgeUse
+from dokimasia.people.passports.options import JudgeUse, Way
 from dokimasia.report.blocks import Block, Bullets, Cell, Column, Paragraph, Span, Table
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.fields import Cost, Count, Coverage, Fraction, NoInterval
@@ -85,9 +85,6 @@ CORRECTION: Mapping[Quality, str] = {
     "position bias": "ask in both orders, as duels do",
 }
 """How to remove the effect of a quality beyond its limit from a result."""
-
-Way = tuple[Task, Evaluator]
-"""A task and an evaluator: each such pair gets a verdict of its own."""
 
 
 class Disagreement(NamedTuple):
@@ -186,15 +183,12 @@ def judge_check(
     for way in passport.evaluators:
         if way[1] in unjudged and passport.rates(*way) is None:
             continue
-        replies = next(rates for rates in passport.replies if (rates.task, rates.evaluator) == way)
+        replies = next(rates for rates in passport.replies if rates.way == way)
         qualities = [*_measured(passport, way, replies)]
-        others: dict[Quality, Mapping[Way, Disagreement]] = {
-            "disagreement with labels": labelled,
-            "disagreement with reference": compared or {},
-        }
-        for name, by_way in others.items():
-            if (disagreement := by_way.get(way)) is not None:
-                qualities.append(_share(name, disagreement.share, disagreement.n, disagreement.n_scored))
+        if (disagreement := labelled.get(way)) is not None:
+            qualities.append(_quality("disagreement with labels", *disagreement))
+        if compared and (disagreement := compared.get(way)) is not None:
+            qualities.append(_quality("disagreement with reference", *disagreement))
         verdict, reasons, missing = _verdict(way, qualities)
         times = seconds.get(way, ())
         uses.append(
@@ -246,37 +240,37 @@ def _measured(passport: Passport, way: Way, replies: ReplyRates) -> Iterator[Jud
     """Yield the qualities that a passport has of one evaluator."""
     errors = passport.rates(*way)
     if errors is None:
-        yield _share("undetected errors", MeasuredShare(), 0, 0)
+        yield _quality("undetected errors", MeasuredShare(), 0, 0)
     else:
-        yield _share("undetected errors", _less(errors.detection), errors.n, errors.n_scored)
-    kinds = [rates for rates in passport.errors if (rates.task, rates.evaluator) == way and rates.level == "dimension"]
-    tested = [rates for rates in kinds if rates.blind_spot is not None]
-    if tested:
-        blind = tuple(rates.name for rates in tested if rates.blind_spot)
-        within: WithinLimit = "open"
-        if blind:
-            within = "no"
-        elif all(map(_surely_within, kinds)):
-            within = "yes"
-        quality = _quality("blind spots", float(len(blind)), len(kinds), len(tested), within)
-        yield quality.model_copy(update={"kinds": blind})
-    for rates in passport.neutral:
-        if (rates.task, rates.evaluator) == way:
-            yield _share("false alarms", rates.false_alarms, rates.n, rates.n_scored)
-    for retest in passport.retests:
-        if (retest.task, retest.evaluator) == way:
-            yield _share("judged otherwise again", retest.changed, retest.n, retest.n_scored)
-    for place in passport.places:
-        if (place.task, place.evaluator) == way:
-            yield _bias("position bias", place.bias, place.n, place.n_scored)
-    for length in passport.lengths:
-        if (length.task, length.evaluator) != way:
-            continue
+        yield _quality("undetected errors", _less(errors.detection), errors.n, errors.n_scored)
+    yield from _blind_spots([rates for rates in passport.errors if rates.way == way and rates.level == "dimension"])
+    if (neutral := rates_of(way, passport.neutral)) is not None:
+        yield _quality("false alarms", neutral.false_alarms, neutral.n, neutral.n_scored)
+    if (retest := rates_of(way, passport.retests)) is not None:
+        yield _quality("judged otherwise again", retest.changed, retest.n, retest.n_scored)
+    if (place := rates_of(way, passport.places)) is not None:
+        yield _quality("position bias", place.bias, place.n, place.n_scored)
+    if (length := rates_of(way, passport.lengths)) is not None:
         if way[1] in BINARY:
-            yield _share("changed by length", length.changed, length.n, length.n_scored)
+            yield _quality("changed by length", length.changed, length.n, length.n_scored)
         else:
-            yield _bias("length bias", length.bias, length.n, length.n_scored)
-    yield _share("failures of form", replies.unparsable, replies.n, replies.n)
+            yield _quality("length bias", length.bias, length.n, length.n_scored)
+    yield _quality("failures of form", replies.unparsable, replies.n, replies.n)
+
+
+def _blind_spots(kinds: Sequence[ErrorRates]) -> Iterator[JudgeQuality]:
+    """Yield the number of blind spots among kinds of error; nothing where none was tested."""
+    tested = [rates for rates in kinds if rates.blind_spot is not None]
+    if not tested:
+        return
+    blind = tuple(rates.name for rates in tested if rates.blind_spot)
+    within: WithinLimit = "open"
+    if blind:
+        within = "no"
+    elif all(map(_surely_within, kinds)):
+        within = "yes"
+    quality = _quality("blind spots", MeasuredShare(), len(kinds), len(tested))
+    yield quality.model_copy(update={"value": float(len(blind)), "within": within, "kinds": blind})
 
 
 def _surely_within(rates: ErrorRates) -> bool:
@@ -293,52 +287,29 @@ def _less(rate: MeasuredShare) -> MeasuredShare:
     return MeasuredShare(share=rounded(1 - rate.share), low=low, high=high, no_interval=rate.no_interval)
 
 
-def _share(name: Quality, rate: MeasuredShare, n: int, n_scored: int) -> JudgeQuality:
+def _quality(name: Quality, measured: MeasuredShare | MeasuredDifference, n: int, n_scored: int) -> JudgeQuality:
+    """Return a quality, held against its limit: only a position bias may not be too far below 0 either."""
+    value = measured.share if isinstance(measured, MeasuredShare) else measured.mean
     limit = LIMITS[name]
+    least = -limit if name == "position bias" else -1.0
     within: WithinLimit = "open"
-    if rate.share is None:
+    if value is None:
         within = "not measured"
-    elif rate.high is not None and rate.high <= limit:
-        within = "yes"
-    elif rate.low is not None and rate.low > limit:
-        within = "no"
-    return _quality(name, rate.share, n, n_scored, within, rate.low, rate.high, rate.no_interval)
-
-
-def _bias(name: Quality, difference: MeasuredDifference, n: int, n_scored: int) -> JudgeQuality:
-    limit = LIMITS[name]
-    least = -1.0 if name in ONE_SIDED else -limit
-    within: WithinLimit = "open"
-    if difference.mean is None:
-        within = "not measured"
-    elif difference.low is not None and difference.high is not None:
-        if least <= difference.low and difference.high <= limit:
+    elif measured.low is not None and measured.high is not None:
+        if least <= measured.low and measured.high <= limit:
             within = "yes"
-        elif difference.low > limit or difference.high < least:
+        elif measured.low > limit or measured.high < least:
             within = "no"
-    return _quality(name, difference.mean, n, n_scored, within, difference.low, difference.high, difference.no_interval)
-
-
-def _quality(
-    name: Quality,
-    value: float | None,
-    n: int,
-    n_scored: int,
-    within: WithinLimit,
-    low: float | None = None,
-    high: float | None = None,
-    no_interval: str = "",
-) -> JudgeQuality:
     return JudgeQuality(
         name=name,
         value=value,
-        low=low,
-        high=high,
-        no_interval=no_interval or None,
+        low=measured.low,
+        high=measured.high,
+        no_interval=measured.no_interval or None,
         n=n,
         n_scored=n_scored,
         coverage=rounded(n_scored / n) if n else None,
-        limit=LIMITS[name],
+        limit=limit,
         within=within,
     )
 
@@ -415,11 +386,10 @@ def _missing(quality: JudgeQuality) -> str:
 def _overall(uses: Sequence[JudgeInUse]) -> Suitability:
     """Return the best verdict of the evaluators that were decided on; `cannot tell` if none was."""
     reached = {use.verdict for use in uses}
-    if "suitable" in reached:
-        return "suitable"
-    if "suitable with correction" in reached:
-        return "suitable with correction"
-    return "not suitable" if "not suitable" in reached else "cannot tell"
+    for verdict in TONES:
+        if verdict in reached and verdict != "cannot tell":
+            return verdict
+    return "cannot tell"
 
 
 def _sentence(verdict: Suitability, uses: Sequence[JudgeInUse], passport: Passport) -> str:
@@ -428,11 +398,11 @@ def _sentence(verdict: Suitability, uses: Sequence[JudgeInUse], passport: Passpo
         return f"{verdict}. Nothing was judged"
     parts: list[str] = []
     for suitability, advice in ADVICE.items():
-        names = [
-            f"{use.evaluator} ({'; '.join(use.reasons)})" if use.reasons else use.evaluator
-            for use in uses
-            if use.verdict == suitability
-        ]
+        names: list[str] = []
+        for use in uses:
+            if use.verdict == suitability:
+                reasons = f" ({'; '.join(use.reasons)})" if use.reasons else ""
+                names.append(f"{use.evaluator}{reasons}")
         if names:
             parts.append(f"{advice} {in_words(names)}")
     advice = "; ".join(parts)
@@ -444,13 +414,11 @@ def _sentence(verdict: Suitability, uses: Sequence[JudgeInUse], passport: Passpo
 
 def _most_missed(uses: Sequence[JudgeInUse], passport: Passport) -> str:
     """Return how many planted errors a suitable judge misses by the suitable evaluator that misses most."""
-    found: list[tuple[JudgeQuality, JudgeInUse]] = []
-    for use in uses:
-        if use.verdict == "suitable":
-            found += [(quality, use) for quality in use.qualities if quality.name == "undetected errors"]
-    quality, use = max(found, key=lambda pair: (pair[0].value or 0.0, pair[0].high or 0.0))
+    suitable = [use for use in uses if use.verdict == "suitable"]
+    missed = [next(quality for quality in use.qualities if quality.name == "undetected errors") for use in suitable]
+    quality, use = max(zip(missed, suitable, strict=True), key=lambda pair: (pair[0].value or 0.0, pair[0].high or 0.0))
     way = "way of judging"
-    if len(found) < len(uses):
+    if len(suitable) < len(uses):
         way = f"worst suitable {way}"
     elif len(uses) > 1:
         way = f"worst {way}"
@@ -490,11 +458,10 @@ def check_blocks(check: JudgeCheck) -> Iterator[Block]:
     is_verdict = ": " if check.verdict == "cannot tell" else " is "
     yield Paragraph((f"{check.judge}{is_verdict}", Span(check.verdict, TONES[check.verdict]), f"{rest}."), "lead")
     yield from (Paragraph(note, "warning") for note in _notes(check))
-    columns = [Column("evaluator", numeric=False), Column("measured", numeric=False), Column("value")]
-    columns += [Column("limit"), Column("n"), Column("within", numeric=False)]
-    yield Table(columns, list(_rows(check)), "What was measured")
-    columns = [Column("evaluator", numeric=False), Column("verdict", numeric=False)]
-    columns += [Column("cost each"), Column("seconds each")]
+    evaluator = Column("evaluator", numeric=False)
+    measured = (Column("measured", numeric=False), Column("value"), Column("limit"), Column("n"))
+    yield Table([evaluator, *measured, Column("within", numeric=False)], list(_rows(check)), "What was measured")
+    columns = [evaluator, Column("verdict", numeric=False), Column("cost each"), Column("seconds each")]
     yield Table(columns, [_use(use) for use in check.uses], "Verdicts, and what a judgement costs")
     if missing := [f"{use.evaluator}: {need}" for use in check.uses for need in use.missing]:
         yield Paragraph("Missing:")

@@ -117,7 +117,7 @@ def _blind(passport: Passport) -> list[tuple[str, str]]:
     """Return the kinds of error that a judge misses significantly too often or more often than others, with its rates."""
     kinds: dict[str, list[str]] = {}
     for error in passport.errors:
-        if error.level != "all" and (error.blind_spot or is_blind(error, BLIND_BELOW)):
+        if error.level != "all" and (error.blind_spot or is_blind(error.detection, BLIND_BELOW)):
             title = error_groups(error.task).get(error.name, error.name).replace("_", " ")
             kinds.setdefault(title, []).append(f"{error.evaluator} {_share(error.detection)}")
     return [(kind, "; ".join(rates)) for kind, rates in kinds.items()]

@@ -63,9 +63,8 @@ from dokimasia.people.checks import (
     take_back,
 )
 from dokimasia.people.checks.blocks import check_blocks
-from dokimasia.people.checks.figures import check_figures
+from dokimasia.people.checks.figures import check_figures, reason_figures
 from dokimasia.people.checks.perturbed import LABEL_KEYS
-from dokimasia.people.checks.reasons import reason_figures
 from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table
 from dokimasia.report.drawing import Charts
 from dokimasia.runs.catalogue import method_of
