@@ -4,7 +4,20 @@ import pytest
 
 from benchmarks.kinds import JUDGE, KINDS, MODELS, OTHER, PANEL, Kind, made, make, models_of, write_data
 
-__all__ = ["EVERY", "JUDGE", "KINDS", "MODELS", "OTHER", "PANEL", "Kind", "made", "make", "models_of", "write_data"]
+__all__ = [
+    "EVERY",
+    "JUDGE",
+    "KINDS",
+    "MODELS",
+    "OTHER",
+    "OTHER_REQUESTS",
+    "PANEL",
+    "Kind",
+    "made",
+    "make",
+    "models_of",
+    "write_data",
+]
 
 OTHER_REQUESTS = {
     *("evaluate by rules", "evaluate as published", "evaluate of live and stored answers"),
