@@ -3,10 +3,10 @@
 import ctypes
 import gc
 import os
+import resource
 import socket
 from collections.abc import Generator
 from ipaddress import ip_address
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -18,36 +18,67 @@ from dokimasia.__main__ import COLLECT_EVERY
 ROOT = Path(__file__).parent.parent
 pytest_plugins = ["tests.tiers"]
 
-FILES_A_WHOLE_SEARCH = 25
-_files = count(1)
+IN_MEMORY = Path("/dev/shm")
+SPACE_FOR_FOLDERS = 8 * 2**30
+"""Bytes that must be free in memory for the folders of tests to lie there: homes are synced to the disk all the time."""
+
+MOST_GROWTH = 150 * 2**20
+"""Bytes by which a process may grow before all of it is searched for garbage."""
 
 settings.register_profile("dokimasia", deadline=None)  # how long an example takes is the machine's affair
 settings.load_profile("dokimasia")
 gc.set_threshold(COLLECT_EVERY)  # as the program does: else the service's tests look for garbage a fifth of their time
 
 
+def keep_folders_in_memory() -> None:
+    """Have pytest put the folders of tests into memory, where there is room and programs may be executed."""
+    if IN_MEMORY.is_dir() and not os.environ.get("PYTEST_DEBUG_TEMPROOT"):
+        system = os.statvfs(IN_MEMORY)
+        free = system.f_bavail * system.f_frsize
+        physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        if min(free, physical / 2) > SPACE_FOR_FOLDERS and not system.f_flag & os.ST_NOEXEC:
+            os.environ["PYTEST_DEBUG_TEMPROOT"] = str(IN_MEMORY)
+
+
+keep_folders_in_memory()
+
+
 def pytest_collection_finish() -> None:
     """Leave what is loaded by now, which stays, out of every search for garbage: each takes a tenth of the time then."""
     gc.collect()
     gc.freeze()
+    _searched["at"] = resident()
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, object, object]:
-    """Collect the garbage of tests: an application holds itself, and hundreds of them would wait for the next search.
+def pytest_runtest_protocol() -> Generator[None, object, object]:
+    """Collect the garbage of a test: an application holds itself, and hundreds of them would wait for the next search.
 
-    What was left out of the searches is searched, too, after some files: it becomes garbage when later tests replace it.
+    A run that ends brings back to the searches what was left out of them (`dokimasia.graphs.executor.reduced_gc`), and makes
+    the collector forget how much a test made. So what the process has grown by decides when all of it is searched.
     """
     result = yield
     if gc.get_count()[1:] != (0, 0):
         gc.collect()
-    if nextitem is None or nextitem.path != item.path:
-        if next(_files) % FILES_A_WHOLE_SEARCH == 0:
-            gc.unfreeze()
-            gc.collect()
-            return_freed_memory()
-        gc.freeze()
+    if resident() > _searched["at"] + MOST_GROWTH:
+        gc.unfreeze()
+        gc.collect()
+        return_freed_memory()
+        _searched["at"] = resident()
+    gc.freeze()
     return result
+
+
+def resident() -> int:
+    """Bytes of memory that the process has now; 0 where the system does not say."""
+    try:
+        pages = Path("/proc/self/statm").read_text().split()[1]
+    except OSError:
+        return 0
+    return int(pages) * resource.getpagesize()
+
+
+_searched = {"at": resident()}
 
 
 def return_freed_memory() -> None:

@@ -39,6 +39,11 @@ class Counts:
         """Return a count per 1,000 lines."""
         return 1000 * count / max(self.lines, 1)
 
+    def __add__(self, other: "Counts") -> "Counts":
+        """Return the counts of the modules of both."""
+        sums = {field.name: getattr(self, field.name) + getattr(other, field.name) for field in fields(self)}
+        return Counts(**sums)
+
 
 def count(counted: Iterable[Module]) -> Counts:
     """Return the counts of some modules."""
@@ -63,7 +68,7 @@ def counts_by_room() -> dict[str, Counts]:
     """Return the counts of each room, the whole package last."""
     rooms = sorted({module.room for module in modules()})
     counts = {room: count(module for module in modules() if module.room == room) for room in rooms}
-    return counts | {"all": count(modules())}
+    return counts | {"all": sum(counts.values(), Counts())}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

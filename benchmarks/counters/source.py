@@ -20,6 +20,9 @@ LAYOUT = {
 }
 """Tokens that are no part of the program's text."""
 
+STATEMENTS = (ast.stmt, ast.excepthandler, ast.match_case)
+"""What may hold an import."""
+
 PACKAGE = Path(__file__).parents[2] / "dokimasia"
 
 
@@ -73,7 +76,7 @@ def _imports(node: ast.AST, *, for_types: bool) -> Iterator[Import]:
                 yield from _imports(ast.Module([statement], []), for_types=True)
             for statement in child.orelse:
                 yield from _imports(ast.Module([statement], []), for_types=for_types)
-        else:
+        elif isinstance(child, STATEMENTS):
             yield from _imports(child, for_types=for_types)
 
 

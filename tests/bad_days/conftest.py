@@ -1,5 +1,6 @@
 """What bad days need: planted worlds of two sizes, homes of their own, and retries that do not wait."""
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -7,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from dokimasia.gateway.gateway import ModelGateway
+from dokimasia.gateway import pace
 from dokimasia.gateway.retry import RetryPolicy
 from dokimasia.runs import services as workshop
+from dokimasia.runs.reachability import FailFastGateway
 from dokimasia.simulation.serving import faults
 from dokimasia.simulation.world import write_world
 
@@ -37,10 +39,11 @@ def small_world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def no_waiting() -> Iterator[None]:
-    """Within it, retries are as many as ever but a few milliseconds apart, and huge replies have one megabyte."""
+    """Within it, retries are as many as ever but a few milliseconds apart, no pace is learnt, huge replies have a megabyte."""
     policy = RetryPolicy(base=0.002, rate_limit_base=0.002, longest_asked=0.0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(workshop, "ModelGateway", partial(ModelGateway, policy=policy))
+        patch.setattr(workshop, "FailFastGateway", partial(FailFastGateway, policy=policy))
+        patch.setattr(pace, "LEAST_SEEN", math.inf)
         patch.setattr(faults, "HUGE_BYTES", 2**20)
         yield
 

@@ -39,6 +39,7 @@ from tests.bad_days.conftest import SAMPLES, no_waiting
 from tests.processes import PATIENCE
 
 WAYS = ("sim", "litellm", "direct")
+HTTP_WAYS = [pytest.param(way, marks=pytest.mark.full) for way in WAYS[1:]]
 MODELS = {"J": "judge", "A": "strong", "B": "hasty"}
 NOBODY = "no criteria for this sample: "
 
@@ -245,7 +246,7 @@ def test_every_transport_fault_recovers(way: str, day_of: Days) -> None:
 
 
 @LARGE_BODIES
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ["sim", *HTTP_WAYS])
 def test_faults_of_all_kinds_end_as_a_score_or_a_named_failure(way: str, day_of: Days) -> None:
     """With three replies in ten faulty in every way, each item is scored or failed by its kind, and all are counted."""
     good_day, day = day_of("sim", NO_FAULTS, SAMPLES), day_of(way, EVERYTHING, SAMPLES)
@@ -269,7 +270,7 @@ def test_faults_of_all_kinds_end_as_a_score_or_a_named_failure(way: str, day_of:
 
 
 @LARGE_BODIES
-@pytest.mark.parametrize("way", WAYS[1:])
+@pytest.mark.parametrize("way", HTTP_WAYS)
 def test_the_figures_of_a_bad_day_are_the_same_on_every_transport(way: str, day_of: Days) -> None:
     """Which transport the faulty replies came by changes no figure."""
     assert day_of(way, EVERYTHING, SAMPLES).figures == day_of("sim", EVERYTHING, SAMPLES).figures
@@ -302,7 +303,7 @@ def test_a_judge_that_cannot_count_fails_by_name_and_scores_nothing(
 
 
 @LARGE_BODIES
-@pytest.mark.parametrize("way", WAYS[1:])
+@pytest.mark.parametrize("way", [HTTP_WAYS[0], "direct"])
 def test_ten_megabytes_of_text_change_no_score(way: str, small_world: Path, tmp_path: Path) -> None:
     """Replies of ten megabytes are read, judged and kept like any other; scores that a judge buries in them are refused."""
     faults = Faults(rates={"huge": 0.2})

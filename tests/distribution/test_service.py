@@ -149,6 +149,7 @@ async def test_a_service_without_ray_does_not_begin(prepared: Prepared, monkeypa
     assert clusters._cluster is None
 
 
+@pytest.mark.full
 async def test_processes_of_ray_walk_the_runs_of_a_service(
     world: Path, prepared: Prepared, finished: Finished, ray: Cluster
 ) -> None:

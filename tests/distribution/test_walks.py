@@ -11,12 +11,16 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
 from tests.distribution.conftest import FakeCluster
 from tests.runs.conftest import Finished, Prepared
-from tests.runs.kinds import KINDS, Kind, make
+from tests.runs.kinds import KINDS, OTHER_REQUESTS, Kind, make
 
 DRIVEN = {"tree", "diagnosis"}
 """Kinds of run whose walks are all the driver's."""
 
-CASES = [(kind, 2) for kind in KINDS.values()] + [(KINDS["evaluate"], count) for count in (1, 4)]
+BY_TWO = [
+    pytest.param(kind, 2, id=f"{kind.id}-2", marks=pytest.mark.full if kind.id in OTHER_REQUESTS else ())
+    for kind in KINDS.values()
+]
+CASES = [*BY_TWO, *(pytest.param(KINDS["evaluate"], count, id=f"evaluate-{count}") for count in (1, 4))]
 
 
 async def exported(settings: Settings, run: str) -> bytes:
@@ -25,7 +29,7 @@ async def exported(settings: Settings, run: str) -> bytes:
         return encode(await export_rows(home, get_run(home, run)), "jsonl")
 
 
-@pytest.mark.parametrize(("kind", "count"), CASES, ids=[f"{kind.id}-{count}" for kind, count in CASES])
+@pytest.mark.parametrize(("kind", "count"), CASES)
 async def test_workers_come_to_the_same_bytes(
     kind: Kind, count: int, world: Path, prepared: Prepared, finished: Finished, workers: FakeCluster
 ) -> None:

@@ -4,7 +4,11 @@ import csv
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.docs.test_quickstart import DOCS, typed
+
+pytestmark = pytest.mark.full
 
 PAGE = (DOCS / "blindspots.md").read_text()
 

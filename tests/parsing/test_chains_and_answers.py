@@ -65,7 +65,7 @@ def test_final_answer(text: str, answer: str | None) -> None:
         st.sampled_from(["<reasoning>", "</reasoning>", "<answer>", "</answer>", "a", " ", "<", "\x00"]), max_size=9
     )
 )
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=400, deadline=None)
 def test_chain_never_surprises(pieces: list[str]) -> None:
     """Any text gives a chain or raises UnparsableReply and nothing else."""
     try:
@@ -100,8 +100,8 @@ HOSTILE = {
 
 @pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_size_is_survived(piece: str) -> None:
-    """Ten million characters that invite backtracking are refused, or read, by every parser."""
-    text = piece * (10_000_000 // len(piece))
+    """A million characters that invite backtracking are refused, or read, by every parser."""
+    text = piece * (1_000_000 // len(piece))
     for parse in (
         lambda: parse_rating(text, 1, 10),
         lambda: parse_scores(text, 3),

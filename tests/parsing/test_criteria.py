@@ -158,7 +158,7 @@ JSON = st.recursive(
 
 
 @given(JSON.map(lambda value: [{"value": value}]), st.booleans())
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=400, deadline=None)
 def test_finder_returns_what_was_written(value: list[Any], fenced: bool) -> None:
     """Any JSON array of objects is found in prose and comes back equal."""
     text = json.dumps(value, indent=1 if fenced else None)
@@ -167,7 +167,7 @@ def test_finder_returns_what_was_written(value: list[Any], fenced: bool) -> None
 
 
 @given(st.text(alphabet='[]{}",:\\ 1aquestion\n', max_size=120))
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=400, deadline=None)
 def test_criteria_never_surprise(text: str) -> None:
     """Any text gives criteria or raises UnparsableReply and nothing else."""
     try:

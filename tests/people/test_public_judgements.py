@@ -12,7 +12,10 @@ from dokimasia.cli.main import run
 SHARED = Path(os.environ.get("DOKIMASIA_SHARED_DATA", Path(__file__).parents[3] / "shared" / "data"))
 DATA = SHARED / "people"
 
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"people's judgements are not at {DATA}")
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.skipif(not DATA.is_dir(), reason=f"people's judgements are not at {DATA}"),
+]
 
 JUDGES = ("gpt4o", "gemini-1.5-pro", "llava", "idefics1", "kosmos2")
 

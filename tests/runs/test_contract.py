@@ -33,9 +33,7 @@ from dokimasia.storage.retries import earlier_outcomes
 from dokimasia.storage.runs import Run, get_run, list_runs
 from dokimasia.storage.verification import verify_home
 from tests.runs.conftest import Finished, Prepared
-from tests.runs.kinds import KINDS, Kind, make
-
-EVERY = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+from tests.runs.kinds import EVERY, KINDS, Kind, make
 
 
 def row_of(settings: Settings, run: str) -> Run:

@@ -30,6 +30,10 @@ output_price = 4.0
 VERBS = [kind for kind in KINDS.values() if kind.given is None]
 """A graph is given in Python here; as a plug-in's its life over HTTP is in `python -m benchmarks.lifecycle`."""
 
+USUAL = {"evaluate", "duel", "refine", "tree"}
+"""Kinds that begin anew, that compare answers, that rest on another run, and that grow; the others wait for the full tier."""
+DIES = [pytest.param(kind, id=kind.id, marks=() if kind.id in USUAL else pytest.mark.full) for kind in VERBS]
+
 
 class Served(NamedTuple):
     """A server of the simulated models with its log, and a folder with their configuration and a home of whole runs."""
@@ -54,7 +58,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield Served(url, folder / "server.log", folder)
 
 
-@pytest.mark.parametrize("kind", VERBS, ids=[kind.id for kind in VERBS])
+@pytest.mark.parametrize("kind", DIES)
 def test_killed_and_gone_on_with_by_the_other_transport(
     kind: Kind, served: Served, world: Path, tmp_path: Path
 ) -> None:

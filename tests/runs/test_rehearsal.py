@@ -15,9 +15,7 @@ from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import list_runs
 from tests.runs.conftest import Finished, Prepared
-from tests.runs.kinds import KINDS, Kind, make
-
-EVERY = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+from tests.runs.kinds import EVERY, KINDS, Kind, make
 
 
 async def estimate_of(settings: Settings, world: Path, kind: Kind, **changes: Any) -> Estimate:

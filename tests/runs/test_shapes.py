@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-import pytest
 
 from dokimasia.cli.main import run as command_line
 from dokimasia.runs.catalogue import method_named
@@ -17,7 +16,7 @@ from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
 from tests.runs.conftest import Finished, Prepared
-from tests.runs.kinds import JUDGE, KINDS, OTHER, Kind, made
+from tests.runs.kinds import EVERY, JUDGE, KINDS, OTHER, Kind, made
 
 
 def holds(name: str, figures: Any) -> None:
@@ -28,7 +27,7 @@ def holds(name: str, figures: Any) -> None:
     assert read.model_dump(mode="json", by_alias=True, exclude_unset=True) == orjson.loads(text)
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+@EVERY
 def test_the_figures_have_their_shape(kind: Kind, world: Path, prepared: Prepared, capsys: Any) -> None:
     """Of a run that asked nothing, one that was stopped, a finished one and one with failures; printed with its items."""
     settings = prepared(kind)

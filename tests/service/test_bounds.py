@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -72,11 +74,27 @@ async def with_one_sample(service: Working) -> None:
     assert (await service.ended(begun.json()["id"]))["status"] == "done"
 
 
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with one sample that was uploaded and evaluated, which nobody writes to."""
+    home = tmp_path_factory.mktemp("evaluated") / "home"
+
+    async def evaluate() -> None:
+        async with working(home) as service:
+            await with_one_sample(service)
+
+    with ThreadPoolExecutor(1) as aside:
+        aside.submit(asyncio.run, evaluate()).result()
+    return home
+
+
 @pytest.mark.parametrize("name", list(OWN))
-async def test_the_greatest_number_of_each_field_leaves_the_service_awake(name: str, tmp_path: Path) -> None:
+async def test_the_greatest_number_of_each_field_leaves_the_service_awake(
+    name: str, evaluated: Path, tmp_path: Path
+) -> None:
     """With one sample, each field of a method at its maximum is taken or refused, and health checks are answered meanwhile."""
+    shutil.copytree(evaluated, tmp_path / "home")
     async with working(tmp_path / "home") as service:
-        await with_one_sample(service)
         paths = (await service.client.get("/api/openapi.json")).json()["paths"]
         body = paths[f"/api/runs/{name}"]["post"]["requestBody"]["content"]["application/json"]["schema"]
         example = {**body["examples"][0], "seed": 1}

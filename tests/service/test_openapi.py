@@ -5,6 +5,7 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
+import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
@@ -50,6 +51,7 @@ class Nowhere:
         return refuse
 
 
+@pytest.mark.full
 def test_every_reply_is_one_that_the_description_names(small: Finished, tmp_path: Path) -> None:
     """No case drawn from the description is answered by a 5xx, an undocumented status, or another shape than its schema."""
     home = Path(shutil.copytree(small.home, tmp_path / "home"))

@@ -20,7 +20,7 @@ from dokimasia.storage.runs import get_run, load_samples
 from tests.report import conftest as reports
 from tests.report.conftest import ATTACKS, Finished
 from tests.runs import conftest as runs
-from tests.runs.kinds import KINDS, Kind
+from tests.runs.kinds import EVERY, KINDS, Kind
 from tests.service.conftest import asking, service_over
 
 full, hostile = reports.full, reports.hostile
@@ -49,7 +49,7 @@ def samples_of(finished: Finished) -> list[Sample]:
         return list(load_samples(home, finished.run))
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+@EVERY
 async def test_every_kind_of_run_shows_its_samples(homes: runs.Homes, tmp_path: Path, kind: Kind) -> None:
     """The list, each sample and its calls answer for a run of every method; one without samples says so in a sentence."""
     settings, made = homes.finished(kind, tmp_path / "home")

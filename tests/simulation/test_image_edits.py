@@ -2,7 +2,7 @@
 
 import io
 from collections import Counter
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -39,10 +39,12 @@ WRITTEN = ("typographic_corruption", "incomplete_rendering", "background_misrend
 """The dimensions of which a picture without writing has none."""
 
 
-def pictures() -> Iterator[bytes]:
+@cache
+def pictures() -> tuple[bytes, ...]:
     """Three scenes of each place, and one of every other domain."""
-    yield from (draw_scene(make_scene("natural", seed)) for seed in range(9))
-    yield from (draw_scene(make_scene(domain, 1)) for domain in DOMAINS if domain != "natural")
+    scenes = [make_scene("natural", seed) for seed in range(9)]
+    scenes += [make_scene(domain, 1) for domain in DOMAINS if domain != "natural"]
+    return tuple(map(draw_scene, scenes))
 
 
 def pixels(png: bytes) -> Image.Image:
