@@ -354,12 +354,12 @@ class RemoteBackend:
                             f"{problem}; run {run.id} goes on when it is back, to be watched by: {command}"
                         ) from None
                 if stop_asked.is_set() and ended.status == "interrupted":
-                    raise run_interrupted(run.shown.get("name") or run.id, self.where)
+                    raise run_interrupted(run.shown.get("name") or run.id, self.where, line.standing)
         say(line.paid())
         if ended.end == "failed":
             raise DokimasiaError(f"run {run.id} failed: {ended.why}" if ended.why else f"run {run.id} failed")
         if ended.end == "interrupted":
-            raise run_interrupted(run.shown.get("name") or run.id, self.where)
+            raise run_interrupted(run.shown.get("name") or run.id, self.where, line.standing)
         return RunOutcome(ended.run, ended.end, ended.why)  # pyright: ignore[reportArgumentType]
 
 
