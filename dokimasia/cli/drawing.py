@@ -155,9 +155,7 @@ def print_cost(preview: PreviewShown, *, style: str = "") -> None:
             f"run {preview.run} is finished: the same command prints what came of it and asks nothing", style=style
         )
     elif preview.answered and not preview.followed:
-        remaining = max(0, preview.calls - preview.answered)
-        answered = f"at least {several(preview.answered, 'call')} of run {preview.run} answered already"
-        out.print(f"{answered}, at most about {remaining:,} left", style=style)
+        out.print(f"at least {several(preview.answered, 'call')} of run {preview.run} answered already", style=style)
     if preview.undecided.calls:
         out.print(
             f"and at most {several(preview.undecided.calls, 'call')} where no rule decides an answer, cost "

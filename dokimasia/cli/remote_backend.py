@@ -121,7 +121,7 @@ class RemoteBackend:
         self, run: Run, changes: Mapping[str, object], *, prompts: Sequence[Path], retry: Sequence[str]
     ) -> RunOutcome:
         """Resume a run, to its end."""
-        limits = {name: value for name, value in changes.items() if value not in (None, ()) or name in LIMITS}
+        limits = _limits(changes)
         client_run = ClientRun(self.client, run.model_dump())
 
         def begin() -> ClientRun:
@@ -130,6 +130,13 @@ class RemoteBackend:
             return client_run.resume(prompts=prompts, **limits)
 
         return self._follow(begin, Invocation.model_validate(changes))
+
+    def resume_preview(
+        self, run: Run, changes: Mapping[str, object], *, prompts: Sequence[Path], retry: Sequence[str]
+    ) -> JsonObject:
+        """Return the calls and the cost that are left of a run."""
+        client_run = ClientRun(self.client, run.model_dump())
+        return client_run.resume_preview(retry=retry, prompts=prompts, **_limits(changes))
 
     def fork_preview(self, run: Run, request: ForkRequest) -> JsonObject:
         """Return the id, the steps, the calls and the cost that a fork would have."""
@@ -450,6 +457,11 @@ def _print(text: str, *, colour: bool) -> None:
 def _row(shown: "RunShown") -> Run:
     """Return the row of a run from its entry in a list; fields that lists do not have are empty."""
     return Run.model_validate(shown.model_dump(include=set(Run.model_fields)))
+
+
+def _limits(changes: Mapping[str, object]) -> JsonObject:
+    """Return the changes that a resumed run is sent: those that are set, and limits that are removed."""
+    return {name: value for name, value in changes.items() if value not in (None, ()) or name in LIMITS}
 
 
 def _set_fields(request: ForkRequest) -> JsonObject:

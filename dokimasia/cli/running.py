@@ -88,13 +88,13 @@ class ProgressLine:
     def planned(self, run_id: str, estimate: Estimate) -> None:
         """Print the run's id, its samples and its estimate, and start the live line."""
         self.run_id, self._speed = run_id, Speed()
-        # What a run that goes on had left when it was accepted is no longer true; what it has answered is said below.
-        remaining = estimate if estimate.answered else estimate.remaining
+        remaining = estimate.remaining
         cost = cost_text(remaining.cost, remaining.cost_known)
         models = ", ".join(f"{name} {model.calls}" for name, model in remaining.models.items() if model.calls)
-        plan = f", about {several(remaining.calls, 'call')} ({models}), estimated cost {cost}" if models else ""
+        calls = several(remaining.calls, "call") + (" left" if estimate.answered else "")
+        plan = f", about {calls} ({models}), estimated cost {cost}" if models else ""
         if estimate.answered:
-            plan += f"; at least {estimate.answered:,} of them answered already, at most about {estimate.left:,} left"
+            plan += f"; at least {several(estimate.answered, 'call')} answered already"
         for name, count in estimate.people.items():
             plan += f"; at most {several(count, 'question')} to {name}"
         for note in estimate.notes:

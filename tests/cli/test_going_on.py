@@ -65,9 +65,14 @@ def test_what_is_left_is_said(verb: Verb) -> None:
     assert shown["calls"] < whole["calls"]
     assert shown["in_ledger"] >= 24
     assert "calls that the ledger has or a rule spares" in verb(*ASKED, "--dry-run")[1]
+    resumed = json.loads(verb("resume", "last", "--dry-run", "--json")[1])
+    assert resumed == shown, "resume is counted as the same command is"
+    assert verb("resume", "last", "--dry-run")[1] == verb(*ASKED, "--dry-run")[1]
+    assert "prompt" in verb("resume", "last", "--show-prompts")[1]
     code, _, err = verb("resume", "last", "--max-calls", "none")
     assert code == 0
-    assert f"at least {answered} of them answered already" in err
+    assert f"about {shown['calls']} calls left (" in err
+    assert f"at least {answered} calls answered already" in err
     assert int(re.findall(r"(\d+) calls? answered by models", err)[0]) <= left
     assert "is finished: the same command prints what came of it" in verb(*ASKED, "--dry-run")[1]
 
