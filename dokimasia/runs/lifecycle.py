@@ -347,6 +347,7 @@ async def preview_resume(
     settings: Settings,
     changes: Mapping[str, object] | None = None,
     retry: Collection[FailureKind] = (),
+    given: object = None,
 ) -> dict[str, object]:
     """Return what is left of an accepted run, ready for JSON, counted as the dry run of its command counts it.
 
@@ -354,8 +355,10 @@ async def preview_resume(
         ConfigError: see `resume`.
         InputError: see `resume`.
     """
-    method, plan, request, library = await asyncio.to_thread(prepare_resume, run, changes=changes, retry=retry)
-    session = Session(settings, home, library)
+    method, plan, request, library = await asyncio.to_thread(
+        prepare_resume, run, changes=changes, retry=retry, given=given
+    )
+    session = Session(settings, home, library, given=given)
     if method.resumable is not None:
         await asyncio.to_thread(method.resumable, session, run, plan, request)
     accepted = await _admit_again(method, plan, request, session, run)

@@ -77,6 +77,18 @@ def test_what_is_left_is_said(verb: Verb) -> None:
     assert "is finished: the same command prints what came of it" in verb(*ASKED, "--dry-run")[1]
 
 
+def test_a_dry_run_of_resume_needs_no_data_and_changes_nothing(verb: Verb, tmp_path: Path) -> None:
+    """It begins with the cost, also where the data file is gone; of a finished run it says so."""
+    assert verb(*ASKED, "--max-calls", 24)[0] == 4
+    (tmp_path / "world.jsonl").unlink()
+    before = verb("runs", "--json")[1]
+    first = verb("resume", "last", "--dry-run")[1].splitlines()[0]
+    assert re.match(r"estimated cost \$0\.00: 6 samples, about \d+ calls?$", first), "it begins with the cost"
+    assert verb("runs", "--json")[1] == before
+    assert verb("resume", "last", "--max-calls", "none")[0] == 0
+    assert "is finished: the same command prints what came of it" in verb("resume", "last", "--dry-run")[1]
+
+
 def test_a_run_without_a_score_says_so(verb: Verb, tmp_path: Path) -> None:
     """Stopped before the first score, a run shows no empty table, and `diff` says that it has nothing to compare yet."""
     stop_after(2, tmp_path)
