@@ -168,7 +168,7 @@ def print_cost(preview: PreviewShown, *, style: str = "") -> None:
         tokens = f"{model.input_tokens:,} tokens in, {model.output_tokens:,} out"
         side = preview.max_image_side.get(name)
         reduced = "" if side is None else f", images made smaller above {side:,} pixels a side"
-        out.print(f"  {name}: {model.calls} calls, {tokens}, {cost_text(model.cost)}{reduced}")
+        out.print(f"  {name}: {several(model.calls, 'call')}, {tokens}, {cost_text(model.cost)}{reduced}")
     for step in preview.by_step:
         if step.step:
             most = "at most " if step.if_undecided else ""

@@ -313,5 +313,7 @@ def _usage(problem: click.ClickException) -> str:
         message = (
             f"{context.command_path} has no option {problem.option_name}; write it after the command that takes it"
         )
+    elif isinstance(context.command, click.Group) and message.startswith("No such command"):
+        message = f"{message}; there are {', '.join(context.command.list_commands(context))}"
     see = f"`{context.command_path} --help`"
     return f"{message} See {see}" if message.endswith("?") else f"{message}; see {see}"

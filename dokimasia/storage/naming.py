@@ -137,7 +137,10 @@ def resolve_run(home: Home, text: str, usable: Usable | None = None) -> Run:
     Raises:
         NotFound: no run matches, or more than one; the message lists candidates.
     """
-    if text == LAST and (runs := list_runs(home)):
+    if text == LAST:
+        runs = list_runs(home)
+        if not runs:
+            raise NotFound(f"{home.path} has no runs yet.")
         return next((run for run in runs if usable is None or usable(run)), runs[0])
     matches = home.all("SELECT id FROM runs WHERE substr(id, 1, ?) = ? ORDER BY id", (len(text), text))
     by_name = _named(home)[1].get(text)

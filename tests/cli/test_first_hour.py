@@ -144,6 +144,7 @@ def test_a_misspelt_name_of_a_run_is_answered_with_the_nearest(verb: Verb) -> No
     ):
         code, _, said = verb(*words)
         assert (code, "; did you mean 'week1'?" in said) == (2, True), (words, said)
+    assert verb("show")[1] == verb("show", "week1")[1], "by default the newest run"
     code, _, said = verb("show", "zzz")
     assert (code, "The newest are: week1 (evaluate)." in said) == (2, True)
 
