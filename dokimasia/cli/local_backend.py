@@ -13,7 +13,7 @@ import click
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from dokimasia.cli.outcomes import CheckScreen, DueItems, ItemOnScreen, RunOutcome, edited_in, user_name
+from dokimasia.cli.outcomes import CheckScreen, DueItems, ItemOnScreen, RunOutcome, edited_in, person_named
 from dokimasia.cli.shared import console, home_options, reading, redact, with_target_flags
 from dokimasia.domain.decision import Action, ChangeReason, CheckItem, Decision, Standing
 from dokimasia.domain.identity import JsonObject
@@ -248,7 +248,7 @@ class LocalBackend:
 
     def reviewer(self, run: str, who: str | None) -> str:
         """Return the name under which decisions are stored: `who`, or the name of the user of this machine."""
-        return (who or user_name()).strip()
+        return person_named(who)
 
     def due_items(self, run: str, *, who: str, second: bool) -> DueItems:
         """Return the items that a person can decide in a run."""

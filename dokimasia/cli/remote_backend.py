@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from dokimasia import operations
-from dokimasia.cli.outcomes import CheckScreen, DueItems, ItemOnScreen, RunOutcome, edited_in, user_name
+from dokimasia.cli.outcomes import CheckScreen, DueItems, ItemOnScreen, RunOutcome, edited_in, person_named
 from dokimasia.cli.shared import console, refuse_remote, say, with_target_flags
 from dokimasia.client import Client, ClientRun, Event
 from dokimasia.domain.decision import RATED, Action, ChangeReason, CheckItem, Decision
@@ -215,9 +215,9 @@ class RemoteBackend:
         Raises:
             InputError: the token belongs to another person than `who`.
         """
-        name = (who or user_name()).strip()
+        name = person_named(who)
         reviewer = self.call(operations.reviews.one_review, who=name, run=self._reviewed_run(run), limit=1).person
-        if who and reviewer != who.strip():
+        if who and reviewer != name:
             raise InputError(
                 f"the token is {reviewer}'s, and decides as {reviewer} alone: leave --who out, or use {who}'s token"
             )
