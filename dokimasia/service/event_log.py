@@ -72,7 +72,7 @@ class PlannedEvent(Value):
     answered: int
     cost: float | None
     models: JsonObject
-    by_step: tuple[StepEstimate, ...]
+    by_step: tuple[StepEstimate, ...] = ()
     notes: tuple[str, ...]
     failures: dict[str, FailureCount]
     budget: JsonObject
