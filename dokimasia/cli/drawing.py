@@ -155,9 +155,7 @@ def print_cost(preview: PreviewShown, *, style: str = "") -> None:
             f"run {preview.run} is finished: the same command prints what came of it and asks nothing", style=style
         )
     elif preview.answered and not preview.followed:
-        remaining = max(0, preview.calls - preview.answered)
-        answered = f"at least {several(preview.answered, 'call')} of run {preview.run} answered already"
-        out.print(f"{answered}, at most about {remaining:,} left", style=style)
+        out.print(f"at least {several(preview.answered, 'call')} of run {preview.run} answered already", style=style)
     if preview.undecided.calls:
         out.print(
             f"and at most {several(preview.undecided.calls, 'call')} where no rule decides an answer, cost "
@@ -170,7 +168,7 @@ def print_cost(preview: PreviewShown, *, style: str = "") -> None:
         tokens = f"{model.input_tokens:,} tokens in, {model.output_tokens:,} out"
         side = preview.max_image_side.get(name)
         reduced = "" if side is None else f", images made smaller above {side:,} pixels a side"
-        out.print(f"  {name}: {model.calls} calls, {tokens}, {cost_text(model.cost)}{reduced}")
+        out.print(f"  {name}: {several(model.calls, 'call')}, {tokens}, {cost_text(model.cost)}{reduced}")
     for step in preview.by_step:
         if step.step:
             most = "at most " if step.if_undecided else ""

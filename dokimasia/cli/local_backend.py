@@ -13,10 +13,11 @@ import click
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from dokimasia.cli.outcomes import CheckScreen, DueItems, ItemOnScreen, RunOutcome, edited_in, user_name
+from dokimasia.cli.outcomes import CheckScreen, DueItems, ItemOnScreen, RunOutcome, edited_in, person_named
 from dokimasia.cli.shared import console, home_options, reading, redact, with_target_flags
 from dokimasia.domain.decision import Action, ChangeReason, CheckItem, Decision, Standing
 from dokimasia.domain.identity import JsonObject
+from dokimasia.domain.judgement import FailureKind
 from dokimasia.errors import DecidedMeanwhile, HomeLocked, InputError, NotFound, StorageError
 from dokimasia.operations.operation import ListPage, OperationContext, operation_of
 from dokimasia.report.fields import RunFigures, as_json
@@ -159,20 +160,27 @@ class LocalBackend:
         )
 
     def resume(
-        self, run: Run, changes: Mapping[str, object], *, prompts: Sequence[Path], retry: Sequence[str]
+        self, run: Run, changes: Mapping[str, object], *, prompts: Sequence[Path], retry: Sequence[FailureKind]
     ) -> RunOutcome:
         """Resume a run, to its end."""
         from dokimasia.cli.running import run_to_end
         from dokimasia.runs.lifecycle import resume
-        from dokimasia.runs.outcome import retryable
 
         if service := self.holder():
             return service.resume(run, changes, prompts=prompts, retry=retry)
-        kinds = retryable(",".join(retry)) if retry else ()
         flags = Invocation.model_validate(changes).worker_flags
-        changes = {**changes, "fresh": False, **({"prompts": prompts} if prompts else {})}
-        work = partial(resume, run, changes=changes, retry=kinds)
+        work = partial(resume, run, changes=_resumed(changes, prompts), retry=retry)
         return _outcome(run_to_end(work, self.settings, method=run.method, worker_flags=flags))
+
+    def resume_preview(
+        self, run: Run, changes: Mapping[str, object], *, prompts: Sequence[Path], retry: Sequence[FailureKind]
+    ) -> JsonObject:
+        """Return the calls and the cost that are left of a run."""
+        from dokimasia.runs.lifecycle import preview_resume
+
+        with reading(self.settings, run.id) as (home, row):
+            work = preview_resume(home, row, settings=self.settings, changes=_resumed(changes, prompts), retry=retry)
+            return asyncio.run(work)
 
     def fork_preview(self, run: Run, request: ForkRequest) -> JsonObject:
         """Return the id, the steps, the calls and the cost that a fork would have."""
@@ -240,7 +248,7 @@ class LocalBackend:
 
     def reviewer(self, run: str, who: str | None) -> str:
         """Return the name under which decisions are stored: `who`, or the name of the user of this machine."""
-        return (who or user_name()).strip()
+        return person_named(who)
 
     def due_items(self, run: str, *, who: str, second: bool) -> DueItems:
         """Return the items that a person can decide in a run."""
@@ -350,6 +358,14 @@ class LocalBackend:
 
 def _outcome(result: "RunResult") -> RunOutcome:
     return RunOutcome(result.run, result.end, result.why, result.summary)
+
+
+def _resumed(changes: Mapping[str, object], prompts: Sequence[Path]) -> dict[str, object]:
+    """Return the changes to the request of a resumed run: it is no fresh one, and keeps its prompts unless others are named."""
+    resumed: dict[str, object] = {**changes, "fresh": False}
+    if prompts:
+        resumed["prompts"] = prompts
+    return resumed
 
 
 def _body(function: Callable[..., object], values: object) -> BaseModel:

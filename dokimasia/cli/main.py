@@ -12,7 +12,7 @@ import click
 
 from dokimasia.cli.interrupts import INTERRUPTED, raise_on_interrupt
 from dokimasia.cli.shared import refuse_remote
-from dokimasia.errors import DokimasiaError
+from dokimasia.errors import DokimasiaError, Interrupted
 from dokimasia.runs.catalogue import OWN, plugin_methods
 
 
@@ -270,7 +270,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    from dokimasia.cli.shared import say, say_error
+    from dokimasia.cli.shared import redact, say, say_error
 
     try:
         result = group.main(
@@ -287,6 +287,9 @@ def _run(arguments: Sequence[str] | None) -> int:
     except click.Abort:
         say("interrupted")
         return INTERRUPTED
+    except Interrupted as stop:
+        say(redact(f"interrupted: {stop}"))
+        return stop.exit_code
     except DokimasiaError as problem:
         say_error(str(problem))
         return problem.exit_code
@@ -310,5 +313,7 @@ def _usage(problem: click.ClickException) -> str:
         message = (
             f"{context.command_path} has no option {problem.option_name}; write it after the command that takes it"
         )
+    elif isinstance(context.command, click.Group) and message.startswith("No such command"):
+        message = f"{message}; there are {', '.join(context.command.list_commands(context))}"
     see = f"`{context.command_path} --help`"
     return f"{message} See {see}" if message.endswith("?") else f"{message}; see {see}"

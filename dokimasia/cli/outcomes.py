@@ -89,10 +89,12 @@ class CheckScreen(NamedTuple):
     since: str
 
 
-def user_name() -> str:
-    """Return the name of the user of this machine."""
+def person_named(who: str | None) -> str:
+    """Return the name of a person without spaces around it; without one that of the user of this machine."""
+    if who:
+        return who.strip()
     try:
-        return getpass.getuser()
+        return getpass.getuser().strip()
     except (OSError, KeyError):  # no name is known to the system, as in some containers
         return "somebody"
 

@@ -45,7 +45,7 @@ format_option = click.option(
 
 
 @click.command()
-@click.argument("run")
+@click.argument("run", default="last")
 @click.option("--sample", help="Show this sample whole.")
 @click.option("--raw", is_flag=True, help="With --sample: also every request and reply as it was sent.")
 @click.option(
@@ -73,7 +73,7 @@ def show(
     as_json: bool,
     **searching: object,
 ) -> None:
-    """Show the results of RUN (the beginning of its id, or `last`, will do)."""
+    """Show the results of RUN: its name or the beginning of its id; by default the newest run."""
     from dokimasia import operations
     from dokimasia.cli.drawing import print_run
 
@@ -116,7 +116,7 @@ def _print_nearest(backend: Backend, run: str, text: str, *, as_json: bool, dry_
 
 
 @click.command()
-@click.argument("run")
+@click.argument("run", default="last")
 @click.option(
     "--format",
     "name",
@@ -138,7 +138,9 @@ def _print_nearest(backend: Backend, run: str, text: str, *, as_json: bool, dry_
 def export(
     backend: Backend, run: str, name: str | None, form: str | None, output: Path | None, files: FileOptions
 ) -> None:
-    """Write one row for each item of RUN, for an evaluation each answer; the same run gives the same bytes.
+    """Write one row for each item of RUN (by default the newest), for an evaluation each answer.
+
+    The same run gives the same bytes.
 
     Tables as LaTeX: dokimasia show RUN --format latex.
 
@@ -231,14 +233,14 @@ def _write_folder(backend: Backend, output: Path, files: Mapping[str, bytes]) ->
 
 
 @click.command()
-@click.argument("run")
+@click.argument("run", default="last")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, file_okay=False), required=True, help="Write to this folder."
 )
 @click.option("--format", type=click.Choice(["svg", "pdf", "png"]), default="svg", show_default=True)
 @with_backend
 def charts(backend: Backend, run: str, output: Path, format: str) -> None:
-    """Write the charts of the report on RUN as files, each with its caption, named by its section.
+    """Write the charts of the report on RUN (by default the newest) as files, each with its caption, named by its section.
 
     The same run gives the same bytes. Needs the extra `charts` where the run is (Matplotlib); a treemap stays on the page.
     """
@@ -253,7 +255,7 @@ def charts(backend: Backend, run: str, output: Path, format: str) -> None:
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, metavar="RUN")
+@click.argument("runs", nargs=-1, metavar="[RUN]")
 @click.option(
     "-o", "--output", type=FILE, help="Write here (default: reports/RUN.html in the home); - is standard output."
 )
@@ -278,7 +280,7 @@ def report(
     files: FileOptions,
     as_json: bool,
 ) -> None:
-    """Write a report on RUN: one page that needs no network, or the same in Markdown; prints its path.
+    """Write a report on RUN, by default the newest: one page that needs no network, or Markdown; prints its path.
 
     In place of RUN there may be files of results of other harnesses, which are reported, and compared, on one page.
 
@@ -301,7 +303,7 @@ def report(
         _report_files(backend, runs, files, None if to_stdout else path, format, as_json=as_json)
         return
     _refuse_file_options(files)
-    run, *others = runs
+    run, *others = runs or ("last",)
     if others:
         raise click.UsageError(f"a report is on one run, and {len(runs)} are named; dokimasia board ranks several")
     row = backend.find(run)

@@ -13,8 +13,8 @@ from dokimasia.cli.shared import (
     common,
     json_option,
     print_json,
+    read_ratings,
     reading,
-    say_ratings,
 )
 from dokimasia.domain.wording import percentage
 from dokimasia.report.figures import MINUS, bracketed, several
@@ -149,13 +149,12 @@ def correct_command(
     --human: labels of a random draw of answers and the judge's decisions on all (power-tuned prediction-powered inference);
     of an evaluation also people's scores from 1 to 5. What cannot be corrected says why.
     """
-    from dokimasia.datasets.annotations import read_annotations
     from dokimasia.people.correction import correct, is_correctable
 
     with reading(settings, run, is_correctable) as (home, row):
         figures = correct(home, row, passport=passport, human=human, mix=mix, by_category=by_category, width=width)
     if human is not None:
-        say_ratings(human, read_annotations(human))
+        read_ratings(human)
     if as_json:
         print_json(figures.model_dump(mode="json", exclude_defaults=True))
         return

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from dokimasia import operations
-from dokimasia.cli.outcomes import CheckScreen, DueItems, ItemOnScreen, RunOutcome, edited_in, user_name
+from dokimasia.cli.outcomes import CheckScreen, DueItems, ItemOnScreen, RunOutcome, edited_in, person_named
 from dokimasia.cli.shared import console, refuse_remote, say, with_target_flags
 from dokimasia.client import Client, ClientRun, Event
 from dokimasia.domain.decision import RATED, Action, ChangeReason, CheckItem, Decision
@@ -121,7 +121,7 @@ class RemoteBackend:
         self, run: Run, changes: Mapping[str, object], *, prompts: Sequence[Path], retry: Sequence[str]
     ) -> RunOutcome:
         """Resume a run, to its end."""
-        limits = {name: value for name, value in changes.items() if value not in (None, ()) or name in LIMITS}
+        limits = _limits(changes)
         client_run = ClientRun(self.client, run.model_dump())
 
         def begin() -> ClientRun:
@@ -130,6 +130,13 @@ class RemoteBackend:
             return client_run.resume(prompts=prompts, **limits)
 
         return self._follow(begin, Invocation.model_validate(changes))
+
+    def resume_preview(
+        self, run: Run, changes: Mapping[str, object], *, prompts: Sequence[Path], retry: Sequence[str]
+    ) -> JsonObject:
+        """Return the calls and the cost that are left of a run."""
+        client_run = ClientRun(self.client, run.model_dump())
+        return client_run.resume_preview(retry=retry, prompts=prompts, **_limits(changes))
 
     def fork_preview(self, run: Run, request: ForkRequest) -> JsonObject:
         """Return the id, the steps, the calls and the cost that a fork would have."""
@@ -208,9 +215,9 @@ class RemoteBackend:
         Raises:
             InputError: the token belongs to another person than `who`.
         """
-        name = (who or user_name()).strip()
+        name = person_named(who)
         reviewer = self.call(operations.reviews.one_review, who=name, run=self._reviewed_run(run), limit=1).person
-        if who and reviewer != who.strip():
+        if who and reviewer != name:
             raise InputError(
                 f"the token is {reviewer}'s, and decides as {reviewer} alone: leave --who out, or use {who}'s token"
             )
@@ -354,12 +361,12 @@ class RemoteBackend:
                             f"{problem}; run {run.id} goes on when it is back, to be watched by: {command}"
                         ) from None
                 if stop_asked.is_set() and ended.status == "interrupted":
-                    raise run_interrupted(run.shown.get("name") or run.id, self.where)
+                    raise run_interrupted(run.shown.get("name") or run.id, self.where, line.standing)
         say(line.paid())
         if ended.end == "failed":
             raise DokimasiaError(f"run {run.id} failed: {ended.why}" if ended.why else f"run {run.id} failed")
         if ended.end == "interrupted":
-            raise run_interrupted(run.shown.get("name") or run.id, self.where)
+            raise run_interrupted(run.shown.get("name") or run.id, self.where, line.standing)
         return RunOutcome(ended.run, ended.end, ended.why)  # pyright: ignore[reportArgumentType]
 
 
@@ -450,6 +457,11 @@ def _print(text: str, *, colour: bool) -> None:
 def _row(shown: "RunShown") -> Run:
     """Return the row of a run from its entry in a list; fields that lists do not have are empty."""
     return Run.model_validate(shown.model_dump(include=set(Run.model_fields)))
+
+
+def _limits(changes: Mapping[str, object]) -> JsonObject:
+    """Return the changes that a resumed run is sent: those that are set, and limits that are removed."""
+    return {name: value for name, value in changes.items() if value not in (None, ()) or name in LIMITS}
 
 
 def _set_fields(request: ForkRequest) -> JsonObject:

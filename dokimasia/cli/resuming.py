@@ -27,6 +27,7 @@ limits_and_prompts = request_options(
     "--retry-failed", is_flag=True, help="Also ask anew what failed; every earlier outcome is kept on record."
 )
 @click.option("--kinds", default="", help="With --retry-failed: only these kinds, such as refused,api_error.")
+@dry_run_options
 @json_option
 @with_backend
 @detachable
@@ -37,6 +38,8 @@ def resume(
     prompts: tuple[str, ...],
     retry_failed: bool,
     kinds: str,
+    dry_run: bool,
+    show_prompts: bool,
     as_json: bool,
 ) -> int:
     """Resume RUN: its name, the beginning of its ID, or `last` for the newest unfinished run.
@@ -48,7 +51,7 @@ def resume(
     answer whose judge lost the verdict on right or wrong, that verdict alone. Items left open by a
     budget are always resumed.
     """
-    from dokimasia.cli.drawing import print_run
+    from dokimasia.cli.drawing import print_preview, print_run
     from dokimasia.cli.running import exit_code
     from dokimasia.runs.outcome import retryable
 
@@ -57,6 +60,11 @@ def resume(
     retry = retryable(kinds) if retry_failed else ()
     changes, folders = _changes(asked), prompt_folders(prompts)
     row = backend.find(run, _resumable(retry_failed=retry_failed))
+    if dry_run or show_prompts:
+        preview = backend.resume_preview(row, changes, prompts=folders, retry=retry)
+        print_preview(preview, prompts=show_prompts, as_json=as_json)
+        backend.check_keys(preview)
+        return 0
     result = backend.resume(row, changes, prompts=folders, retry=retry)
     print_run(backend, row.id, as_json=as_json, figures=result.summary)
     return exit_code(result, backend.where)

@@ -88,13 +88,13 @@ class ProgressLine:
     def planned(self, run_id: str, estimate: Estimate) -> None:
         """Print the run's id, its samples and its estimate, and start the live line."""
         self.run_id, self._speed = run_id, Speed()
-        # What a run that goes on had left when it was accepted is no longer true; what it has answered is said below.
-        remaining = estimate if estimate.answered else estimate.remaining
+        remaining = estimate.remaining
         cost = cost_text(remaining.cost, remaining.cost_known)
         models = ", ".join(f"{name} {model.calls}" for name, model in remaining.models.items() if model.calls)
-        plan = f", about {several(remaining.calls, 'call')} ({models}), estimated cost {cost}" if models else ""
+        calls = several(remaining.calls, "call") + (" left" if estimate.answered else "")
+        plan = f", about {calls} ({models}), estimated cost {cost}" if models else ""
         if estimate.answered:
-            plan += f"; at least {estimate.answered:,} of them answered already, at most about {estimate.left:,} left"
+            plan += f"; at least {several(estimate.answered, 'call')} answered already"
         for name, count in estimate.people.items():
             plan += f"; at most {several(count, 'question')} to {name}"
         for note in estimate.notes:
@@ -234,7 +234,7 @@ EXIT_CODES: dict[End, int] = {"complete": 0, "failures": 3, "spending": 4, "belo
 STARTS = "stopping once Ray has started or let this process in, in some 10 seconds; Ctrl-C again does not shorten that"
 """The message on Ctrl-C while workers are starting."""
 
-NOT_BEGUN = "interrupted before any model was asked; the same command begins again"
+NOT_BEGUN = "no model was asked yet; the same command begins again"
 """The message on Ctrl-C before there is a run to resume, or anything that was sent."""
 
 Work: TypeAlias = "Callable[..., Awaitable[RunResult]]"
@@ -257,7 +257,7 @@ def run_to_end(work: Work, settings: Settings, *, method: str = "run", worker_fl
             loop.call_soon_threadsafe(interrupt)
             return
         line.__exit__()  # gives the terminal its cursor back
-        end_interrupted(NOT_BEGUN)
+        end_interrupted(f"interrupted: {NOT_BEGUN}")
 
     def interrupt() -> None:
         nonlocal interrupts
@@ -281,15 +281,23 @@ def run_to_end(work: Work, settings: Settings, *, method: str = "run", worker_fl
                 raise
             if not line.run_id:
                 raise Interrupted(NOT_BEGUN) from None
-            raise run_interrupted(_name_of(line.run_id, settings), home_options(settings) + worker_flags) from None
+            options = home_options(settings) + worker_flags
+            raise run_interrupted(_name_of(line.run_id, settings), options, line.standing) from None
     say(line.paid())
     return result
 
 
-def run_interrupted(run: str, options: str) -> Interrupted:
-    """Return the error of a run that was interrupted: its name, or its id if it has none, and the command that resumes it."""
+def run_interrupted(run: str, options: str, progress: Progress | None) -> Interrupted:
+    """Return the error of an interrupted run: what is kept of it, and the command that resumes it.
+
+    Args:
+        run: the run's name, or its id if it has none.
+        options: the options by which the command finds the run.
+        progress: how far the run came; None if that is not known.
+    """
+    results = "" if progress is None else f"{progress.done:,} of {several(progress.items, 'item')} and "
     resume = f"dokimasia resume {shlex.quote(run)}{options}"
-    return Interrupted(f"run {run} was interrupted; everything finished is kept. Go on with: {resume}")
+    return Interrupted(f"run {run} keeps {results}every answered call. Go on with: {resume}")
 
 
 def _name_of(run: str, settings: Settings) -> str:

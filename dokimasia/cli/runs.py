@@ -63,14 +63,15 @@ def command(context: click.Context, backend: Backend, tags: tuple[str, ...], met
 
 def _print_runs(runs: "Sequence[RunShown]") -> None:
     """Print a line for each run, and below it the command that asks for the same."""
-    titles = ["run", "name and tags", "status", "started", "spent"]
+    titles = ["run", "names and tags", "status", "started", "spent"]
     rows: list[list[str]] = []
     for run in runs:
         questions = f" for {several(run.open_questions, 'question')}" if run.status == "waiting" else ""
         tags = f"[{', '.join(run.tags)}]" if run.tags else ""
+        names = ", ".join(name for name in (run.name, *run.other_names) if name)
         started = run.created_at[:16].replace("T", " ")
         spent = cost_text(None if run.spent.unknown_cost else run.spent.cost, run.spent.cost)
-        rows.append([run.id, f"{run.name} {tags}".strip(), f"{run.status}{questions}", started, spent])
+        rows.append([run.id, f"{names} {tags}".strip(), f"{run.status}{questions}", started, spent])
     widths = [max(map(len, cells)) for cells in zip(titles, *rows, strict=True)]
     out = console()
     out.print("   ".join(title.ljust(width) for title, width in zip(titles, widths, strict=True)), style="bold")

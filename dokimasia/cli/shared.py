@@ -103,15 +103,21 @@ def say_read(name: object, *counts: str) -> None:
     say(f"read {name}: {', '.join(counts)}")
 
 
-def say_ratings(path: Path, ratings: "Sequence[Annotation]") -> None:
-    """Write to standard error what was read of a file of annotations."""
+def read_ratings(path: Path, *, unrated: list[int] | None = None) -> "list[Annotation]":
+    """Return the ratings of a file of annotations, and write to standard error what was read.
+
+    `unrated` receives the lines without a value, which are refused without it.
+    """
+    from dokimasia.datasets.annotations import read_annotations
     from dokimasia.report.figures import several
 
+    ratings = read_annotations(path, unrated=unrated)
     people = {rating.annotator for rating in ratings}
     samples = {rating.unit.id for rating in ratings}
     say_read(
         path, several(len(ratings), "rating"), several(len(people), "person", "people"), several(len(samples), "sample")
     )
+    return ratings
 
 
 def say_error(text: str) -> None:

@@ -220,6 +220,21 @@ class ClientRun:
         body = self._client.as_json(RunRequest, limits, prompts) | ({"kinds": list(kinds)} if kinds else {})
         return self._update(self._client.connection.send("POST", f"{self._path}/retry", body))
 
+    def resume_preview(
+        self, *, retry: Sequence[str] = (), prompts: Sequence[str | Path] = (), **limits: object
+    ) -> JsonObject:
+        """Return the calls and the cost that resuming the run would have, without sending anything.
+
+        Args:
+            retry: kinds of failure that would be retried.
+            prompts: prompts in the place of those that it has.
+            limits: other limits, as of `resume`.
+        """
+        body = self._client.as_json(RunRequest, limits, prompts) | ({"kinds": list(retry)} if retry else {})
+        return self._client.connection.send(
+            "POST", f"{self._path}/{'retry' if retry else 'resume'}", body, dry_run=True
+        )
+
     def fork(self, *, prompts: Sequence[str | Path] = (), **changes: object) -> "ClientRun":
         """Fork the run with another `judge`, other `models` (old to new) or `prompts`, from a `node` on; return the new run."""
         body = self._client.as_json(ForkRequest, changes, prompts)

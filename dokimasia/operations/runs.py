@@ -89,6 +89,7 @@ class RunShown(BaseModel):
                     "spent": {"cost": 0.31, "calls": 260, "tokens": 214000, "unknown_cost": False},
                     "limits": {"max_cost": 5.0, "max_calls": None, "max_tokens": None},
                     "name": "first",
+                    "other_names": [],
                     "tags": ["colours"],
                 }
             ]
@@ -111,6 +112,7 @@ class RunShown(BaseModel):
     spent: RunSpent = Field(description="what it paid for itself; what the ledger answered is not in it")
     limits: SpendingLimits
     name: str = Field(description="what the run is called; empty without a name")
+    other_names: list[str] = Field(description="earlier names by which it is still found, the newest first")
     tags: list[str]
 
 

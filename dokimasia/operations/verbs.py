@@ -731,15 +731,12 @@ async def resume(
         ConfigError: a chat model is missing, or prompts or graphs are not those of the run any more.
         Interrupted: the run was asked to stop again.
     """
-    configuration, opened_home = place_of(settings, home, run)
+    place = configuration, opened_home = place_of(settings, home, run)
     request_of(Invocation, "resume", changes)
-    if not isinstance(run, Run):
-        with open_for_reading(configuration, opened_home) as opened:
-            run = resolve_run(opened, name_of_run(run))
     named = retry if isinstance(retry, str) else ",".join(retry or ()) if retry is not True else ""
     kinds = retryable(named) if retry else ()
     return await resume_run(
-        run,
+        _row_of(run, place),
         settings=configuration,
         changes=changes,
         observer=observer,
@@ -776,12 +773,16 @@ async def fork(
     """
     names = ("observer", "stop", "transports", "chat_models", "given")
     services: JsonObject = {name: fields.pop(name) for name in names if name in fields}
-    configuration, opened_home = place_of(settings, home, parent)
+    place = configuration, opened_home = place_of(settings, home, parent)
     fork_request = request_of(ForkRequest, "fork", fields) if request is None else request
-    if not isinstance(parent, Run):
-        with open_for_reading(configuration, opened_home) as opened:
-            parent = resolve_run(opened, name_of_run(parent))
-    return await fork_run(parent, fork_request, settings=configuration, home=opened_home, **services)
+    return await fork_run(_row_of(parent, place), fork_request, settings=configuration, home=opened_home, **services)
+
+
+def _row_of(run: RunLike, place: tuple[Settings, Home | None]) -> Run:
+    if isinstance(run, Run):
+        return run
+    with open_for_reading(*place) as opened:
+        return resolve_run(opened, name_of_run(run))
 
 
 def _path(file: str | Path | None) -> Path | None:

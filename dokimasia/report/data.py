@@ -132,6 +132,7 @@ class ReportData:
         drawing: how to draw this kind of run.
         facts: identity and settings of the run, with versions.
         summary: the figures as plain JSON, as in `show --json`.
+        opening: the paragraphs with which the report begins, before the conclusion.
         figures: the figures as a model, which sections read with `figures_as`; None if the method computes JSON.
         planted: values expected from planted parameters: scores by model or, for a refinement, accuracies by model and arm;
             None if nothing is known to be planted.
@@ -150,6 +151,7 @@ class ReportData:
     facts: RunFacts
     summary: JsonObject
     figures: BaseModel | None = None
+    opening: Sequence[Cell] = ()
     planted: JsonObject | None = None
     differences: Sequence[BaseModel | JsonObject] = ()
     repeats: Mapping[str, Sequence[BaseModel | JsonObject]] = field(

@@ -149,11 +149,6 @@ class Estimate(Value):
         return self.model_copy(update={"by_step": steps, "followed": samples})
 
     @property
-    def left(self) -> int:
-        """How many calls of models are left at most."""
-        return max(0, self.calls - self.answered)
-
-    @property
     def most_items(self) -> int:
         """How many items it comes to at most, as they are held against the limit on a run."""
         return self.items or max(self.samples, self.calls + sum(self.people.values()))

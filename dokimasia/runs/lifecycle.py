@@ -5,6 +5,7 @@ import sys
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -14,6 +15,7 @@ from dokimasia.domain.call import STORED, ModelSpec
 from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.domain.ports import Transport
+from dokimasia.domain.wording import has_or_have
 from dokimasia.errors import CallFailed, ConfigError, InputError, Interrupted, NotFound, StorageError
 from dokimasia.graphs.blocking import block_on
 from dokimasia.prompts import PromptLibrary
@@ -37,8 +39,8 @@ from dokimasia.runs.outcome import (
 )
 from dokimasia.runs.persistence import check_prompts, check_samples, check_versions, keep_limits, persist_run
 from dokimasia.runs.plans import RunPlan, reached_now, run_id
-from dokimasia.runs.preview import require_keys
-from dokimasia.runs.rehearsal import admit
+from dokimasia.runs.preview import begun_json, estimate_json, prompts_json, require_keys
+from dokimasia.runs.rehearsal import admit, admit_again
 from dokimasia.runs.requests import LIMITS, DataRequest, Invocation, RunRequest, check_range
 from dokimasia.runs.services import Services, SharedServices, Stop, check_prices, open_services, share_services
 from dokimasia.runs.session import Accepted, Session
@@ -48,6 +50,7 @@ from dokimasia.storage.naming import name_run
 from dokimasia.storage.results import count_failed, reopen, result_failures
 from dokimasia.storage.retries import retry_failed
 from dokimasia.storage.runs import Run, RunStatus, get_run, set_status
+from dokimasia.storage.spending import spent_by
 from dokimasia.storage.threads import live_threads
 from dokimasia.storage.usage import count_calls
 
@@ -223,7 +226,15 @@ async def run(
         await check_new_keys(method, session, request, accepted)
         row, new = await persist_run(method, opened, request, accepted)
         return await carry_out(
-            method, session, row, request, observer=observer, stop=stop, transports=transports, new=new
+            method,
+            session,
+            row,
+            request,
+            observer=observer,
+            stop=stop,
+            transports=transports,
+            new=new,
+            estimate=accepted.estimate,
         )
 
 
@@ -306,9 +317,62 @@ async def resume(
         session = Session(settings, opened, library, given=given)
         if method.resumable is not None:
             await asyncio.to_thread(method.resumable, session, run, plan, request)
+        estimate: Estimate | None = None
+        if run.status != "done" and (count_calls(opened, run.id) or spent_by(opened, run.id).calls):
+            estimate = (await _admit_again(method, plan, request, session, run)).estimate
         return await carry_out(
-            method, session, run, request, observer=observer, stop=stop, transports=transports, retry=retry
+            method,
+            session,
+            run,
+            request,
+            observer=observer,
+            stop=stop,
+            transports=transports,
+            retry=retry,
+            estimate=estimate,
         )
+
+
+async def _admit_again(
+    method: AnyMethod, plan: RunPlan, request: RunRequest, session: Session, run: Run
+) -> Accepted[RunPlan]:
+    """Accept a run again in a thread with its own loop, since parts of that block."""
+    return await asyncio.to_thread(lambda: asyncio.run(admit_again(method, plan, request, session, run)))
+
+
+async def preview_resume(
+    home: Home,
+    run: Run,
+    *,
+    settings: Settings,
+    changes: Mapping[str, object] | None = None,
+    retry: Collection[FailureKind] = (),
+    given: object = None,
+) -> dict[str, object]:
+    """Return what is left of an accepted run, ready for JSON, counted as the dry run of its command counts it.
+
+    Raises:
+        ConfigError: see `resume`.
+        InputError: see `resume`.
+    """
+    method, plan, request, library = await asyncio.to_thread(
+        prepare_resume, run, changes=changes, retry=retry, given=given
+    )
+    session = Session(settings, home, library, given=given)
+    if method.resumable is not None:
+        await asyncio.to_thread(method.resumable, session, run, plan, request)
+    accepted = await _admit_again(method, plan, request, session, run)
+    estimate, begun = accepted.estimate, begun_json(home, run)
+    if failed := count_failed(home, run.id, retry):
+        begun.pop("status", None)  # a finished run is reopened
+        note = f"and what {several(failed, 'failed item')} {has_or_have(failed)} to be asked anew, which is not counted"
+        estimate = estimate.model_copy(update={"notes": (*estimate.notes, note)})
+    return {
+        "run": run.id,
+        **estimate_json(replace(accepted, estimate=estimate)),
+        **begun,
+        "prompts": prompts_json(method, accepted, library),
+    }
 
 
 def prepare_resume(
@@ -366,9 +430,11 @@ async def carry_out(
     transports: Mapping[str, Transport] | None = None,
     retry: Collection[FailureKind] = (),
     new: bool = False,
+    estimate: Estimate | None = None,
 ) -> RunResult:
     """Do the items of an accepted run that have no result, and return the run's result.
 
+    `estimate` is of what is left, by default the one that was made when the run was accepted.
     A run that is refused before it begins, for example because a key is missing, keeps its status; a `new` one is failed.
     If this process is already working on the run, this waits for that work.
 
@@ -410,7 +476,7 @@ async def carry_out(
             )
             answered = count_calls(home, run.id)
             async with _running(home, run, opening, stop, retry=retry, new=new) as services:
-                expected = Estimate.model_validate(run.options["estimate"])
+                expected = estimate or Estimate.model_validate(run.options["estimate"])
                 if retry:
                     answered = count_calls(home, run.id)
                 notes = expected.notes

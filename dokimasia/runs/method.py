@@ -22,6 +22,7 @@ from dokimasia.storage.runs import Run
 
 if TYPE_CHECKING:
     from dokimasia.domain.annotation import AnnotationUnit, ResponsePair
+    from dokimasia.report.blocks import Cell
     from dokimasia.report.data import Drawing, ReportData, SectionMaker
     from dokimasia.runs.decisions import DecidedRun
     from dokimasia.runs.session import Accepted, Session
@@ -128,6 +129,7 @@ class Method(Generic[Q, P]):
         items_shown: whether the JSON of a run's figures has its items, too.
         sample: returns one sample of a run with all details, if these are more than its items.
         drawing: returns how its runs are drawn on a page, in Markdown and on a terminal; by default as plain figures.
+        opening: returns the sentences, a paragraph each, with which the report of a finished run begins.
         report: adds to a report's data what only the page shows, such as chosen samples; by default the items.
         report_figures: returns the figures of a report, if they are more than those of `show`.
         adds: what it adds to the page of a run that its own runs rest on.
@@ -179,6 +181,7 @@ class Method(Generic[Q, P]):
     items_shown: bool = True
     sample: Callable[[Home, Run, str], Awaitable[Mapping[str, object]]] | None = None
     drawing: "Callable[[], Drawing]" = PLAIN
+    opening: "Callable[[Home, Run], Sequence[Cell]] | None" = None
     report: "Callable[[Home, Run, ReportData, int], Awaitable[ReportData]] | None" = None
     report_figures: Callable[[Home, Run], RunFigures] | None = None
     adds: "Addition | None" = None

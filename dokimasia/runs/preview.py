@@ -19,7 +19,7 @@ from dokimasia.runs.services import is_given, keys_of, transports_for_models
 from dokimasia.runs.session import Accepted, Session
 from dokimasia.settings import Settings, api_key
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import get_run
+from dokimasia.storage.runs import Run, get_run
 from dokimasia.storage.usage import count_calls
 
 REPAIR = "repair"
@@ -54,17 +54,12 @@ def preview(method: Method[Q, P], request: Q, *, settings: Settings, given: obje
     """
     library = method.library(request, given)
     accepted = asyncio.run(prepare(method, request, settings=settings, library=library, given=given))
-    prompts = _templates(accepted.plan, library)
-    if method.previews is not None and accepted.first is not None:
-        previews = method.previews(accepted.plan, accepted.first, library)
-        prompts = {prompt.name: _messages(prompt) for prompt in previews}
     id = run_id(method, accepted.plan)
-    return {
-        "run": id,
-        **estimate_json(accepted),
-        **({} if request.fresh else _begun(settings, id)),
-        "prompts": prompts,
-    }
+    begun: dict[str, object] = {}
+    if not request.fresh:
+        with suppress(NotFound), Home.open(settings.home, write=False) as home:
+            begun = begun_json(home, get_run(home, id))
+    return {"run": id, **estimate_json(accepted), **begun, "prompts": prompts_json(method, accepted, library)}
 
 
 def check_keys(settings: Settings, previewed: Mapping[str, Any]) -> None:
@@ -140,12 +135,17 @@ def _not_set(names: Sequence[str]) -> str:
     return f"{names[0]} is not set" if len(names) == 1 else f"neither {' nor '.join(names)} is set"
 
 
-def _begun(settings: Settings, id: str) -> dict[str, object]:
-    """Return the number of calls that a run's stored results rest on; empty if it has none."""
-    with suppress(NotFound), Home.open(settings.home, write=False) as home:
-        answered = count_calls(home, get_run(home, id).id)
-        return {"answered": answered, "status": get_run(home, id).status} if answered else {}
-    return {}
+def begun_json(home: Home, run: Run) -> dict[str, object]:
+    """Return a run's status and the number of calls that its stored results rest on; empty if it has none."""
+    answered = count_calls(home, run.id)
+    return {"answered": answered, "status": run.status} if answered else {}
+
+
+def prompts_json(method: Method[Q, P], accepted: Accepted[P], library: PromptLibrary) -> dict[str, object]:
+    """Return one prompt of each kind, ready for JSON: rendered for the first sample, or as it stands in the library."""
+    if method.previews is None or accepted.first is None:
+        return {**_templates(accepted.plan, library)}
+    return {prompt.name: _messages(prompt) for prompt in method.previews(accepted.plan, accepted.first, library)}
 
 
 def estimate_json(accepted: Accepted[RunPlan]) -> JsonObject:

@@ -15,7 +15,7 @@ from dokimasia.domain.judgement import OPEN_KINDS
 from dokimasia.domain.question import Aid
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.domain.wording import is_or_are
-from dokimasia.errors import CallFailed, StorageError
+from dokimasia.errors import CallFailed, InputError, StorageError
 from dokimasia.log import logger
 from dokimasia.report.figures import in_words
 from dokimasia.runs.estimate import Estimate
@@ -76,6 +76,28 @@ async def admit(method: Method[Q, P], request: Q, session: Session) -> Accepted[
     estimate = await followed_estimate(method, request, session, accepted)
     notes = await asyncio.to_thread(lambda: (*estimate.notes, *_unseen(session, accepted)))
     return replace(accepted, estimate=estimate.model_copy(update={"notes": notes}))
+
+
+async def admit_again(
+    method: AnyMethod, plan: RunPlan, request: RunRequest, session: Session, run: Run
+) -> Accepted[RunPlan]:
+    """Return what an accepted run would be accepted as now: its estimate is of what is left, as a dry run counts it.
+
+    The samples are those that are stored. Where the run cannot be accepted again, for example because a file that it was
+    asked with is gone, its estimate is the one that was made at its beginning, and says so.
+    """
+    session = replace(session, forked=run, dry=True, sampling=request.sampling_settings)
+    try:
+        accepted = await method.accept(request, session)
+        why = "its models or options are no longer the same"
+    except (InputError, StorageError) as problem:
+        accepted, why = None, str(problem)
+    if accepted is None or run.fresh or run_id(method, accepted.plan) != run.id:
+        stored = Estimate.model_validate(run.options["estimate"])
+        notes = (*stored.notes, f"calls and cost as at the beginning of the run; what is left cannot be counted: {why}")
+        return Accepted(plan=plan, estimate=stored.model_copy(update={"notes": notes}), request=request)
+    estimate = await followed_estimate(method, request, replace(session, forked=None), accepted)
+    return replace(accepted, estimate=estimate, request=request)
 
 
 def _unseen(session: Session, accepted: Accepted[RunPlan]) -> Iterator[str]:

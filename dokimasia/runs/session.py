@@ -153,7 +153,7 @@ class Session:
         settings: home, configuration and keys.
         home: the home, open for writing, or in a dry run for reading; None if a dry run has no home.
         library: the prompts of the run.
-        forked: the run that is forked, whose samples replace the data file; None for a new run.
+        forked: the run that is forked, or resumed, whose samples replace the data file; None for a new run.
         given: what a program passes beside the request.
         dry: whether nothing is stored.
         transports: names of transports that replace the package's own.

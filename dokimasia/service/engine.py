@@ -14,7 +14,7 @@ from dokimasia.errors import NotFound
 from dokimasia.gateway.budget import Budget
 from dokimasia.runs.catalogue import method_named, method_of
 from dokimasia.runs.forking import ForkRequest, PreparedFork, keep_fork, prepare_fork
-from dokimasia.runs.lifecycle import models_to_reach, prepare_resume
+from dokimasia.runs.lifecycle import models_to_reach, prepare_resume, preview_resume
 from dokimasia.runs.observer import Observer, SilentObserver
 from dokimasia.runs.outcome import check_measures, retryable
 from dokimasia.runs.persistence import delete_whole_run, keep_limits, persist_run, run_row
@@ -168,6 +168,20 @@ class RunEngine:
         await self._check_keys(run, request, kinds, payer)
         also = tuple(changes.keys() - request.invocation.keys())
         return await self._enqueue(run, request, retry=kinds, also=also, payer=payer)
+
+    async def preview_resume(
+        self, run: Run, *, changes: Mapping[str, JsonValue], retry: Sequence[str] = ()
+    ) -> dict[str, object]:
+        """Return what is left of a run, and would be asked and cost; nothing is stored or sent.
+
+        Raises:
+            InputError: see `resume`.
+        """
+        run = get_run(self._home, run.id)
+        kinds = retryable(",".join(retry)) if retry else ()
+        async with self._accepting:
+            checked = await asyncio.to_thread(checked_changes, run, changes)
+            return await preview_resume(self._home, run, settings=self._settings, changes=checked, retry=kinds)
 
     async def fork(self, run: Run, request: ForkRequest, *, payer: str = "") -> Run:
         """Put a fork of a run, which repeats it with changes, into the queue; `payer`: see `submit`.

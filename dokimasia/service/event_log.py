@@ -14,6 +14,7 @@ from pydantic import Field
 
 from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.graphs.steps import GraphOutline
+from dokimasia.runs.estimate import StepEstimate
 
 EventType = Literal[
     "snapshot", "status", "planned", "starting", "graph", "steps", "progress", "limit", "failure", "ended"
@@ -71,6 +72,7 @@ class PlannedEvent(Value):
     answered: int
     cost: float | None
     models: JsonObject
+    by_step: tuple[StepEstimate, ...] = ()
     notes: tuple[str, ...]
     failures: dict[str, FailureCount]
     budget: JsonObject

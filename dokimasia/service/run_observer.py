@@ -96,6 +96,7 @@ class RunObserver:
             "answered": estimate.answered,
             "cost": estimate.cost,
             "models": models,
+            "by_step": estimate.by_step,
             "notes": [self._reason(note) for note in estimate.notes],
         }
         self._log.add("planned", PlannedEvent.model_validate(plan | self._facts_at_start()))

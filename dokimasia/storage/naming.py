@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from dokimasia.domain.identity import Value
-from dokimasia.domain.wording import shortened
+from dokimasia.domain.wording import nearest, shortened
 from dokimasia.errors import InputError, NotFound
 from dokimasia.log import logger
 from dokimasia.storage.home import Home
@@ -17,10 +17,16 @@ _CANDIDATES = 8
 
 
 class Label(NamedTuple):
-    """A run's name (empty for none), and its tags in alphabetical order."""
+    """A run's name (empty for none), its tags in alphabetical order, and the earlier names by which it is still found."""
 
     name: str = ""
     tags: tuple[str, ...] = ()
+    other_names: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names by which the run is found, the newest first."""
+        return (self.name, *self.other_names) if self.name else self.other_names
 
 
 class Renaming(Value):
@@ -96,6 +102,10 @@ def _named(home: Home) -> tuple[Mapping[str, Label], Mapping[str, str]]:
                 by_run[other] = by_run[other]._replace(name="")
         tags = {*label.tags, *change.tags}.difference(change.without)
         by_run[run_id] = Label(change.name or label.name, tuple(sorted(tags)))
+    for name, run_id in holder.items():
+        label = by_run[run_id]
+        if name != label.name:
+            by_run[run_id] = label._replace(other_names=(name, *label.other_names))
     return by_run, holder
 
 
@@ -127,7 +137,10 @@ def resolve_run(home: Home, text: str, usable: Usable | None = None) -> Run:
     Raises:
         NotFound: no run matches, or more than one; the message lists candidates.
     """
-    if text == LAST and (runs := list_runs(home)):
+    if text == LAST:
+        runs = list_runs(home)
+        if not runs:
+            raise NotFound(f"{home.path} has no runs yet.")
         return next((run for run in runs if usable is None or usable(run)), runs[0])
     matches = home.all("SELECT id FROM runs WHERE substr(id, 1, ?) = ? ORDER BY id", (len(text), text))
     by_name = _named(home)[1].get(text)
@@ -141,8 +154,10 @@ def resolve_run(home: Home, text: str, usable: Usable | None = None) -> Run:
     newest = home.all(f"SELECT id, method FROM runs {NEWEST_FIRST} LIMIT ?", (_CANDIDATES,))
     if not newest:
         raise NotFound(f"no run begins with {text!r}: {home.path} has no runs yet.")
-    names = labels(home)
-    candidates = ", ".join(f"{names.get(id, Label()).name or id} ({method})" for id, method in newest)
+    labels_by_run, run_by_name = _named(home)
+    if hint := nearest(text, run_by_name):
+        raise NotFound(f"no run of {home.path} has the name {text!r} or begins with {text!r}{hint}")
+    candidates = ", ".join(f"{labels_by_run.get(id, Label()).name or id} ({method})" for id, method in newest)
     raise NotFound(
         f"no run of {home.path} has the name {text!r} or begins with {text!r}. The newest are: {candidates}."
     )

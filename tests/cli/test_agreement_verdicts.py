@@ -1,5 +1,6 @@
 """`annotate agreement --scale 0-1` on an evaluation: labels of right and wrong beside verdicts, and what rules decided apart."""
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -67,6 +68,11 @@ def test_verdicts_have_a_confusion_matrix_with_intervals(
     assert verdicts["sensitivity"]["k"] == verdicts["wrong_wrong"]
     assert verdicts["sensitivity"]["share"] < 1
     assert verdicts["sensitivity"]["low"] < verdicts["sensitivity"]["share"] < verdicts["sensitivity"]["high"]
+    printed = " ".join(capsys.readouterr().out.split())
+    wrong = verdicts["wrong_right"] + verdicts["wrong_wrong"]
+    assert re.search(rf"agrees with people on \d+ % \[\d+, \d+\] of {verdicts['n']} answers\. It finds \d+ %", printed)
+    assert f"of the {wrong} that people call wrong" in printed, "the opening sentence"
+    assert re.search(rf"\d %( \[\d+, \d+\])? of {wrong} ", printed), "the table"
 
 
 def test_the_scale_of_the_draw_goes_along_from_form_to_agreement(
@@ -76,12 +82,23 @@ def test_the_scale_of_the_draw_goes_along_from_form_to_agreement(
     forms, path = tmp_path / "forms", tmp_path / "said.jsonl"
     options = ["--annotators", "anna", "--cases", "6", "--scale", "0-1"]
     assert run(["annotate", "draw", place.judged, *options, "-o", str(forms), *place.home]) == 0
-    rows = map(json.loads, (forms / "anna" / "items.jsonl").read_text().splitlines())
-    filled = tmp_path / "anna.jsonl"
-    filled.write_text(
-        "".join(json.dumps({"item": row["item"], "score": str(n % 2)}) + "\n" for n, row in enumerate(rows))
-    )
+    with (forms / "anna" / "form.csv").open(newline="") as form:
+        rows = list(csv.DictReader(form))
+    asked = "score: Is the final answer right? The reasoning before it does not count. 0 · no, wrong; 1 · yes, right"
+    for number, row in enumerate(rows):
+        assert row["question"]
+        assert row["reference"]
+        assert row["response"]
+        assert row["asked"] == asked
+        row["score"] = "right" if number % 2 else "0"
+    filled = tmp_path / "anna.csv"
+    with filled.open("w", newline="") as form:
+        writer = csv.DictWriter(form, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
     assert run(["annotate", "read", f"{forms}.key.jsonl", str(filled), "-o", str(path)]) == 0
+    said_values = [json.loads(line)["value"] for line in path.read_text().splitlines()]
+    assert said_values == [number % 2 for number in range(len(rows))]
     capsys.readouterr()
     assert run(["annotate", "agreement", str(path), "--run", place.judged, *place.home, "--json"]) == 0
     measured = json.loads(capsys.readouterr().out)["measures"]["score"]
@@ -112,7 +129,7 @@ def test_tables_are_readable_at_100_columns(
     for number, columns in zip(rules, titles, strict=True):
         assert not printed[number - 2].strip(), f"a header of several lines: {printed[number - 2 : number]}"
         assert len(columns) <= 7
-    assert ["verdicts of", "n", "agreement", "sensitivity", "specificity"] in titles
+    assert ["verdicts of", "agreement", "sensitivity", "specificity"] in titles
     assert ["human ceiling", "n", "people among themselves", "judge", "judge minus people"] in titles
     notes = [line for line in printed if re.match("[¹²³⁴⁵⁶⁷⁸⁹]", line)]
     assert any("no interval" in note or "no value" in note for note in notes)

@@ -1,6 +1,7 @@
 """The verbs of every day, in process: export, diff, verify, runs delete and resume --retry-failed."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -182,6 +183,9 @@ def test_resume_asks_anew_what_failed(verb: Verb, tmp_path: Path, monkeypatch: p
     monkeypatch.setattr("dokimasia.simulation.serving.transport.SimTransport", SimTransport)
     assert verb("resume", first["run"], "--kinds", "refused")[0] == 2
     assert verb("resume", first["run"], "--retry-failed", "--kinds", "lazy")[0] == 2
+    dry = json.loads(verb("resume", first["run"], "--retry-failed", "--kinds", "refused", "--dry-run", "--json")[1])
+    assert any(re.match(r"and what \d+ failed items? ha(s|ve) to be asked anew", note) for note in dry["notes"])
+    assert "status" not in dry
     code, out, err = verb("resume", first["run"], "--retry-failed", "--kinds", "refused", "--json")
     assert code == 0, err
     again = json.loads(out)

@@ -292,7 +292,11 @@ def test_runs_have_names_and_tags(verb: Verb, world: Path) -> None:
         (("evaluate", "--nonsense"), "error: No such option '--nonsense'"),
         (("tree", "nonsense"), "error: No such command 'nonsense'"),
         (("nonsense",), "error: no command 'nonsense'"),
-        (("show",), "error: Missing argument 'RUN'"),
+        (("fork",), "error: Missing argument 'RUN'"),
+        (
+            ("data", "nonsense"),
+            "error: No such command 'nonsense'; there are captions, check; see `dokimasia data --help`",
+        ),
     ],
 )
 def test_usage_errors_have_the_form_of_every_error(

@@ -107,6 +107,48 @@ def test_a_name_moves_only_by_force_and_can_be_given_back(verb: Verb) -> None:
     assert (code, f"which was the name of run {listed[0]['id']}" in said) == (0, True)
 
 
+def test_a_run_asked_for_under_two_names_shows_and_answers_to_both(verb: Verb) -> None:
+    """The list has the newest name first; either finds the run, until another run takes one of them."""
+    first = made(verb, *RULES, "--name", "week 1")
+    assert made(verb, *RULES, "--name", "base") == first
+    assert "base, week 1" in verb("runs")[1]
+    (listed,) = json.loads(verb("runs", "--json")[1])
+    assert (listed["name"], listed["other_names"]) == ("base", ["week 1"])
+    for name in ("base", "week 1"):
+        assert json.loads(verb("show", name, "--json")[1])["run"] == first
+    second = made(verb, *JUDGED, "--name", "week 1")
+    listed = json.loads(verb("runs", "--json")[1])
+    assert [(run["id"], run["name"], run["other_names"]) for run in listed] == [
+        (second, "week 1", []),
+        (first, "base", []),
+    ]
+
+
+def test_a_misspelt_name_of_a_run_is_answered_with_the_nearest(verb: Verb) -> None:
+    """Every verb that names a run suggests a name that is like the misspelt one, and lists the newest runs if none is."""
+    first = made(verb, *JUDGED, "--name", "week1")
+    for words in (
+        ("show", "wek1"),
+        ("report", "wek1"),
+        ("export", "wek1"),
+        ("resume", "wek1"),
+        ("fork", "wek1", "--judge", "sim/judge-noisy"),
+        ("runs", "name", "wek1", "other"),
+        ("runs", "delete", "wek1"),
+        ("diff", first, "wek1"),
+        ("board", first, "wek1"),
+        ("gate", first, "--baseline", "wek1", "--max-drop", 5),
+        ("refine", "wek1"),
+        ("bundle", "wek1"),
+        ("tree", "grow", "wek1", "--judge", "sim/judge"),
+    ):
+        code, _, said = verb(*words)
+        assert (code, "; did you mean 'week1'?" in said) == (2, True), (words, said)
+    assert verb("show")[1] == verb("show", "week1")[1], "by default the newest run"
+    code, _, said = verb("show", "zzz")
+    assert (code, "The newest are: week1 (evaluate)." in said) == (2, True)
+
+
 def test_runs_show_the_models_and_the_spending_of_each(verb: Verb, tmp_path: Path) -> None:
     """Models of forks and of stored responses are listed, too; a run that the ledger answered has spent nothing."""
     asked = made(verb, *JUDGED)

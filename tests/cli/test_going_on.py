@@ -65,11 +65,28 @@ def test_what_is_left_is_said(verb: Verb) -> None:
     assert shown["calls"] < whole["calls"]
     assert shown["in_ledger"] >= 24
     assert "calls that the ledger has or a rule spares" in verb(*ASKED, "--dry-run")[1]
+    resumed = json.loads(verb("resume", "last", "--dry-run", "--json")[1])
+    assert resumed == shown, "resume is counted as the same command is"
+    assert verb("resume", "last", "--dry-run")[1] == verb(*ASKED, "--dry-run")[1]
+    assert "prompt" in verb("resume", "last", "--show-prompts")[1]
     code, _, err = verb("resume", "last", "--max-calls", "none")
     assert code == 0
-    assert f"at least {answered} of them answered already" in err
+    assert f"about {shown['calls']} calls left (" in err
+    assert f"at least {answered} calls answered already" in err
     assert int(re.findall(r"(\d+) calls? answered by models", err)[0]) <= left
     assert "is finished: the same command prints what came of it" in verb(*ASKED, "--dry-run")[1]
+
+
+def test_a_dry_run_of_resume_needs_no_data_and_changes_nothing(verb: Verb, tmp_path: Path) -> None:
+    """It begins with the cost, also where the data file is gone; of a finished run it says so."""
+    assert verb(*ASKED, "--max-calls", 24)[0] == 4
+    (tmp_path / "world.jsonl").unlink()
+    before = verb("runs", "--json")[1]
+    first = verb("resume", "last", "--dry-run")[1].splitlines()[0]
+    assert re.match(r"estimated cost \$0\.00: 6 samples, about \d+ calls?$", first), "it begins with the cost"
+    assert verb("runs", "--json")[1] == before
+    assert verb("resume", "last", "--max-calls", "none")[0] == 0
+    assert "is finished: the same command prints what came of it" in verb("resume", "last", "--dry-run")[1]
 
 
 def test_a_run_without_a_score_says_so(verb: Verb, tmp_path: Path) -> None:

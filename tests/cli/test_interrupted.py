@@ -1,6 +1,7 @@
 """Ctrl-C: at once and in one line before a model is asked, afterwards with the command that resumes the run."""
 
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from dokimasia.cli.running import run_to_end
 from dokimasia.errors import Interrupted
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.evaluation import METHOD, EvaluationRequest
+from dokimasia.runs import lifecycle
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.settings import Settings
 from dokimasia.simulation.serving.transport import SimTransport
@@ -42,7 +44,7 @@ main(sys.argv[2:])
         ("click", "interrupted"),
         ("dokimasia.cli.method_verb", "interrupted"),
         ("dokimasia.cli.local_backend", "interrupted"),
-        ("langgraph", "interrupted before any model was asked; the same command begins again"),
+        ("langgraph", "interrupted: no model was asked yet; the same command begins again"),
     ],
 )
 def test_ctrl_c_while_modules_are_loaded(module: str, message: str, tmp_path: Path, world: Path) -> None:
@@ -78,8 +80,23 @@ def test_an_interrupted_run_is_called_by_its_name(tmp_path: Path, world: Path) -
     )
     transport = CountingTransport(SimTransport(), stop=lambda: os.kill(os.getpid(), signal.SIGINT), stop_after=3)
     work = partial(run_method, METHOD, request, transports={"sim": transport})
-    with pytest.raises(Interrupted, match="run first try was interrupted; everything") as interrupted:
+    with pytest.raises(Interrupted, match=r"run first try keeps \d of 12 items and every answered call") as interrupted:
         run_to_end(work, settings)
     _, _, command = str(interrupted.value).partition("Go on with: dokimasia ")
     assert shlex.split(command) == ["resume", "first try", "--home", str(settings.home)]
+    assert run(shlex.split(command)) == 0
+
+
+def test_an_interruption_is_no_error(
+    tmp_path: Path, world: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After Ctrl-C the last line begins with "interrupted:", says what is kept, and has the command that resumes the run."""
+    transport = CountingTransport(SimTransport(), stop=lambda: os.kill(os.getpid(), signal.SIGINT), stop_after=3)
+    monkeypatch.setattr(lifecycle, "run", partial(run_method, transports={"sim": transport}))
+    words = ["evaluate", str(world), "--judge", "sim/judge", "--models", "sim/strong", "--limit", "4"]
+    assert run([*words, "--home", str(tmp_path / "home")]) == 130
+    last = capfd.readouterr().err.splitlines()[-1]
+    assert re.match(r"interrupted: run [0-9a-f]{16} keeps \d of 8 items and every answered call\. Go on with: ", last)
+    assert "error" not in last
+    _, _, command = last.partition("Go on with: dokimasia ")
     assert run(shlex.split(command)) == 0

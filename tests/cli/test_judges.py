@@ -61,6 +61,12 @@ def test_a_careful_judge_is_suitable_and_its_passport_is_written(
     missed = qualities(figures, "single-axes")["undetected errors"]
     assert (missed["value"], missed["n"], missed["within"]) == (0, 98, "yes")
     assert read_passport(folder / "judge.json").sha256 == figures["passport"]
+    (probe,) = figures["runs"]
+    for words in (["show", probe], ["report", probe, "-o", "-", "--format", "md"]):
+        assert run([*words, "--home", str(folder / "home")]) == 0
+        drawn = " ".join(capsys.readouterr().out.replace("\\", "").split())
+        verdict = f"sim/judge is {figures['sentence']}."
+        assert 0 < drawn.index(verdict) < drawn.index("image-to-text: fewest errors are missed by"), "it leads"
 
 
 def test_a_judge_with_a_blind_spot_is_not_suitable(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
 """`dokimasia refine` on the command line: tables and JSON, and bad input."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ def shown(capsys: pytest.CaptureFixture[str], *arguments: object) -> Any:
 
 
 def test_a_run_is_refined_shown_and_continued(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The table has every arm; the same command, `show`, `resume` and `refine` of the refinement print the same again."""
+    """The table has every arm; the same command, `show` and `resume` of the refinement print the same again."""
     out, _ = said(capsys, "refine", "last", "--home", home)
     assert "Simulated models" in out
     out, _ = said(capsys, "show", shown(capsys, "runs", "--home", home)[0]["id"], "--full", "--home", home)
@@ -42,9 +43,20 @@ def test_a_run_is_refined_shown_and_continued(home: Path, capsys: pytest.Capture
     assert [one["method"] for one in listed] == ["refine", "evaluate"]
     first = shown(capsys, "refine", listed[1]["id"], "--home", home)
     assert first["source"] == listed[1]["id"]
-    for verb in ("refine", "show", "resume"):
+    for verb in ("show", "resume"):
         assert shown(capsys, verb, listed[0]["id"], "--home", home) == first
     assert shown(capsys, "resume", listed[0]["id"], "--retry-failed", "--home", home) == first
+
+
+def test_a_refinement_is_not_refined(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Naming a refinement is refused with the command that refines its evaluation further; nothing is begun."""
+    refined = shown(capsys, "refine", "last", "--strategy", "retry", "--home", home)
+    before = len(shown(capsys, "runs", "--home", home))
+    for extra in ((), ("--rounds", "2"), ("--dry-run",)):
+        _, err = said(capsys, "refine", refined["run"], *extra, "--home", home, code=2)
+        assert f"run {refined['run']} is a refinement" in err
+        assert re.search(rf"dokimasia refine {refined['source']} .*--rounds 2\)", err)
+    assert len(shown(capsys, "runs", "--home", home)) == before
 
 
 def test_the_leak_judge_can_be_turned_off(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ from dokimasia.gateway.doubles import CountingTransport, Crash
 from dokimasia.runs.catalogue import method_named
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.forking import ForkRequest, fork
-from dokimasia.runs.lifecycle import RunResult, resume, run
+from dokimasia.runs.lifecycle import RunResult, preview_resume, resume, run
 from dokimasia.runs.outcome import RETRYABLE
 from dokimasia.runs.persistence import delete_whole_run
 from dokimasia.runs.plans import run_id
@@ -145,6 +145,12 @@ async def test_out_of_money(kind: Kind, world: Path, prepared: Prepared, finishe
     assert len(transport.sent) <= kind.step
     assert row_of(settings, part.run).status == "interrupted"
     lifted = {"max_calls": None}
+    row = row_of(settings, part.run)
+    with Home.open(settings.home, write=False) as home:
+        left = await preview_resume(home, row, settings=settings, changes=lifted, given=kind.given)
+    method, request = method_named(kind.name), method_named(kind.name).read(row)[1]
+    asked = await prepare_run(method, request, settings=settings, given=kind.given)
+    assert (left["calls"], left["in_ledger"]) == (asked.estimate.remaining.calls, asked.estimate.in_ledger)
     done = await resume(row_of(settings, part.run), settings=settings, given=kind.given, changes=lifted)
     assert done.complete
     assert orjson.dumps(done.summary) == orjson.dumps(whole.summary)

@@ -105,6 +105,10 @@ async def test_a_run_is_stopped_gone_on_with_and_asked_anew(at_work: Working) ->
     assert (shown["limits"], shown["spent"]["calls"]) == ({"max_cost": None, "max_calls": 6, "max_tokens": None}, 6)
     page = await client.get(f"/runs/{begun}", headers={"accept": "text/html"})
     assert "6 of at most 6 requests" in page.text
+    left = (await client.post(f"/api/runs/{begun}/resume?dry_run=true", json={"max_calls": None})).json()
+    again = (await client.post("/api/runs/evaluate?dry_run=true", json=ASKED)).json()
+    assert (left["run"], left["calls"], left["cost"]) == (begun, again["calls"], again["cost"])
+    assert (await client.get(f"/api/runs/{begun}")).json()["status"] == "interrupted", "nothing was begun"
     assert (await client.post(f"/api/runs/{begun}/resume", json={"max_calls": None})).status_code == 200
     assert (await at_work.ended(begun))["status"] == "done"
     assert (await client.post(f"/api/runs/{begun}/cancel")).json()["status"] == "done"

@@ -15,8 +15,8 @@ from dokimasia.cli.shared import (
     console,
     json_option,
     print_json,
+    read_ratings,
     say,
-    say_ratings,
     say_read,
 )
 from dokimasia.report.figures import several
@@ -67,12 +67,10 @@ def overrule(
     The figures count what people said, and say how much that is. The judge's reply and its own verdict stay as they are.
     """
     from dokimasia import operations
-    from dokimasia.cli.outcomes import user_name
+    from dokimasia.cli.outcomes import person_named
 
-    person = (who or user_name()).strip()
-    correction_kept = backend.call(
-        operations.finished.overrule, who=person, run=run, body={"sample": sample, "model": model, **correction}
-    )
+    body = {"sample": sample, "model": model, **correction}
+    correction_kept = backend.call(operations.finished.overrule, who=person_named(who), run=run, body=body)
     if as_json:
         print_json(correction_kept)
         return
@@ -92,10 +90,10 @@ def overrule(
 def comment(backend: Backend, run: str, sample: str, text: str, who: str | None, as_json: bool) -> None:
     """Write a comment on SAMPLE of RUN, for everybody who reads the run."""
     from dokimasia import operations
-    from dokimasia.cli.outcomes import user_name
+    from dokimasia.cli.outcomes import person_named
 
     body = {"sample": sample, "text": text}
-    kept = backend.call(operations.comments.comment, who=(who or user_name()).strip(), run=run, body=body)
+    kept = backend.call(operations.comments.comment, who=person_named(who), run=run, body=body)
     if as_json:
         print_json(kept)
     else:
@@ -131,10 +129,9 @@ def comments(backend: Backend, run: str, sample: str | None, as_json: bool) -> N
 def delete_comment(backend: Backend, run: str, number: int, who: str | None, as_json: bool) -> None:
     """Delete comment NUMBER, as `annotate comments` prints it, on a sample of RUN."""
     from dokimasia import operations
-    from dokimasia.cli.outcomes import user_name
+    from dokimasia.cli.outcomes import person_named
 
-    person = (who or user_name()).strip()
-    deleted = backend.call(operations.comments.delete_comment, who=person, run=run, id=number)
+    deleted = backend.call(operations.comments.delete_comment, who=person_named(who), run=run, id=number)
     if as_json:
         print_json(deleted)
     else:
@@ -370,12 +367,10 @@ def read(settings: "Settings", key: Path, forms: tuple[Path, ...], output: Path)
 @configured
 def disagreements(settings: "Settings", annotations: Path, more_than: float, output: Path) -> None:
     """Write down what people differ on, with fields for who decides and what; `draw --only` hands it out blind."""
-    from dokimasia.datasets.annotations import read_annotations
     from dokimasia.people.annotation import disagreements as differing
     from dokimasia.people.annotation import write_disagreements
 
-    ratings = read_annotations(annotations)
-    say_ratings(annotations, ratings)
+    ratings = read_ratings(annotations)
     rows = differing(ratings, more_than=more_than)
     write_disagreements(rows, output)
     click.echo(f"people differ by more than {more_than:g} on {len(rows)}: {output}", err=True)
@@ -388,13 +383,11 @@ def disagreements(settings: "Settings", annotations: Path, more_than: float, out
 @configured
 def adjudicate(settings: "Settings", annotations: Path, decisions: Path, output: Path) -> None:
     """Take in DECISIONS: a decided value holds in place of what was said, which stays in the file."""
-    from dokimasia.datasets.annotations import read_annotations
     from dokimasia.people.annotation import adjudicate as decided
     from dokimasia.people.annotation import written
     from dokimasia.runs.reading.exporting import write_whole
 
-    ratings = read_annotations(annotations)
-    say_ratings(annotations, ratings)
+    ratings = read_ratings(annotations)
     adjudicated = decided(ratings, decisions)
     write_whole(output, written(adjudicated, output))
     click.echo(f"{several(len(adjudicated) - len(ratings), 'decision')} taken in: {output}", err=True)
@@ -429,7 +422,6 @@ def agreement(
     sensitivity and specificity, and what rules decided stands apart. Where two people or more rated the same things, the
     judge stands beside people against the same others. Intervals are clustered by image.
     """
-    from dokimasia.datasets.annotations import read_annotations
     from dokimasia.people.annotation import compare
     from dokimasia.storage.home import Home
     from dokimasia.storage.naming import resolve_run
@@ -441,7 +433,7 @@ def agreement(
     else:
         figures = compare(None, annotations, judged=judged, scale=scale, epsilon=epsilon)
     for file in (annotations, *judged):
-        say_ratings(file, read_annotations(file, unrated=[]))
+        read_ratings(file, unrated=[])
     if as_json:
         print_json(figures)
         return

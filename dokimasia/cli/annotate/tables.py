@@ -15,6 +15,7 @@ from dokimasia.people.annotation.agreement import (
     MeasureAgreement,
     PersonCompared,
     RatingsCompared,
+    VerdictsCompared,
 )
 from dokimasia.people.annotation.blocks import coefficients
 from dokimasia.people.judgements import HumanCeiling, ReplacementTest, ValuesCompared
@@ -27,9 +28,11 @@ NOTHING = "–"
 
 
 def tables(figures: AnnotationFigures) -> Iterator[Table | str]:
-    """Yield the lines and tables of agreement figures, measure by measure."""
+    """Yield the verdict, the lines and the tables of agreement figures, measure by measure."""
     if figures.simulated:
         yield f"[yellow]{SIMULATED_NOTE} ({escape(', '.join(figures.simulated))})[/yellow]"
+    for measure, measured in figures.measures.items():
+        yield escape(" ".join(agreement_verdict(measure, measured)))
     if figures.left_out:
         reasons = ", ".join(f"{count} {reason}" for reason, count in figures.left_out.items())
         yield f"[yellow]annotations left out: {reasons}[/yellow]"
@@ -53,6 +56,48 @@ def tables(figures: AnnotationFigures) -> Iterator[Table | str]:
         )
         yield _means(measured, notes)
         yield from note_lines(notes)
+
+
+def agreement_verdict(measure: str, measured: MeasureAgreement) -> Iterator[str]:
+    """Yield sentences on how far the judges agree with people on a measure; without judges, people with each other."""
+    for name, judge in measured.judges.items():
+        if not judge.n:
+            yield f"Nothing that {name} judged was rated by people: there is no {measure} to compare."
+        elif judge.verdicts is not None and judge.verdicts.n:
+            yield from _verdict_on_verdicts(name, judge.verdicts)
+        elif (same := judge.measures.same) is not None:
+            yield f"{name} gives the same {measure} as people to {_share(same)} of {same.n:,} things."
+        if judge.replacement is not None and judge.replacement.winning_rate is not None:
+            can = "can take a person's place" if judge.replacement.passed else "was not shown to be as good as a person"
+            yield f"By the alternative-annotator test it {can}."
+    if measured.judges:
+        return
+    if measured.chance_corrected is None:
+        yield f"There is no agreement of people on {measure} ({measured.absent})."
+        return
+    alpha = measured.chance_corrected.alpha_ordinal
+    if alpha.value is None:
+        yield f"People's agreement on {measure} has no value: {alpha.no_value}."
+    else:
+        ends = bracketed(alpha, lambda end: f"{end:.2f}")
+        text = f"People agree on {measure} with an ordinal Krippendorff's alpha of {alpha.value:.2f}{ends}"
+        yield f"{text}, on {several(measured.chance_corrected.n, 'thing')}.".replace("-", MINUS)
+
+
+def _verdict_on_verdicts(name: str, verdicts: VerdictsCompared) -> Iterator[str]:
+    yield f"{name} agrees with people on {_share(verdicts.agreement)} of {verdicts.agreement.n:,} answers."
+    parts: list[str] = []
+    if verdicts.sensitivity.n:
+        parts.append(f"finds {_share(verdicts.sensitivity)} of the {verdicts.sensitivity.n:,} that people call wrong")
+    if verdicts.specificity.n:
+        parts.append(f"accepts {_share(verdicts.specificity)} of the {verdicts.specificity.n:,} that they call right")
+    yield f"It {' and '.join(parts)}."
+
+
+def _share(rate: CountedRate) -> str:
+    """Return a share in percent, with its interval if it has one."""
+    ends = "" if rate.low is None else bracketed(rate, lambda end: f"{100 * end:.0f}")
+    return f"{percentage(rate.share)}{ends}"
 
 
 def beside_people_tables(
@@ -139,7 +184,7 @@ def _ruled(measured: MeasureAgreement) -> dict[str, JudgeCompared]:
 def _verdicts(measured: MeasureAgreement, notes: Footnotes) -> Iterator[Table]:
     """Yield the confusion matrices of verdicts with people's labels, and their rates, where verdicts are compared so."""
     counted = grid("verdicts of", "n", "both right", "people right", "verdict right", "both wrong")
-    rated = grid("verdicts of", "n", "agreement", "sensitivity", "specificity")
+    rated = grid("verdicts of", "agreement", "sensitivity", "specificity")
     for what, judges in (("", measured.judges), (", decided by rules", _ruled(measured))):
         for name, judge in judges.items():
             if (verdicts := judge.verdicts) is None:
@@ -147,7 +192,7 @@ def _verdicts(measured: MeasureAgreement, notes: Footnotes) -> Iterator[Table]:
             counts = (verdicts.right_right, verdicts.right_wrong, verdicts.wrong_right, verdicts.wrong_wrong)
             counted.add_row(f"{escape(name)}{what}", str(verdicts.n), *map(str, counts))
             rates = (verdicts.agreement, verdicts.sensitivity, verdicts.specificity)
-            rated.add_row(f"{escape(name)}{what}", str(verdicts.n), *(rate_text(rate, notes) for rate in rates))
+            rated.add_row(f"{escape(name)}{what}", *(f"{rate_text(rate, notes)} of {rate.n:,}" for rate in rates))
     counted.caption = "People right: they say right, the verdict is wrong; verdict right: the other way round."
     rated.caption = (
         "Sensitivity: of what people call wrong, the share with the verdict wrong; specificity: of what they call right, the "

@@ -190,7 +190,7 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     if plan.criteria is not None:
         _check_collection(session.opened, plan.criteria, stored.places)
     expected = estimate(plan, stored.sizes, session.library)
-    if session.home is not None and session.forked is None and has_calls(session.home):
+    if session.home is not None and has_calls(session.home):
         left = Left()
         if not _is_finished(session.home, plan, request):
             left = await calls_left(plan, session.home, session.library, stored.spread, responses=responses)

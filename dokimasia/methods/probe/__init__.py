@@ -19,6 +19,7 @@ METHOD: Method[ProbeRequest, ProbePlan] = Method(
     previews=previews,
     drawing=lazy_value("dokimasia.methods.probe.report", "DRAWING"),
     figures=figures_of_run,
+    opening=lazy_function("dokimasia.methods.probe.judge_checks", "suitability_of"),
     shape=lambda: ProbeFigures,
     graphs_of=graphs_of,
     report=lazy_function("dokimasia.methods.probe.report", "with_samples"),

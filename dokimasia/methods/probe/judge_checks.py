@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dokimasia.domain.blindspots import Detection, Evaluator, Probe, Task
 from dokimasia.domain.passport import Passport
 from dokimasia.methods.probe.passports import costs_and_calls, material_of, probes_that_asked
+from dokimasia.methods.probe.request import ProbePlan
 from dokimasia.methods.probe.units import stored_probes, unjudged_probes
 from dokimasia.people.passports import (
     EVALUATION_USES,
@@ -15,9 +16,12 @@ from dokimasia.people.passports import (
     marked,
     measured,
     passport_of,
+    verdict_on,
 )
+from dokimasia.report.blocks import Span
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.runs import Run
 
 Way = tuple[Task, Evaluator]
 Detections = Mapping[tuple[Way, str], Detection]
@@ -68,6 +72,11 @@ def check_of(
         ),
         passport,
     )
+
+
+def suitability_of(home: Home, run: Run) -> list[tuple[str | Span, ...]]:
+    """Return for each judge of a finished probe the sentences that say whether it is suitable, by this probe alone."""
+    return [verdict_on(check_of(home, arm.name, [run.id])[0]) for arm in run.plan_as(ProbePlan).arms]
 
 
 def _by_item(detections: Sequence[Detection]) -> Detections:

@@ -29,23 +29,24 @@ from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Estimate, ExpectedCalls,
 from dokimasia.runs.plans import prompts_used, reached_now
 from dokimasia.runs.samples import part_of
 from dokimasia.runs.session import Accepted, Session
-from dokimasia.storage.home import Home
 from dokimasia.storage.naming import of_method, resolve_run
-from dokimasia.storage.runs import Run, get_run, load_samples, run_samples
+from dokimasia.storage.runs import Run, load_samples, run_samples
 
 NAME = "refine"
 POINT_TOKENS, HINT_TOKENS = 40, 80
 
 
 async def accept(request: RefinementRequest, session: Session) -> Accepted[RefinementPlan]:
-    """Validate a request, and return its plan and estimate; a named refinement stands for its own source run.
+    """Validate a request, and return its plan and estimate.
 
     Raises:
         NotFound: there is no such run, or it is not an evaluation.
-        InputError: the run is not finished, its failures cannot be determined, or the options do not fit it.
+        InputError: the run is a refinement or not finished, its failures cannot be determined, or the options do not fit it.
     """
     home = session.opened
-    run = _evaluation(home, request.run)
+    run = resolve_run(home, request.run, of_method(EVALUATION.name, done=True))
+    if run.method == NAME:
+        raise InputError(_already_refined(run))
     samples = list(load_samples(home, run.id))
     part = part_of(samples, subsample=request.subsample, seed=request.seed)
     source = read_source(home, run).part(part)
@@ -77,12 +78,14 @@ def resumable(session: Session, run: Run, plan: RefinementPlan, request: Refinem
         )
 
 
-def _evaluation(home: Home, name: str) -> Run:
-    """Return the named run or, if that is a refinement, its source run."""
-    run = resolve_run(home, name, of_method(EVALUATION.name, done=True))
-    if run.method != NAME:
-        return run
-    return get_run(home, run.plan_as(RefinementPlan).source)
+def _already_refined(run: Run) -> str:
+    """Return why a refinement is not refined, and what to ask instead."""
+    source = run.plan_as(RefinementPlan).source
+    reader = "show" if run.status == "done" else "resume"
+    return (
+        f"run {run.id} is a refinement, and refined answers are not taken up again: refine its evaluation, with more rounds "
+        f"or another strategy (dokimasia refine {source} --rounds 2), or see what it came to (dokimasia {reader} {run.id})"
+    )
 
 
 def _check_references(run: Run, request: RefinementRequest, sizes: Iterable[SampleSize]) -> None:

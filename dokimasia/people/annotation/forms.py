@@ -4,6 +4,7 @@ import base64
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
+from itertools import chain
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any, NamedTuple
@@ -98,14 +99,37 @@ def form_files(head: KeyHead, who: str, placed: Sequence[KeyedItem], blobs: Blob
     questions = [(measure, question_of(head, measure, rows), options_of(measure, head.scale)) for measure in measures]
     images = {sha256: image_uri(blobs, ref) for sha256, ref in sorted(refs.items())}
     yield PAGE, form_page(who, head.kind, questions, rows, images).encode()
-    blank = [""] * (len(measures) + 1)
-    yield TABLE, csv_text([("item", *measures, "comment"), *((row["item"], *blank) for row in rows)])
+    names = {sha256: f"../images/{image_name(ref)}" for sha256, ref in refs.items()}
+    yield TABLE, csv_text(_table(head, rows, names))
     empty = dict.fromkeys((*measures, "comment"))
     lines: list[bytes] = []
     for row in rows:
-        names = [f"../images/{image_name(refs[sha256])}" for sha256 in row["images"]]
-        lines.append(orjson.dumps(row | {"images": names} | empty, option=orjson.OPT_APPEND_NEWLINE))
+        shown = row | {"images": [names[sha256] for sha256 in row["images"]]} | empty
+        lines.append(orjson.dumps(shown, option=orjson.OPT_APPEND_NEWLINE))
     yield LINES, b"".join(lines)
+
+
+def _table(head: KeyHead, rows: Sequence[Mapping[str, Any]], images: Mapping[str, str]) -> Iterator[Sequence[str]]:
+    """Yield the lines of a table: what an item shows, what is asked of it with the choices, and cells for the answers."""
+    measures = measures_of(head)
+    asked = "\n".join(
+        f"{measure}: {question_of(head, measure, rows)} {'; '.join(options_of(measure, head.scale).values())}"
+        for measure in measures
+    )
+    cells = [_cells(row, images) for row in rows]
+    shown = [name for name in dict.fromkeys(chain.from_iterable(cells)) if any(item.get(name) for item in cells)]
+    yield (*shown, "asked", *measures, "comment")
+    for item in cells:
+        yield (*(item.get(name, "") for name in shown), asked, *("" for _ in measures), "")
+
+
+def _cells(row: Mapping[str, Any], images: Mapping[str, str]) -> dict[str, str]:
+    """Return what an item shows by the names of its columns; a ranking has one for each response."""
+    cells = {name: value for name, value in row.items() if isinstance(value, str)}
+    cells["images"] = " ".join(images[sha] for sha in row["images"])
+    for letter, response in zip(LETTERS, row.get("responses", ()), strict=False):
+        cells[f"response_{letter}"] = response
+    return cells
 
 
 def image_name(ref: ImageRef) -> str:
@@ -161,10 +185,22 @@ def _chosen(
     if not text:
         return None
     options = options_of(measure, head.scale)
-    if text not in options:
+    choice = next((value for value, label in options.items() if text in _words(value, label)), None)
+    if choice is None:
         return f"{measure} is {str(said)[:40]!r}, and has to be one of: {', '.join(options)}"
-    found.append(rating_of(head, item, measure, text, str(fields.get("comment") or ""), line=line))
+    found.append(rating_of(head, item, measure, choice, str(fields.get("comment") or ""), line=line))
     return None
+
+
+def _words(value: str, label: str) -> set[str]:
+    """Return what may be written for an option: its value, its label, or a part of its label.
+
+    Examples:
+        >>> sorted(_words("1", "1 · yes, right"))
+        ['1', '1 · yes, right', 'right', 'yes', 'yes, right']
+    """
+    words = label.partition(" · ")[2]
+    return {value, label.casefold(), words, *words.split(", ")} - {""}
 
 
 def rating_of(head: KeyHead, item: KeyItem, measure: str, text: str, comment: str = "", *, line: int = 0) -> Annotation:

@@ -14,7 +14,7 @@ from dokimasia.people.passports.options import (
 )
 from dokimasia.people.passports.picking import ChosenJudge, chosen_judge, weights_of, without_blind
 from dokimasia.people.passports.shares import alarmed, changed_by_length, detected, length_bias, marked, measured
-from dokimasia.people.passports.suitability import Disagreement, JudgeCheck, check_blocks, judge_check
+from dokimasia.people.passports.suitability import Disagreement, JudgeCheck, check_blocks, judge_check, verdict_on
 
 __all__ = [
     "BLIND_BELOW",
@@ -46,6 +46,7 @@ __all__ = [
     "passport_of",
     "read_passport",
     "schema",
+    "verdict_on",
     "weights_of",
     "without_blind",
     "write_passport",

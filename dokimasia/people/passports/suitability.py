@@ -454,9 +454,7 @@ def check_blocks(check: JudgeCheck) -> Iterator[Block]:
     """Yield the blocks of a check: the verdict, the qualities and costs by evaluator, and the missing data."""
     if check.simulated:
         yield Paragraph(SIMULATED_NOTE, "warning")
-    rest = check.sentence.removeprefix(check.verdict)
-    is_verdict = ": " if check.verdict == "cannot tell" else " is "
-    yield Paragraph((f"{check.judge}{is_verdict}", Span(check.verdict, TONES[check.verdict]), f"{rest}."), "lead")
+    yield Paragraph(verdict_on(check), "lead")
     yield from (Paragraph(note, "warning") for note in _notes(check))
     evaluator = Column("evaluator", numeric=False)
     measured = (Column("measured", numeric=False), Column("value"), Column("limit"), Column("n"))
@@ -479,6 +477,13 @@ def check_blocks(check: JudgeCheck) -> Iterator[Block]:
             "open: counts for undetected errors, and for others if the value is beyond the limit.",
         ]
     )
+
+
+def verdict_on(check: JudgeCheck) -> tuple[str | Span, ...]:
+    """Return the sentences that say whether a judge is suitable."""
+    is_verdict = ": " if check.verdict == "cannot tell" else " is "
+    rest = check.sentence.removeprefix(check.verdict)
+    return f"{check.judge}{is_verdict}", Span(check.verdict, TONES[check.verdict]), f"{rest}."
 
 
 def _notes(check: JudgeCheck) -> Iterator[str]:

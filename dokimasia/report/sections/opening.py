@@ -12,11 +12,12 @@ from dokimasia.report.figures import in_words, several
 
 
 def opening(data: ReportData, name: str) -> Iterator[Block]:
-    """Yield a run's heading, its conclusion, and a warning if the figures cover only part of it.
+    """Yield a run's heading, what its method opens with, its conclusion, and a warning if the figures cover only part of it.
 
     `name` is the kind of run.
     """
     yield Only("terminal", tuple(_heading(data, name)))
+    yield from (Paragraph(sentences, "lead") for sentences in data.opening)
     conclusion = () if data.drawing.conclusion is None else data.drawing.conclusion(data)
     if conclusion:
         yield Paragraph(as_paragraph(conclusion), "lead")

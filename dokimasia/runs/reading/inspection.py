@@ -172,7 +172,7 @@ def labelled_runs(
         home: the home, open for reading at least.
         tags: only runs with all of these tags.
         wanted: only runs for which this returns true.
-        text: only runs whose id, method, name, tags, command or data contain this text, in any case.
+        text: only runs whose id, method, names, tags, command or data contain this text, in any case.
     """
     labels_by_run: Mapping[str, Label] = labels(home)
     folded = text.casefold()
@@ -181,7 +181,7 @@ def labelled_runs(
         (run, label)
         for run, label in labelled
         if set(tags) <= set(label.tags)
-        and folded in "\n".join((run.id, run.method, run.command, run.data_name, label.name, *label.tags)).casefold()
+        and folded in "\n".join((run.id, run.method, run.command, run.data_name, *label.names, *label.tags)).casefold()
     ]
 
 

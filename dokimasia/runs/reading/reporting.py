@@ -231,6 +231,7 @@ def run_data(home: Home, run: Run, figures: RunFigures | None = None) -> ReportD
         facts,
         as_json(figures),
         figures if isinstance(figures, BaseModel) else None,
+        opening=method.opening(home, run) if method.opening is not None and run.status == "done" else (),
         samples=items,
     )
 

@@ -218,15 +218,18 @@ async def _begin(
         )
 
 
-async def resume(context: Starting, request: Request, run: str) -> RunBegun:
+async def resume(context: Starting, request: Request, run: str, dry_run: DryRun = False) -> RunBegun | RunPreview:
     """Go on with a run that is not finished; no finished call is sent again."""
     with request_files(context) as places:
         body = await read_body(GoneOn, request, places, optional=True)
         row = _require_changeable(context.run(run), body)
+        if dry_run:
+            preview = await context.service.runner.preview_resume(row, changes=changes_in(body))
+            return RunPreview.model_validate(preview)
         return begun(context, await context.service.runner.resume(row, changes=changes_in(body), payer=context.payer))
 
 
-async def retry(context: Starting, request: Request, run: str) -> RunBegun:
+async def retry(context: Starting, request: Request, run: str, dry_run: DryRun = False) -> RunBegun | RunPreview:
     """Ask anew what failed in a run; every earlier outcome is kept on record."""
     with request_files(context) as places:
         body = await read_body(Retried, request, places, optional=True)
@@ -234,6 +237,9 @@ async def retry(context: Starting, request: Request, run: str) -> RunBegun:
         if row.status in AT_WORK:
             raise RequestRefused(HTTPStatus.CONFLICT, f"run {row.id} is {row.status}: ask anew when it has ended")
         kinds = body.kinds or RETRYABLE
+        if dry_run:
+            preview = await context.service.runner.preview_resume(row, changes=changes_in(body), retry=kinds)
+            return RunPreview.model_validate(preview)
         return begun(
             context,
             await context.service.runner.resume(row, changes=changes_in(body), retry=kinds, payer=context.payer),

@@ -10,6 +10,7 @@ import orjson
 from dokimasia.domain.capability import TreeVersion
 from dokimasia.domain.growth import Phase, Placement, TreeCriterion
 from dokimasia.domain.identity import JsonObject, canonical_json, value_id
+from dokimasia.domain.wording import nearest
 from dokimasia.errors import ConfigError, DecidedMeanwhile, NotFound, StorageError
 from dokimasia.storage.connection import Row
 from dokimasia.storage.faults import in_brief
@@ -227,7 +228,8 @@ def resolve_tree(home: Home, text: str) -> StoredVersion:
     if not trees:
         raise NotFound(f"{home.path} has no tree yet: grow one with dokimasia tree grow RUN --judge NAME")
     names = ", ".join(tree.name for tree in trees[:_SHOWN])
-    raise NotFound(f"no tree, version or run with a tree is called {text!r}; the newest trees are: {names}")
+    hint = nearest(text, tree_names) or f"; the newest trees are: {names}"
+    raise NotFound(f"no tree, version or run with a tree is called {text!r}{hint}")
 
 
 def mappings(home: Home, version_id: str, *, tree: str | None = None) -> list[Placement]:
