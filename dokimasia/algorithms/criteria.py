@@ -7,12 +7,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from dokimasia.algorithms.text.comparing import same_answer
-from dokimasia.algorithms.text.words import contains_run, content_words, words
+from dokimasia.algorithms.text.words import contains_run, content_words, word_set, words
 from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, WEIGHT_TOTAL, Criterion
 
 COUNT = (MIN_CRITERIA, MAX_CRITERIA)
 
-_LINKING = frozenset({"is", "are", "was", "were", "be", "been", "it", "its", "that", "this", "there", "of"})
+_LINKING = word_set("is are was were be been it its that this there of")
 _OF_AN_ANSWER = re.compile(
     r"\b(?:(?:the|this|that|another|other|any|each|your|their)(?: (?:model|other|given|proposed|correct))? "
     r"(?:solution|response|respondent|answerer)s?|model solutions?|(?:final|given|stated|proposed) answers?|answers? given|"

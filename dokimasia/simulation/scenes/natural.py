@@ -21,9 +21,8 @@ from dokimasia.simulation.scenes.draft import (
 from dokimasia.simulation.scenes.drawing import COLOUR_NAMES, Pixels, box_of, union
 from dokimasia.simulation.scenes.sorts import ORDINALS
 
-THINGS: tuple[str, ...] = tuple(
-    ["ball", "balloon", "kite", "umbrella", "cat", "bench", "flower", "tent", "car", "bus", "bicycle", "mug", "bottle", "bowl", "book", "pot", "lamp"]
-)
+_THINGS = "ball balloon kite umbrella cat bench flower tent car bus bicycle mug bottle bowl book pot lamp"
+THINGS: tuple[str, ...] = tuple(_THINGS.split())
 """Every thing that natural scenes are made of."""
 
 _TOP = {"park": 99, "street": 99, "kitchen": 29}
