@@ -7,8 +7,16 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel
 
 from dokimasia.domain.call import ChatReply
-from dokimasia.simulation.candidates import REFUSAL, StepOutcome, final_answer, fixed_draw, step_outcome, word_answer
-from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.candidates import (
+    REFUSAL,
+    REFUSED,
+    StepOutcome,
+    final_answer,
+    fixed_draw,
+    step_outcome,
+    word_answer,
+)
+from dokimasia.simulation.draws import Draws, text_reply
 from dokimasia.simulation.judging.scoring import HEDGED, RIGHT, statement_score
 from dokimasia.simulation.profiles import CandidateProfile
 from dokimasia.simulation.requests import Inputs, read_rows
@@ -63,7 +71,7 @@ def hint_reply(
         for number, step in enumerate(steps_of_points)
     ]
     if set(hints) == {REFUSAL}:
-        return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
+        return REFUSED
     return _in_tags(hints)
 
 
@@ -121,7 +129,7 @@ def leaking_hint(question: SceneQuestion, step: SceneStep, draws: Draws, number:
 
 def _in_tags(hints: Sequence[str]) -> ChatReply:
     text = "\n".join(f"<hint {number}>\n{hint}\n</hint>" for number, hint in enumerate(hints, start=1))
-    return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
+    return text_reply(text)
 
 
 def _verbose_hint() -> str:

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Annotated, Literal, Self
 
-import yaml
-from pydantic import BaseModel, Field, TypeAdapter, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from dokimasia.domain.identity import Value
 from dokimasia.errors import NotFound
+from dokimasia.simulation.data_files import read_data
 from dokimasia.simulation.scene import Domain
 
 Rate = Field(default=0.0, ge=0, le=1)
@@ -296,8 +295,7 @@ class _IncludedModel(BaseModel):
 
 @cache
 def _included_models() -> Mapping[str, _IncludedModel]:
-    text = (files("dokimasia.simulation") / "models.yaml").read_text(encoding="utf-8")
-    return TypeAdapter(dict[str, _IncludedModel]).validate_python(yaml.safe_load(text))
+    return read_data("models.yaml", dict[str, _IncludedModel])
 
 
 @cache

@@ -8,7 +8,7 @@ from dokimasia.errors import TransportError
 from dokimasia.prompts import PromptLibrary
 from dokimasia.simulation.candidates import answer_question, answer_without_image
 from dokimasia.simulation.creative import OBSERVE, is_creative, write_creative_answer, write_from_descriptions
-from dokimasia.simulation.draws import CHARACTERS_PER_TOKEN, Draws, bare_name, request_hash, usage_of
+from dokimasia.simulation.draws import CHARACTERS_PER_TOKEN, Draws, bare_name, request_hash, text_reply, usage_of
 from dokimasia.simulation.image_edits import EDITING_PROMPTS, PlantedEdit, editing_reply, read_edits
 from dokimasia.simulation.judging.judges import SceneView, judge_reply
 from dokimasia.simulation.judging.probes import DESCRIBING, JudgedImage, answers_probe_prompt, probe_reply
@@ -69,7 +69,7 @@ def _reply_to_prompt(
     if name == "probe":
         return answer_probe(call, inputs.task, images, draws)
     if name == "observe":
-        return ChatReply(text=OBSERVE, finish_reason="stop", native_finish_reason="stop")
+        return text_reply(OBSERVE)
     if name == "candidate_described" and is_creative(inputs.question):
         return write_from_descriptions(as_candidate(profile), inputs.descriptions, draws)
     if name in ("candidate", "candidate_plain", "candidate_described"):

@@ -3,14 +3,13 @@
 import re
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Annotated, Literal
 
-import yaml
-from pydantic import AfterValidator, Field, TypeAdapter
+from pydantic import AfterValidator, Field
 
 from dokimasia.domain.identity import Value
-from dokimasia.simulation.capabilities import CAPABILITIES
+from dokimasia.simulation.capabilities import LEAF_PATHS
+from dokimasia.simulation.data_files import read_data
 from dokimasia.simulation.scenes.drawing import HEIGHT, WHITE, WIDTH, Pixels, Rgb
 
 _DIGITS = re.compile(r"\d+")
@@ -48,8 +47,7 @@ class FactForm(Value):
         return x0, y0, x1, y1
 
 
-_PATHS = {path.rpartition("<")[2].rstrip(">"): path for path in CAPABILITIES}
-Leaf = Annotated[str, AfterValidator(_PATHS.__getitem__)]
+Leaf = Annotated[str, AfterValidator(LEAF_PATHS.__getitem__)]
 """The path of a planted capability, given by its name."""
 
 
@@ -90,11 +88,22 @@ class MeasureWording(Value):
     step: int = 1
 
 
-class PictureSort(Value):
+class SortWording(Value):
+    """How a sort of picture is spoken of.
+
+    `genre` is what questions call such pictures, and what kind of that it is; `clues` are the steps of its questions, and
+    `measure` says how its measured things are spoken of.
+    """
+
+    genre: tuple[str, str] = ("", "")
+    clues: Mapping[str, ClueForm] = Field(default_factory=dict)
+    measure: MeasureWording | None = None
+
+
+class PictureSort(SortWording):
     """A sort of picture: its layout, its facts by their ids (or ids without digits), and lists of words by their names.
 
-    Each of `links` is a line through the boxes of facts. `genre` is what questions call such pictures, and what kind of that
-    it is; `clues` are the steps of its questions, and `measure` says how its measured things are spoken of.
+    Each of `links` is a line through the boxes of facts.
     """
 
     layout: Literal["form", "diagram", "arrangement"]
@@ -102,9 +111,6 @@ class PictureSort(Value):
     facts: Mapping[str, FactForm]
     links: tuple[tuple[str, ...], ...] = ()
     words: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
-    genre: tuple[str, str] = ("", "")
-    clues: Mapping[str, ClueForm] = Field(default_factory=dict)
-    measure: MeasureWording | None = None
 
     def form(self, id: str) -> FactForm:
         """Return the form of the fact with an id."""
@@ -124,13 +130,10 @@ def kind_of(id: str) -> str:
 @cache
 def read_sorts() -> Mapping[str, PictureSort]:
     """Return all sorts of pictures by their names."""
-    pictures, wording = _read_yaml("pictures.yaml"), _read_yaml("wording.yaml")
-    shared = wording["every"]["clues"]
-    for name, picture in pictures.items():
-        picture.update(wording[name], clues=shared | wording[name]["clues"])
-    return TypeAdapter(dict[str, PictureSort]).validate_python(pictures, strict=False)
-
-
-def _read_yaml(name: str) -> dict[str, dict[str, dict[str, object]]]:
-    text = (files("dokimasia.simulation.scenes") / name).read_text(encoding="utf-8")
-    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    sorts = read_data("scenes/pictures.yaml", dict[str, PictureSort])
+    wordings = read_data("scenes/wording.yaml", dict[str, SortWording])
+    shared = wordings["every"].clues
+    return {
+        name: sort.model_copy(update={**dict(wordings[name]), "clues": {**shared, **wordings[name].clues}})
+        for name, sort in sorts.items()
+    }
