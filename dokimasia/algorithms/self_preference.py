@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dokimasia.algorithms.statistics.clusters import Floats
+from dokimasia.algorithms.statistics.clusters import ClusterNames, Floats
 from dokimasia.algorithms.statistics.intervals import bootstrap_interval, jackknife_interval
 from dokimasia.algorithms.statistics.refusal import NO_SPREAD
 from dokimasia.algorithms.statistics.shares import ConfidenceInterval, clopper_pearson, rate_interval
@@ -209,7 +209,7 @@ class PositionRate(NamedTuple):
 
 
 def place_rates(
-    chosen: Sequence[int], sizes: Sequence[int], *, clusters: Sequence[Hashable] | None = None
+    chosen: Sequence[int], sizes: Sequence[int], *, clusters: ClusterNames | None = None
 ) -> list[PositionRate]:
     """Return for each place, from 1, how often the candidate shown there was chosen.
 

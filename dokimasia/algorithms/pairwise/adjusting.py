@@ -1,16 +1,15 @@
 """Ratings of models adjusted for what else decides a comparison, such as the place of a response or its length."""
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dokimasia.algorithms.pairwise.ratings import FEW_CASES, MEAN, TENFOLD
 from dokimasia.algorithms.pairwise.strengths import PairOutcome, groups, unbounded
 from dokimasia.algorithms.statistics import ConfidenceInterval
-from dokimasia.algorithms.statistics.clusters import Floats, number_clusters
+from dokimasia.algorithms.statistics.clusters import ClusterNames, Floats, Positions, number_clusters
 from dokimasia.algorithms.statistics.intervals import jackknifed
 
 MOST_GROUPS = 200
@@ -50,7 +49,7 @@ def rate_adjusted(
     comparisons: Sequence[PairOutcome],
     covariates: Mapping[str, Sequence[float]],
     *,
-    clusters: Sequence[Hashable] | None = None,
+    clusters: ClusterNames | None = None,
     level: float = 0.95,
 ) -> tuple[AdjustedRatings, ...]:
     """Return ratings as of `rate_models` that are adjusted for covariates of the comparisons.
@@ -114,7 +113,7 @@ def _rated(
     models: tuple[str, ...],
     comparisons: Sequence[PairOutcome],
     covariates: Floats,
-    index: NDArray[np.intp],
+    index: Positions,
     names: tuple[str, ...],
     level: float,
 ) -> AdjustedRatings:

@@ -1,10 +1,11 @@
 """Position effects of a judge: how often both orders agree, and how much the place shown first gains."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 
 from dokimasia.algorithms.pairwise.people import check_pairs
 from dokimasia.algorithms.pairwise.verdicts import MOST, check_verdicts
 from dokimasia.algorithms.statistics import ConfidenceInterval, bootstrap_interval, rate_interval
+from dokimasia.algorithms.statistics.clusters import ClusterNames
 
 
 def position_consistency(first: Sequence[int], swapped: Sequence[int]) -> float:
@@ -34,7 +35,7 @@ def position_consistency_interval(
     first: Sequence[int],
     swapped: Sequence[int],
     *,
-    clusters: Sequence[Hashable] | None = None,
+    clusters: ClusterNames | None = None,
     level: float = 0.95,
 ) -> ConfidenceInterval:
     """Return a confidence interval of `position_consistency`, a share, by `rate_interval`.
@@ -102,7 +103,7 @@ def position_bias_interval(
     first: Sequence[int],
     swapped: Sequence[int],
     *,
-    clusters: Sequence[Hashable] | None = None,
+    clusters: ClusterNames | None = None,
     level: float = 0.95,
     seed: int,
 ) -> ConfidenceInterval:

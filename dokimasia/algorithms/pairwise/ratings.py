@@ -1,7 +1,7 @@
 """Ratings of many models from pairwise comparisons, with intervals, ranks and tests of differences."""
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -17,7 +17,14 @@ from dokimasia.algorithms.pairwise.strengths import (
     unbounded,
 )
 from dokimasia.algorithms.statistics import ConfidenceInterval
-from dokimasia.algorithms.statistics.clusters import ROUNDING, Floats, jackknife_error, number_clusters, trusted_df
+from dokimasia.algorithms.statistics.clusters import (
+    ROUNDING,
+    ClusterNames,
+    Floats,
+    jackknife_error,
+    number_clusters,
+    trusted_df,
+)
 from dokimasia.algorithms.statistics.distributions import student_t_quantile, student_t_tails
 from dokimasia.algorithms.statistics.intervals import RESAMPLES, accelerated
 from dokimasia.algorithms.statistics.refusal import NO_SPREAD
@@ -71,7 +78,7 @@ class ConnectedModels(NamedTuple):
 def rate_models(
     comparisons: Sequence[PairOutcome],
     *,
-    clusters: Sequence[Hashable] | None = None,
+    clusters: ClusterNames | None = None,
     models: Sequence[str] = (),
     parts: int = 1,
     level: float = 0.95,

@@ -1,10 +1,11 @@
 """Counts of verdicts, rewards and win rates, with their intervals, and with bounds for failed verdicts."""
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from dokimasia.algorithms.statistics import ConfidenceInterval, bootstrap_interval, rate_interval
+from dokimasia.algorithms.statistics.clusters import ClusterNames
 
 MOST = 2
 """The strongest verdict, either way."""
@@ -106,7 +107,7 @@ def count_verdicts(verdicts: Sequence[int], failed: int = 0) -> VerdictCounts:
 
 
 def reward_interval(
-    verdicts: Sequence[int], *, clusters: Sequence[Hashable] | None = None, level: float = 0.95, seed: int
+    verdicts: Sequence[int], *, clusters: ClusterNames | None = None, level: float = 0.95, seed: int
 ) -> ConfidenceInterval:
     """Return a confidence interval of the reward of valid verdicts, -100 to 100, resampling whole cases.
 
@@ -137,7 +138,7 @@ def reward_interval(
 
 
 def win_rate_interval(
-    verdicts: Sequence[int], *, clusters: Sequence[Hashable] | None = None, level: float = 0.95
+    verdicts: Sequence[int], *, clusters: ClusterNames | None = None, level: float = 0.95
 ) -> ConfidenceInterval:
     """Return a confidence interval of the win rate of valid verdicts, in percent, by `rate_interval`.
 

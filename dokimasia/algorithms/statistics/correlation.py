@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dokimasia.algorithms.statistics.clusters import (
     ROUNDING,
     ClusterNames,
     Floats,
+    Positions,
     effective_number,
     finite,
     number_clusters,
@@ -191,7 +191,7 @@ def _on_fishers_scale(values: float | Floats) -> Floats:
     return np.arctanh(np.clip(values, -_NEARLY_ONE, _NEARLY_ONE))
 
 
-def _without_each(first: Floats, second: Floats, index: NDArray[np.intp]) -> Floats:
+def _without_each(first: Floats, second: Floats, index: Positions) -> Floats:
     """Return Pearson's correlation without each cluster, from the total sums minus those of the cluster.
 
     Raises

@@ -5,25 +5,21 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, combinations
-from typing import TYPE_CHECKING
 
-from dokimasia.algorithms.taxonomy import attributes_of, carry, copy_of, deepest, fold, leaves
+from dokimasia.algorithms.taxonomy import Tree, attributes_of, carry, copy_of, deepest, fold, leaves
 from dokimasia.algorithms.trees.growth import Grown, judged
 from dokimasia.algorithms.trees.places import members_below, place_of
 from dokimasia.domain.capability import LAYERS, CapabilityPath, EditKind, TreeEdit
 
-if TYPE_CHECKING:
-    from dokimasia.algorithms.taxonomy import Tree
 
-
-def parents(tree: "Tree") -> list[str]:
+def parents(tree: Tree) -> list[str]:
     """Return the nodes directly above leaves, sorted; none in a tree at the level of parents."""
     above = {leaf.rpartition("<")[0] for leaf in leaves(tree)}
     return sorted(node for node in above if node.count("<") > 1)
 
 
 def comparisons(
-    tree: "Tree",
+    tree: Tree,
     *,
     nodes: Sequence[str] | None = None,
     half: int = 30,
@@ -64,7 +60,7 @@ def comparisons(
 
 
 def unite(
-    tree: "Tree",
+    tree: Tree,
     groups: Iterable[Sequence[str]],
     vague: Mapping[str, str] | None = None,
     *,
@@ -107,7 +103,7 @@ def unite(
 class _TreeTidier:
     """A tree that is being tidied, with its changes and the refused requests."""
 
-    def __init__(self, tree: "Tree", fixed: Collection[str]) -> None:
+    def __init__(self, tree: Tree, fixed: Collection[str]) -> None:
         self.tree, self.fixed = copy_of(tree), frozenset(fixed)
         self.changes: list[TreeEdit] = []
         self.refused: list[tuple[str, str]] = []

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dokimasia.algorithms.statistics.clusters import Floats, Positions
+
 NEIGHBOURS = 10
 THRESHOLD = 0.3
 BLOCK = 20
@@ -223,7 +225,7 @@ def _sharing(rows: Any, count: int) -> NDArray[np.int64]:
     return near
 
 
-def _halves(rows: Vectors, part: NDArray[np.intp], generator: np.random.Generator) -> list[NDArray[np.intp]]:
+def _halves(rows: Vectors, part: Positions, generator: np.random.Generator) -> list[Positions]:
     """Return a part split into two equal halves along the line between two of its rows."""
     first, second = generator.choice(part, 2, replace=False)
     order = np.argsort(rows[part] @ (rows[first] - rows[second]), kind="stable")
@@ -241,7 +243,7 @@ def _pairs(near: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64
     return keys // size, keys % size
 
 
-def _cosines(rows: Any, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float64]:
+def _cosines(rows: Any, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
     """Return the exact similarity of pairs of unit rows, in bounded memory."""
     similarities = np.empty(len(first))
     for start in range(0, len(first), 50_000):
