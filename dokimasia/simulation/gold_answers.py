@@ -260,7 +260,8 @@ def plant_error(dimension: str, text: str, picture: PictureContent, draws: Draws
     if dimension == NEUTRAL:
         return _plant_rewording(text, picture)
     if dimension in _ADDED:
-        return _ADDED[dimension](text, picture, draws)
+        usable = _usable_statements(text, picture)
+        return _ADDED[dimension](text, picture, usable, draws) if usable else None
     sentences = [
         sentence
         for sentence in gold_sentences(picture).values()
@@ -343,51 +344,40 @@ def _statement_matches(text: str) -> list[re.Match[str]]:
     return list(re.finditer(r'\bThe [^".\n]{1,60}? of the [^"\n]{1,80}? is "[^"\n]{1,200}"\.', text, re.IGNORECASE))
 
 
-def _over_general(text: str, picture: PictureContent, draws: Draws) -> ErrorInText | None:
-    usable = _usable_statements(text, picture)
-    if not usable:
-        return None
+_Usable = list[tuple[Statement, PictureFact]]
+
+
+def _over_general(text: str, picture: PictureContent, usable: _Usable, draws: Draws) -> ErrorInText:
     statement, point = draws.pick(usable, "statement")
     return _with_value(text, statement, _GENERAL[point.sort])
 
 
-def _omitted(text: str, picture: PictureContent, draws: Draws) -> ErrorInText | None:
+def _omitted(text: str, picture: PictureContent, usable: _Usable, draws: Draws) -> ErrorInText | None:
     keys = {point.key for point in stated_facts(picture)}
-    usable = [(statement, point) for statement, point in _usable_statements(text, picture) if point.key in keys]
-    if not usable or not _was_gold(text, gold_sentences(picture)):
+    points = [point for _, point in usable if point.key in keys]
+    if not points or not _was_gold(text, gold_sentences(picture)):
         return None
-    statement, point = draws.pick(usable, "statement")
-    attribute, subject = statement.key
+    point = draws.pick(points, "statement")
+    attribute, subject = point.key
     left = _without_gaps(text.replace(point.sentence(), "", 1))
     return ErrorInText(left, f"The {attribute} of the {subject} was left out.")
 
 
-def _contradicted(text: str, picture: PictureContent, draws: Draws) -> ErrorInText | None:
-    usable = _usable_statements(text, picture)
-    if not usable:
-        return None
+def _contradicted(text: str, picture: PictureContent, usable: _Usable, draws: Draws) -> ErrorInText:
     _, point = draws.pick(usable, "statement")
     added = f'For all that, the {point.attribute} of the {point.subject} is not "{point.value}" at all.'
-    return ErrorInText(
-        _insert_after(text, point.sentence(), added), f"The text now contradicts itself on the {point.subject}."
-    )
+    return ErrorInText(_insert_after(text, point, added), f"The text now contradicts itself on the {point.subject}.")
 
 
-def _phantom(text: str, picture: PictureContent, draws: Draws) -> ErrorInText | None:
-    usable = _usable_statements(text, picture)
-    if not usable:
-        return None
+def _phantom(text: str, picture: PictureContent, usable: _Usable, draws: Draws) -> ErrorInText:
     thing = draws.pick(EXTRAS, "thing")
     added = f"There is also a {thing} at its edge."
-    return ErrorInText(_insert_after(text, usable[-1][1].sentence(), added), f"A {thing} was added.")
+    return ErrorInText(_insert_after(text, usable[-1][1], added), f"A {thing} was added.")
 
 
-def _assumed(text: str, picture: PictureContent, draws: Draws) -> ErrorInText | None:
-    usable = _usable_statements(text, picture)
-    if not usable:
-        return None
+def _assumed(text: str, picture: PictureContent, usable: _Usable, draws: Draws) -> ErrorInText:
     added = f"Whoever made it was certainly {draws.pick(MAKERS, 'maker')}."
-    return ErrorInText(_insert_after(text, usable[-1][1].sentence(), added), "Something was added on who made it.")
+    return ErrorInText(_insert_after(text, usable[-1][1], added), "Something was added on who made it.")
 
 
 def _plant_rewording(text: str, picture: PictureContent) -> ErrorInText | None:
@@ -399,7 +389,7 @@ def _plant_rewording(text: str, picture: PictureContent) -> ErrorInText | None:
     )
 
 
-_ADDED: Mapping[str, Callable[[str, PictureContent, Draws], ErrorInText | None]] = {
+_ADDED: Mapping[str, Callable[[str, PictureContent, _Usable, Draws], ErrorInText | None]] = {
     "over_generalization": _over_general,
     "detail_omission": _omitted,
     "logical_inconsistency": _contradicted,
@@ -419,8 +409,8 @@ def _says(text: str, turn: GoldSentence) -> bool:
     return turn.right in text or turn.also in text
 
 
-def _insert_after(text: str, sentence: str, added: str) -> str:
-    return text.replace(sentence, f"{sentence} {added}", 1)
+def _insert_after(text: str, point: PictureFact, added: str) -> str:
+    return text.replace(point.sentence(), f"{point.sentence()} {added}", 1)
 
 
 def _without_gaps(text: str) -> str:

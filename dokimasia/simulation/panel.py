@@ -311,10 +311,8 @@ def equally_good(member: PanelProfile, candidates: Sequence[CandidateReading], b
     """Return the numbers, from 1, of other candidates that are as true and as complete, if the member names ties."""
     if not member.ties:
         return []
-    merit = candidates[best].false, candidates[best].true
-    return [
-        at + 1 for at, candidate in enumerate(candidates) if at != best and (candidate.false, candidate.true) == merit
-    ]
+    best_merit = merit(candidates[best])[:2]
+    return [at + 1 for at, other in enumerate(candidates) if at != best and merit(other)[:2] == best_merit]
 
 
 def _critique(candidate: CandidateReading, picture: PictureContent) -> str:
@@ -336,11 +334,11 @@ def _own_reading(member: PanelProfile, candidates: Sequence[CandidateReading], p
             continue
         turn = int(unit_interval("turn", picture.id) * len(present))
         wanted = present[(present.index(own) + turn) % len(present)].casefold()
-        return min((at for at, value in enumerate(values) if value == wanted), key=lambda at: _merit(candidates[at]))
+        return min((at for at, value in enumerate(values) if value == wanted), key=lambda at: merit(candidates[at]))
     return None
 
 
-def _merit(candidate: CandidateReading) -> tuple[int, int, float]:
+def merit(candidate: CandidateReading) -> tuple[int, int, float]:
     """Return the sort key of a candidate: fewest false statements, then most true ones, then charm."""
     return candidate.false, -candidate.true, -candidate.charm
 
@@ -352,7 +350,7 @@ def _goes_by_picture(member: PanelProfile, draws: Draws) -> bool:
 
 def _rank(candidates: Sequence[CandidateReading], *, looks: bool) -> list[int]:
     """Return the indices of all candidates, best first: by the picture if `looks`, else by how they read."""
-    return sorted(range(len(candidates)), key=lambda at: _merit(candidates[at]) if looks else -candidates[at].charm)
+    return sorted(range(len(candidates)), key=lambda at: merit(candidates[at]) if looks else -candidates[at].charm)
 
 
 def _density_ratings(judge: JudgeProfile, picture: PictureContent, draws: Draws, slip: Slip | None) -> str:

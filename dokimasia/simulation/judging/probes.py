@@ -157,16 +157,10 @@ def miss_rate(
     judge: JudgeProfile, dimension: str, group: str, evaluator: str, *, new: bool = False, effort: str = ""
 ) -> float:
     """Return the rate at which a judge misses an error: the most specific of its planted `misses`, and what the effort adds."""
-    evaluators = [
-        *(["new-reference"] if new and evaluator == "reference" else []),
-        evaluator,
-        evaluator.partition("-")[0],
-    ]
-    keys = [
-        *(f"{kind}{suffix}" for kind in (dimension, group) for suffix in (*(f"/{name}" for name in evaluators), "")),
-        *evaluators,
-    ]
-    rate = next((judge.misses[key] for key in keys if key in judge.misses), 1 - judge.detects_missing)
+    evaluators = ["new-reference"] if new and evaluator == "reference" else []
+    evaluators += [evaluator, evaluator.partition("-")[0]]
+    keys = [f"{kind}{suffix}" for kind in (dimension, group) for suffix in (*(f"/{name}" for name in evaluators), "")]
+    rate = next((judge.misses[key] for key in (*keys, *evaluators) if key in judge.misses), 1 - judge.detects_missing)
     return min(1.0, max(0.0, rate + judge.misses_more.get(effort, 0.0)))
 
 
