@@ -108,9 +108,9 @@ def cross_fitted(first: Floats, second: Floats, human: Sides, fold: Positions) -
     return CrossFit(tuple(margins.tolist()), predicted, predicted == human)
 
 
-def fold_of(clusters: Sequence[Hashable], *, seed: int, folds: int = FOLDS) -> Positions:
+def fold_of(clusters: Sequence[Hashable], *, seed: int) -> Positions:
     """Return the fold of each item, from 0, by whole clusters, with all folds as equal in size as possible."""
     number = number_clusters(clusters, len(clusters))
     count = int(number.max(initial=-1)) + 1
     place = np.random.default_rng(seed).permutation(count)
-    return (place[number] % max(1, min(folds, count))).astype(np.intp)
+    return (place[number] % max(1, min(FOLDS, count))).astype(np.intp)

@@ -50,7 +50,6 @@ def rate_adjusted(
     covariates: Mapping[str, Sequence[float]],
     *,
     clusters: ClusterNames | None = None,
-    level: float = 0.95,
 ) -> tuple[AdjustedRatings, ...]:
     """Return ratings as of `rate_models` that are adjusted for covariates of the comparisons.
 
@@ -63,8 +62,6 @@ def rate_adjusted(
         model was shown first and -1 if it was shown second; for length the difference over the sum.
     clusters : sequence of hashable, optional
         The case of each comparison; without it each is its own cluster.
-    level : float
-        Nominal coverage of the intervals, of the jackknife over clusters.
 
     Returns
     -------
@@ -105,7 +102,7 @@ def rate_adjusted(
             continue
         inside = [at for at, one in enumerate(comparisons) if one.first in models and one.second in models]
         chosen = [comparisons[at] for at in inside]
-        rated.append(_rated(models, chosen, design[inside], index[inside], tuple(covariates), level))
+        rated.append(_rated(models, chosen, design[inside], index[inside], tuple(covariates)))
     return tuple(rated)
 
 
@@ -115,7 +112,6 @@ def _rated(
     covariates: Floats,
     index: Positions,
     names: tuple[str, ...],
-    level: float,
 ) -> AdjustedRatings:
     place = {name: at for at, name in enumerate(models)}
     rows = np.zeros((len(comparisons), len(models) + len(names)))
@@ -145,7 +141,7 @@ def _rated(
             return AdjustedValue(
                 figure, ConfidenceInterval(-math.inf, math.inf, "no value without one of the clusters")
             )
-        return AdjustedValue(figure, jackknifed(figure, mean + np.array([fit[at] for fit in left_out]), level=level))
+        return AdjustedValue(figure, jackknifed(figure, mean + np.array([fit[at] for fit in left_out])))
 
     return AdjustedRatings(
         models,

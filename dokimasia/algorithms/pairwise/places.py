@@ -36,7 +36,6 @@ def position_consistency_interval(
     swapped: Sequence[int],
     *,
     clusters: ClusterNames | None = None,
-    level: float = 0.95,
 ) -> ConfidenceInterval:
     """Return a confidence interval of `position_consistency`, a share, by `rate_interval`.
 
@@ -46,8 +45,6 @@ def position_consistency_interval(
         As `position_consistency`.
     clusters : sequence of hashable, optional
         The case of each pair; without it each pair is its own.
-    level : float
-        Nominal coverage, strictly between 0 and 1.
 
     Raises
     ------
@@ -60,7 +57,7 @@ def position_consistency_interval(
     >>> round(low, 3), round(high, 3)
     (0.194, 0.994)
     """
-    return rate_interval(_same_side(first, swapped), clusters=clusters, level=level)
+    return rate_interval(_same_side(first, swapped), clusters=clusters)
 
 
 def position_bias(first: Sequence[int], swapped: Sequence[int]) -> float:
@@ -104,7 +101,6 @@ def position_bias_interval(
     swapped: Sequence[int],
     *,
     clusters: ClusterNames | None = None,
-    level: float = 0.95,
     seed: int,
 ) -> ConfidenceInterval:
     """Return a confidence interval of `position_bias`, resampling whole cases.
@@ -115,7 +111,7 @@ def position_bias_interval(
         As `position_bias`.
     clusters : sequence of hashable, optional
         The case of each pair; without it each pair is its own.
-    level, seed
+    seed
         As `bootstrap_interval`, whose refusals hold here too.
 
     Raises
@@ -130,7 +126,7 @@ def position_bias_interval(
     True
     """
     gains = _gains(first, swapped)
-    return bootstrap_interval(gains, clusters=clusters, level=level, seed=seed, bounds=(-50.0 * MOST, 50.0 * MOST))
+    return bootstrap_interval(gains, clusters=clusters, seed=seed, bounds=(-50.0 * MOST, 50.0 * MOST))
 
 
 def _gains(first: Sequence[int], swapped: Sequence[int]) -> list[float]:

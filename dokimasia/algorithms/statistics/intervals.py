@@ -287,7 +287,7 @@ def jackknifed(
     figure: float,
     left_out: Floats,
     *,
-    level: float,
+    level: float = 0.95,
     bounds: Bounds = (-math.inf, math.inf),
     worth: float = 1.0,
 ) -> ConfidenceInterval:

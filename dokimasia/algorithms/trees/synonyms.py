@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from dokimasia.algorithms.statistics.clusters import Floats, Positions
 
 NEIGHBOURS = 10
+"""The number of nearest neighbours of each text that are considered."""
+
 THRESHOLD = 0.3
 BLOCK = 20
 
@@ -37,7 +39,6 @@ def candidate_synonyms(
     texts: Mapping[str, str],
     *,
     vectors: Mapping[str, Sequence[float]] | None = None,
-    neighbours: int = NEIGHBOURS,
     threshold: float = THRESHOLD,
     seed: int = 0,
 ) -> list[SynonymPair]:
@@ -50,8 +51,6 @@ def candidate_synonyms(
     vectors : mapping of str to sequence of float, optional
         An embedding of each key, all of one length; without it a text is represented by its character and word n-grams,
         weighted by rarity (TF-IDF), which finds other spellings and other orders of words, but not other words.
-    neighbours : int
-        The number of nearest neighbours of each text that are considered.
     threshold : float
         The least similarity of a pair.
     seed : int
@@ -87,7 +86,7 @@ def candidate_synonyms(
     if len(keys) < 2:
         return []
     rows = _ngrams([texts[key] for key in keys]) if vectors is None else _rows_of_vectors(keys, vectors)
-    count = min(neighbours, len(keys) - 1)
+    count = min(NEIGHBOURS, len(keys) - 1)
     trees = _TREES if vectors is None else _TREES_OF_VECTORS
     near = _neighbours(_projected(rows, seed), count, seed, trees=trees)
     if vectors is None and len(keys) > _LEAF:
