@@ -84,13 +84,12 @@ DOUBT = word_set(
     unsure until usually whether with without x yet"""
 )
 """Words that doubt or deny a value, join it with another, or apply it to something else."""
-_OPTIONAL_WORDS = FUNCTION_WORDS | word_set(
+_OPTIONAL_WORDS = (FUNCTION_WORDS - word_set("no not yes true false but or")) | word_set(
     """am answer any be can can't color colour could count depicted exactly get give have he he's her here his how i i'm
     image it's many may me month much my name number our photo photograph picture pictured please question said see
     seen she she's should show shown so some tell that's there's they're total us visible we what's where's would year
     you your"""
 )
-_OPTIONAL_WORDS -= word_set("no not yes true false but or")
 """Words of a question that an answer need not repeat."""
 
 _PRONOUN = r"(?:there|it|that|this|they|these|those|he|she|you|we|i)"
