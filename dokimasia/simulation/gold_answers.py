@@ -30,19 +30,6 @@ MAKERS = ("in a hurry to be done", "paid by the hour", "on the point of retiring
 EXTRAS = ("watering can", "folding ladder", "birdcage", "typewriter", "garden gnome")
 """Things that no planted picture shows."""
 
-THEME, CLOSING, TONE, DEPTH, CULTURE, PLACE, STEPS, CAUSE, FACT, STORY = (
-    "opening",
-    "closing",
-    "tone",
-    "depth",
-    "culture",
-    "place",
-    "steps",
-    "cause",
-    "fact",
-    "story",
-)
-
 
 class GoldSentence(NamedTuple):
     """A sentence of a gold answer: its wording, an equivalent one, wrong ones, and the dimension of the error.
@@ -81,7 +68,7 @@ def _laid_out(picture: PictureContent, statements: list[str], *, neutral: bool) 
     wordings = {
         name: sentence.also if neutral else sentence.right for name, sentence in gold_sentences(picture).items()
     }
-    before = [wordings.pop(name) for name in (THEME, TONE, CULTURE) if name in wordings]
+    before = [wordings.pop(name) for name in ("opening", "tone", "culture") if name in wordings]
     return " ".join([*before, *statements, *wordings.values()])
 
 
@@ -101,14 +88,14 @@ def _gold_sentences(points: tuple[PictureFact, ...]) -> tuple[GoldSentence, ...]
     chief = facts[0]
     gold = [
         GoldSentence(
-            THEME,
+            "opening",
             "thematic_deviation",
             f"What this is about is the {chief.subject}.",
             f"It is the {chief.subject} that this is about.",
             ("What this is about is the wall on which it will hang.", "What this is about is the ink that it took."),
         ),
         GoldSentence(
-            TONE,
+            "tone",
             "tone_mismatch",
             "It is a calm picture, and there is nothing in it to be afraid of.",
             "Calm as the picture is, it holds nothing to be afraid of.",
@@ -118,7 +105,7 @@ def _gold_sentences(points: tuple[PictureFact, ...]) -> tuple[GoldSentence, ...]
             ),
         ),
         GoldSentence(
-            CULTURE,
+            "culture",
             "cultural_misalignment",
             "It is laid out in the European manner, from the left to the right.",
             "Its layout, from the left to the right, is in the European manner.",
@@ -134,7 +121,7 @@ def _gold_sentences(points: tuple[PictureFact, ...]) -> tuple[GoldSentence, ...]
         a, b, c = subjects[:3]
         gold.append(
             GoldSentence(
-                STEPS,
+                "steps",
                 "procedural_reordering",
                 f"Whoever goes through it in order comes first to the {a}, then to the {b}, and last to the {c}.",
                 f"In order one comes to the {a} first, to the {b} after that, and to the {c} last.",
@@ -146,7 +133,7 @@ def _gold_sentences(points: tuple[PictureFact, ...]) -> tuple[GoldSentence, ...]
         )
     gold += [
         GoldSentence(
-            CAUSE,
+            "cause",
             "causal_misattribution",
             f"Its {chief.attribute} can be told because the {chief.subject} is drawn without a blur.",
             f"Because the {chief.subject} is drawn without a blur, its {chief.attribute} can be told.",
@@ -156,14 +143,14 @@ def _gold_sentences(points: tuple[PictureFact, ...]) -> tuple[GoldSentence, ...]
             ),
         ),
         GoldSentence(
-            FACT,
+            "fact",
             "factual_perturbation",
             f"The {chief.subject} is in full view, so whoever looks for it will find it.",
             f"Whoever looks for the {chief.subject} will find it, since it is in full view.",
             (f"The {chief.subject} is out of view, so whoever looks for it will miss it.",),
         ),
         GoldSentence(
-            STORY,
+            "story",
             "narrative_visual_conflict",
             f"One can make a story of it: in broad light someone stops before the {chief.subject}, looks, and goes on content.",
             f"It makes a story: someone stops in broad light before the {chief.subject}, looks, and goes on content.",
@@ -173,13 +160,13 @@ def _gold_sentences(points: tuple[PictureFact, ...]) -> tuple[GoldSentence, ...]
             ),
         ),
         GoldSentence(
-            DEPTH,
+            "depth",
             "contextual_depth_reduction",
             "It seems made with care, as though someone wished it to be looked at for long, and by many.",
             "One would say that care went into it, as though it were to be looked at for long, and by many.",
         ),
         GoldSentence(
-            CLOSING,
+            "closing",
             "thematic_deviation",
             f"So much for the {chief.subject}, and for what is around it.",
             f"So much for what this is about, the {chief.subject}, and for what is around it.",
@@ -199,7 +186,7 @@ def _placement_sentence(facts: tuple[PictureFact, ...]) -> GoldSentence | None:
             for a, b in ((fact, other), (other, fact)):
                 if getattr(a.box, end) <= getattr(b.box, start):
                     return GoldSentence(
-                        PLACE,
+                        "place",
                         "spatial_relation_swap",
                         f"In the picture the {a.subject} is {before} the {b.subject}.",
                         f"In the picture the {b.subject} is {after} the {a.subject}.",

@@ -13,13 +13,13 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import product
 from math import comb, prod
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile
 from dokimasia.simulation.scene import Scene, SceneQuestion, SceneStep
 
 Arm = Literal["again", "retry", "self", "peer"]
-ARMS: tuple[Arm, ...] = ("again", "retry", "self", "peer")
+ARMS: tuple[Arm, ...] = get_args(Arm)
 
 
 class StepStates(NamedTuple):
