@@ -366,7 +366,7 @@ def carry(tree: Tree, node: str, to: str) -> None:
     (['<A><B><C>', '<A><B><E>'], '<A><B><E>')
     """
     hang(tree, path_of(to))
-    for child in sorted(map(str, tree.successors(node))):
+    for child in sorted(tree.successors(node)):
         carry(tree, child, to + child.removeprefix(node))
     fold(tree, to, node)
 

@@ -135,14 +135,19 @@ def read_statements(text: str) -> list[Statement]:
     """Return the statements of a text, in order; of several statements on the same fact, the first counts."""
     statement_by_key: dict[FactKey, Statement] = {}
     for attribute, subject, value in _STATEMENT.findall(text):
-        key = (" ".join(attribute.split()).casefold(), " ".join(subject.split()).casefold())
+        key = (folded(attribute), folded(subject))
         statement_by_key.setdefault(key, Statement(key, " ".join(value.split())))
     return list(statement_by_key.values())
 
 
 def same_value(first: str, second: str) -> bool:
     """Return whether two values are equal except for case and spaces."""
-    return " ".join(first.split()).casefold() == " ".join(second.split()).casefold()
+    return folded(first) == folded(second)
+
+
+def folded(text: str) -> str:
+    """Return a text in lower case with single spaces."""
+    return " ".join(text.split()).casefold()
 
 
 def content_of_scene(scene: Scene) -> PictureContent:

@@ -38,8 +38,8 @@ def edits_by_hand(old: Tree, new: Tree, *, reason: str = "") -> tuple[TreeEdit, 
     [('rename', '<A><B><C>', '<A><B><E>')]
     """
     held_before, held_after = members_below(old), members_below(new)
-    removed = sorted(set(map(str, old)) - set(map(str, new)), key=lambda node: (node.count("<"), node))
-    fresh = sorted(set(map(str, new)) - set(map(str, old)), key=lambda node: (node.count("<"), node))
+    removed = sorted(set(old) - set(new), key=lambda node: (node.count("<"), node))
+    fresh = sorted(set(new) - set(old), key=lambda node: (node.count("<"), node))
     before, after = mapping_of(old), mapping_of(new)
     became: dict[str, str] = {}
     edits: list[TreeEdit] = []

@@ -139,7 +139,7 @@ class SceneDraft:
     def genre(self) -> Clue:
         """Return the clue that says of which kind the document, window, figure, drawing, puzzle or work is."""
         noun, kind = self.sort.genre
-        return self.named("genre", kind, PICTURE_KINDS[noun], noun=noun)
+        return self.named("genre", kind, self.words(noun), noun=noun)
 
     def measures(self, labels: Sequence[str], values: Sequence[int], at: str, **names: str) -> "Measures":
         """Return measured things; `at` is the id of the fact of each, with `{}` for its place."""
@@ -405,13 +405,3 @@ PEOPLE_NAMES: tuple[str, ...] = (
 )  # fmt: skip
 
 MONTHS: tuple[str, ...] = ("January", "March", "April", "May", "July", "September", "October", "November")
-
-PICTURE_KINDS: dict[str, tuple[str, ...]] = {
-    "document": ("invoice", "letter", "event programme", "contract", "recipe"),
-    "window": ("settings window", "file list", "music player", "calendar", "chat window"),
-    "figure": ("bar chart", "line chart", "pie chart", "table", "scatter plot"),
-    "drawing": ("circuit diagram", "geometric figure", "row of beakers", "weather map", "molecule"),
-    "puzzle": ("sequence of figures", "matrix with a gap", "set of balances", "maze", "crossword"),
-    "work": ("poster", "coat of arms", "comic strip", "postage stamp", "book cover"),
-}
-"""What kinds of picture there are, by the noun that a question calls them."""

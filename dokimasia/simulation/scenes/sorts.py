@@ -89,19 +89,20 @@ class MeasureWording(Value):
 
 
 class SortWording(Value):
-    """How a sort of picture is spoken of.
+    """How a sort of picture is spoken of: lists of words by their names, and the wording of its questions.
 
     `genre` is what questions call such pictures, and what kind of that it is; `clues` are the steps of its questions, and
     `measure` says how its measured things are spoken of.
     """
 
+    words: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     genre: tuple[str, str] = ("", "")
     clues: Mapping[str, ClueForm] = Field(default_factory=dict)
     measure: MeasureWording | None = None
 
 
 class PictureSort(SortWording):
-    """A sort of picture: its layout, its facts by their ids (or ids without digits), and lists of words by their names.
+    """A sort of picture: its layout, its wording, and its facts by their ids (or ids without digits).
 
     Each of `links` is a line through the boxes of facts.
     """
@@ -110,7 +111,6 @@ class PictureSort(SortWording):
     ground: Rgb = WHITE
     facts: Mapping[str, FactForm]
     links: tuple[tuple[str, ...], ...] = ()
-    words: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
 
     def form(self, id: str) -> FactForm:
         """Return the form of the fact with an id."""
@@ -132,8 +132,10 @@ def read_sorts() -> Mapping[str, PictureSort]:
     """Return all sorts of pictures by their names."""
     sorts = read_data("scenes/pictures.yaml", dict[str, PictureSort])
     wordings = read_data("scenes/wording.yaml", dict[str, SortWording])
-    shared = wordings["every"].clues
-    return {
-        name: sort.model_copy(update={**dict(wordings[name]), "clues": {**shared, **wordings[name].clues}})
-        for name, sort in sorts.items()
-    }
+    every = wordings["every"]
+    complete: dict[str, PictureSort] = {}
+    for name, sort in sorts.items():
+        own = wordings[name]
+        clues, words = {**every.clues, **own.clues}, {**every.words, **sort.words}
+        complete[name] = sort.model_copy(update={**dict(own), "clues": clues, "words": words})
+    return complete

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from dokimasia.domain.identity import unit_interval
 from dokimasia.simulation.judging.rubrics import sensitivity_of
 from dokimasia.simulation.panel import LURE_SHARE, merit, read_candidate, reading_of_member, wrong_rate
-from dokimasia.simulation.picture_content import PictureContent, PictureFact, content_of_scene
+from dokimasia.simulation.picture_content import PictureContent, PictureFact, content_of_scene, folded
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile, PanelProfile, Profile, as_member
 from dokimasia.simulation.scene import Scene
 
@@ -38,14 +38,14 @@ class ExpectedAudit(NamedTuple):
 def count_facts(text: str, scene: Scene) -> FactCounts:
     """Return how many facts of a scene a text states correctly and incorrectly; of repeated statements, the first counts."""
     true = false = open_ = untold = 0
-    plain = " ".join(text.split()).casefold()
+    plain = folded(text)
     for point in content_of_scene(scene).points:
         value = _value_in_text(plain, point.attribute, point.subject)
         if value is None:
             untold += 1
         elif point.readings:
             open_ += 1
-        elif value == " ".join(point.value.split()).casefold():
+        elif value == folded(point.value):
             true += 1
         else:
             false += 1
@@ -123,7 +123,7 @@ def true_results(text: str, rubrics: Sequence[str]) -> list[bool]:
     Raises:
         ValueError: a rubric is not about one fact, in the wording of simulated judges.
     """
-    plain = " ".join(text.split()).casefold()
+    plain = folded(text)
     results: list[bool] = []
     for rubric in rubrics:
         attribute, subject, value, forbidden = read_rubric(rubric)
@@ -145,7 +145,7 @@ def read_rubric(statement: str) -> tuple[str, str, str, bool]:
     Raises:
         ValueError: it is not in the wording of simulated judges.
     """
-    plain = " ".join(statement.split()).casefold().rstrip(".")
+    plain = folded(statement).rstrip(".")
     for opening, forbidden in (
         ("the response must not say that the ", True),
         ("the response must say that the ", False),
