@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from dokimasia.domain.blindspots import NEUTRAL
+from dokimasia.simulation.data_files import read_data
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.picture_content import (
     FactKey,
@@ -42,6 +43,9 @@ class GoldSentence(NamedTuple):
     right: str
     also: str
     wrong: tuple[str, ...] = ()
+
+
+_SENTENCE_FORMS = read_data("gold_sentences.yaml", tuple[GoldSentence, ...])
 
 
 def stated_facts(picture: PictureContent) -> tuple[PictureFact, ...]:
@@ -84,100 +88,21 @@ def _stated_facts(points: tuple[PictureFact, ...]) -> tuple[PictureFact, ...]:
 @lru_cache(maxsize=512)
 def _gold_sentences(points: tuple[PictureFact, ...]) -> tuple[GoldSentence, ...]:
     facts = _stated_facts(points)
+    names = {"subject": facts[0].subject, "attribute": facts[0].attribute, **_placement(facts)}
     subjects = list(dict.fromkeys(point.subject for point in facts))
-    chief = facts[0]
-    gold = [
-        GoldSentence(
-            "opening",
-            "thematic_deviation",
-            f"What this is about is the {chief.subject}.",
-            f"It is the {chief.subject} that this is about.",
-            ("What this is about is the wall on which it will hang.", "What this is about is the ink that it took."),
-        ),
-        GoldSentence(
-            "tone",
-            "tone_mismatch",
-            "It is a calm picture, and there is nothing in it to be afraid of.",
-            "Calm as the picture is, it holds nothing to be afraid of.",
-            (
-                "It is a ghastly picture, and every line of it makes one shudder.",
-                "It is a hilarious picture, and one cannot stop laughing at it.",
-            ),
-        ),
-        GoldSentence(
-            "culture",
-            "cultural_misalignment",
-            "It is laid out in the European manner, from the left to the right.",
-            "Its layout, from the left to the right, is in the European manner.",
-            (
-                "It is laid out in the Arabic manner, from the right to the left.",
-                "It is laid out in the old Japanese manner, in columns from the right.",
-            ),
-        ),
-    ]
-    if placement := _placement_sentence(facts):
-        gold.append(placement)
     if len(subjects) > 2:
-        a, b, c = subjects[:3]
-        gold.append(
-            GoldSentence(
-                "steps",
-                "procedural_reordering",
-                f"Whoever goes through it in order comes first to the {a}, then to the {b}, and last to the {c}.",
-                f"In order one comes to the {a} first, to the {b} after that, and to the {c} last.",
-                tuple(
-                    f"Whoever goes through it in order comes first to the {x}, then to the {y}, and last to the {z}."
-                    for x, y, z in ((c, b, a), (b, a, c))
-                ),
-            )
-        )
-    gold += [
-        GoldSentence(
-            "cause",
-            "causal_misattribution",
-            f"Its {chief.attribute} can be told because the {chief.subject} is drawn without a blur.",
-            f"Because the {chief.subject} is drawn without a blur, its {chief.attribute} can be told.",
-            (
-                f"The {chief.subject} is drawn without a blur because its {chief.attribute} can be told.",
-                f"Its {chief.attribute} can be told because a label beside the {chief.subject} gives it away.",
-            ),
-        ),
-        GoldSentence(
-            "fact",
-            "factual_perturbation",
-            f"The {chief.subject} is in full view, so whoever looks for it will find it.",
-            f"Whoever looks for the {chief.subject} will find it, since it is in full view.",
-            (f"The {chief.subject} is out of view, so whoever looks for it will miss it.",),
-        ),
-        GoldSentence(
-            "story",
-            "narrative_visual_conflict",
-            f"One can make a story of it: in broad light someone stops before the {chief.subject}, looks, and goes on content.",
-            f"It makes a story: someone stops in broad light before the {chief.subject}, looks, and goes on content.",
-            (
-                f"One can make a story of it: in pitch darkness someone feels for the {chief.subject}, and goes on content.",
-                f"One can make a story of it: in thick fog someone walks past the {chief.subject}, and goes on content.",
-            ),
-        ),
-        GoldSentence(
-            "depth",
-            "contextual_depth_reduction",
-            "It seems made with care, as though someone wished it to be looked at for long, and by many.",
-            "One would say that care went into it, as though it were to be looked at for long, and by many.",
-        ),
-        GoldSentence(
-            "closing",
-            "thematic_deviation",
-            f"So much for the {chief.subject}, and for what is around it.",
-            f"So much for what this is about, the {chief.subject}, and for what is around it.",
-            ("So much for walls, and for what one hangs on them.", "So much for ink, and for what it costs."),
-        ),
-    ]
-    return tuple(gold)
+        names.update(zip("abc", subjects, strict=False))
+    lacking = {name for name, field in (("place", "near"), ("steps", "a")) if field not in names}
+    sentences: list[GoldSentence] = []
+    for form in _SENTENCE_FORMS:
+        if form.name not in lacking:
+            right, also, *wrong = (wording.format(**names) for wording in (form.right, form.also, *form.wrong))
+            sentences.append(GoldSentence(form.name, form.dimension, right, also, tuple(wrong)))
+    return tuple(sentences)
 
 
-def _placement_sentence(facts: tuple[PictureFact, ...]) -> GoldSentence | None:
-    """Return a sentence on the first two things of which one is entirely to the left of, or above, the other."""
+def _placement(facts: tuple[PictureFact, ...]) -> dict[str, str]:
+    """Return the first two things of which one is entirely to the left of, or above, the other; empty if there are none."""
     for fact, other in combinations(facts, 2):
         if fact.box is None or other.box is None or fact.subject == other.subject:
             continue
@@ -185,14 +110,8 @@ def _placement_sentence(facts: tuple[PictureFact, ...]) -> GoldSentence | None:
         for before, after, start, end in sides:
             for a, b in ((fact, other), (other, fact)):
                 if getattr(a.box, end) <= getattr(b.box, start):
-                    return GoldSentence(
-                        "place",
-                        "spatial_relation_swap",
-                        f"In the picture the {a.subject} is {before} the {b.subject}.",
-                        f"In the picture the {b.subject} is {after} the {a.subject}.",
-                        (f"In the picture the {a.subject} is {after} the {b.subject}.",),
-                    )
-    return None
+                    return {"near": a.subject, "before": before, "after": after, "far": b.subject}
+    return {}
 
 
 _WRONG_VALUE: Mapping[str, tuple[str, ...]] = {
