@@ -300,18 +300,21 @@ def _included_models() -> Mapping[str, _IncludedModel]:
 
 @cache
 def profiles() -> Mapping[str, Profile]:
-    """Return all included simulated models, by name.
+    """Return all included simulated models but the image models, by name.
 
     In order: judges, candidates from strong to weak, a terse and a talkative one, learners and tutors, panel members, and
     judges and writers with special faults.
     """
-    models = _included_models().items()
-    return {name: _ROLES[model.role].model_validate({"name": name, **model.planted}) for name, model in models}
+    return {
+        name: _ROLES[model.role].model_validate({"name": name, **model.planted})
+        for name, model in _included_models().items()
+        if model.role in _ROLES
+    }
 
 
 @cache
 def planted_in() -> Mapping[str, str]:
-    """Return what each simulated model is, by name; `profiles` has the exact rates."""
+    """Return what each simulated model is, image models included, by name; `profiles` has the exact rates."""
     return {name: model.about for name, model in _included_models().items()}
 
 
