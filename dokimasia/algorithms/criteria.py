@@ -7,12 +7,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from dokimasia.algorithms.text.comparing import same_answer
-from dokimasia.algorithms.text.words import contains_run, content_words, words
+from dokimasia.algorithms.text.words import contains_run, content_words, word_set, words
 from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, WEIGHT_TOTAL, Criterion
 
 COUNT = (MIN_CRITERIA, MAX_CRITERIA)
 
-_LINKING = frozenset({"is", "are", "was", "were", "be", "been", "it", "its", "that", "this", "there", "of"})
+_LINKING = word_set("is are was were be been it its that this there of")
 _OF_AN_ANSWER = re.compile(
     r"\b(?:(?:the|this|that|another|other|any|each|your|their)(?: (?:model|other|given|proposed|correct))? "
     r"(?:solution|response|respondent|answerer)s?|model solutions?|(?:final|given|stated|proposed) answers?|answers? given|"
@@ -212,25 +212,23 @@ def _words_of(question: str) -> frozenset[str]:
     return frozenset(words(question))
 
 
-def rescale_weights(weights: Sequence[float], total: int = WEIGHT_TOTAL) -> tuple[int, ...]:
-    """Return integer weights in the same proportions that sum to the total, each at least 1, by largest remainder.
+def rescale_weights(weights: Sequence[float]) -> tuple[int, ...]:
+    """Return integer weights in the same proportions that sum to 10, each at least 1, by largest remainder.
 
     Parameters
     ----------
     weights : sequence of float
-        Positive, at most `total` of them.
-    total : int
-        The sum of the result.
+        Positive, at most 10 of them.
 
     Returns
     -------
     tuple of int
-        Integer weights that already sum to the total stay as they are. Of equal remainders the earlier one comes first.
+        Integer weights that already sum to 10 stay as they are. Of equal remainders the earlier one comes first.
 
     Raises
     ------
     ValueError
-        If there is no weight, one is not positive, or there are more weights than the total.
+        If there is no weight, one is not positive, or there are more than 10 weights.
 
     Examples
     --------
@@ -241,18 +239,18 @@ def rescale_weights(weights: Sequence[float], total: int = WEIGHT_TOTAL) -> tupl
     >>> rescale_weights([100, 1, 1])
     (8, 1, 1)
     """
-    if not 0 < len(weights) <= total:
-        raise ValueError(f"{len(weights)} weights cannot sum to {total} with at least 1 each")
+    if not 0 < len(weights) <= WEIGHT_TOTAL:
+        raise ValueError(f"{len(weights)} weights cannot sum to {WEIGHT_TOTAL} with at least 1 each")
     if not all(weight > 0 for weight in weights):
         raise ValueError(f"a weight is positive: {list(weights)}")
     exact = [Fraction(weight) for weight in weights]
-    scale = Fraction(total) / sum(exact)
+    scale = Fraction(WEIGHT_TOTAL) / sum(exact)
     quotas = [weight * scale for weight in exact]
     rounded = [max(1, int(quota)) for quota in quotas]
-    while sum(rounded) < total:
+    while sum(rounded) < WEIGHT_TOTAL:
         neediest = max(range(len(rounded)), key=lambda i: (quotas[i] - rounded[i], -i))
         rounded[neediest] += 1
-    while sum(rounded) > total:
+    while sum(rounded) > WEIGHT_TOTAL:
         richest = max((i for i in range(len(rounded)) if rounded[i] > 1), key=lambda i: (rounded[i] - quotas[i], i))
         rounded[richest] -= 1
     return tuple(rounded)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dokimasia.algorithms.statistics.clusters import number_clusters
+from dokimasia.algorithms.statistics.clusters import Floats, Mask, Positions, number_clusters
 
 FOLDS = 5
 """The number of folds."""
 
-Floats = NDArray[np.float64]
+Floats = Floats
 Sides = NDArray[np.int8]
 _ROUNDING = 1e-12
 _DIGITS = 9
@@ -29,7 +29,7 @@ class CrossFit:
 
     margins: tuple[float, ...]
     predicted: Sides
-    agreed: NDArray[np.bool_]
+    agreed: Mask
 
 
 def sides(first: Floats, second: Floats, margin: float | Floats = 0.0) -> Sides:
@@ -89,7 +89,7 @@ def best_margin(first: Floats, second: Floats, human: Sides) -> float:
     return float(distinct[best] + after) / 2
 
 
-def cross_fitted(first: Floats, second: Floats, human: Sides, fold: NDArray[np.intp]) -> CrossFit:
+def cross_fitted(first: Floats, second: Floats, human: Sides, fold: Positions) -> CrossFit:
     """Return the predicted sides, with the margin of each fold fitted on all other folds.
 
     Parameters
@@ -108,9 +108,9 @@ def cross_fitted(first: Floats, second: Floats, human: Sides, fold: NDArray[np.i
     return CrossFit(tuple(margins.tolist()), predicted, predicted == human)
 
 
-def fold_of(clusters: Sequence[Hashable], *, seed: int, folds: int = FOLDS) -> NDArray[np.intp]:
+def fold_of(clusters: Sequence[Hashable], *, seed: int) -> Positions:
     """Return the fold of each item, from 0, by whole clusters, with all folds as equal in size as possible."""
     number = number_clusters(clusters, len(clusters))
     count = int(number.max(initial=-1)) + 1
     place = np.random.default_rng(seed).permutation(count)
-    return (place[number] % max(1, min(folds, count))).astype(np.intp)
+    return (place[number] % max(1, min(FOLDS, count))).astype(np.intp)

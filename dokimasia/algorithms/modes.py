@@ -191,9 +191,7 @@ class Kappa(NamedTuple):
     interval: ConfidenceInterval | None
 
 
-def kappa_of(
-    first: Sequence[Hashable], second: Sequence[Hashable], clusters: Sequence[Hashable], *, level: float = 0.95
-) -> Kappa:
+def kappa_of(first: Sequence[Hashable], second: Sequence[Hashable], clusters: Sequence[Hashable]) -> Kappa:
     """Return the agreement of two coders on the same atoms, with an interval clustered by image.
 
     Parameters
@@ -202,8 +200,6 @@ def kappa_of(
         The code that each coder gave each atom.
     clusters : sequence of hashable
         The image of each atom.
-    level : float
-        Nominal coverage of the interval.
 
     Returns
     -------
@@ -234,9 +230,9 @@ def kappa_of(
     chance = 1.0 if value >= 1 else (share - value) / (1 - value)
     if chance >= 1:  # full agreement: chance agreement follows from the frequency of each code
         chance = sum((first.count(label) / len(first)) ** 2 for label in set(first))
-    low, high = ((end - chance) / (1 - chance) for end in rate_interval(alike, clusters=clusters, level=level))
+    low, high = ((end - chance) / (1 - chance) for end in rate_interval(alike, clusters=clusters))
     with suppress(ValueError):  # without one of the images both coders may have given the same code throughout
-        drawn_out = jackknife_interval(statistic, len(first), clusters=clusters, level=level, bounds=(-1.0, 1.0))
+        drawn_out = jackknife_interval(statistic, len(first), clusters=clusters, bounds=(-1.0, 1.0))
         if drawn_out.reason == NO_SPREAD:
             drawn_out = ConfidenceInterval(value, value)
         elif drawn_out.reason:

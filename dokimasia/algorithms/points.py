@@ -7,7 +7,7 @@ from dokimasia.algorithms.leaks.secrets import ANSWERS, offered, secrets_of
 from dokimasia.algorithms.leaks.wording import stem, stems_of
 from dokimasia.algorithms.text.comparing import same_answer
 from dokimasia.algorithms.text.similarity import sentences
-from dokimasia.algorithms.text.words import FUNCTION_WORDS
+from dokimasia.algorithms.text.words import FUNCTION_WORDS, word_set
 from dokimasia.domain.refinement import Unused
 
 MOST_OPTIONS = 5
@@ -30,7 +30,7 @@ _PLAIN = frozenset((*map(stem, FUNCTION_WORDS), *stems_of(_MORE_PLAIN_WORDS))) -
 _METHOD = frozenset(
     stems_of("compare divide multiply subtract add sum count measure calculate compute convert order sort rank")
 )
-_ASKING = frozenset(("what", "which", "who", "whose", "where", "when", "why", "how"))
+_ASKING = word_set("what which who whose where when why how")
 _ORDER = re.compile(r"(?i)\W*(?:please|answer|choose|select|pick|reply|respond|think|explain|give your|provide)\b")
 """The beginning of a sentence that prescribes the form of the answer and asks nothing."""
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from dokimasia.algorithms.text.words import words
+from dokimasia.algorithms.text.words import word_set, words
 from dokimasia.domain.rubric import ErrorKind, Rubric, polarity_of
 
 Rule = Literal["form", "polarity", "gate", "atomicity", "duplicate", "contradiction"]
@@ -16,10 +16,6 @@ class RubricProblem(NamedTuple):
     place: int
     rule: Rule
     text: str
-
-
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
 
 
 _BEGINS = re.compile(r"\s*(?:the|a|any|every)\s+(?:response|caption|description|answer)\b", re.IGNORECASE)
@@ -48,27 +44,27 @@ _BOTH = re.compile(
     r"\bboth\b(?!\s+(?:sides|hands|ends|arms|legs|eyes|feet|halves)\b)[^.]{1,120}?\band\b", re.IGNORECASE
 )
 _LINKS = re.compile(r"\b(?:between|from)\b", re.IGNORECASE)
-_FRAME = _set(
+_FRAME = word_set(
     "response caption description answer image picture photo photograph must mention mentions identify identifies state "
     "states say says describe describes note notes indicate indicates recognise recognises recognize recognizes specify "
     "specifies report reports give gives name names presence present visible shown show shows appear appears exactly "
     "correctly claim claims that there it its being be is are was were been has have a an the of as to should not never any "
     "and this these"
 )
-_ORDERED = _set("left right above below over under behind front inside outside before after than")
-_PLACES = _set("left right top bottom above below behind corner beside upper lower")
+_ORDERED = word_set("left right above below over under behind front inside outside before after than")
+_PLACES = word_set("left right top bottom above below behind corner beside upper lower")
 _FAMILIES: tuple[frozenset[str], ...] = (
-    _set("red blue green yellow orange purple pink brown black white grey gray beige gold silver teal navy"),
-    _set("left right"),
-    _set("above below"),
-    _set("top bottom"),
-    _set("on off"),
-    _set("open closed shut"),
-    _set("empty full"),
-    _set("increasing decreasing"),
-    _set("rising falling"),
-    _set("horizontal vertical"),
-    _set("round square triangular rectangular oval"),
+    word_set("red blue green yellow orange purple pink brown black white grey gray beige gold silver teal navy"),
+    word_set("left right"),
+    word_set("above below"),
+    word_set("top bottom"),
+    word_set("on off"),
+    word_set("open closed shut"),
+    word_set("empty full"),
+    word_set("increasing decreasing"),
+    word_set("rising falling"),
+    word_set("horizontal vertical"),
+    word_set("round square triangular rectangular oval"),
 )
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dokimasia.algorithms.statistics.clusters import Floats
+from dokimasia.algorithms.statistics.clusters import ClusterNames, Floats
 from dokimasia.algorithms.statistics.intervals import bootstrap_interval, jackknife_interval
 from dokimasia.algorithms.statistics.refusal import NO_SPREAD
 from dokimasia.algorithms.statistics.shares import ConfidenceInterval, clopper_pearson, rate_interval
@@ -104,7 +104,7 @@ class OwnVotes(NamedTuple):
     n: int
 
 
-def own_votes(rounds: Sequence[Round], voters: Sequence[str], *, level: float = 0.95) -> dict[str, OwnVotes]:
+def own_votes(rounds: Sequence[Round], voters: Sequence[str]) -> dict[str, OwnVotes]:
     """Return the share of votes that each voter gives its own text out of vanity, estimated for all voters together.
 
     Parameters
@@ -113,8 +113,6 @@ def own_votes(rounds: Sequence[Round], voters: Sequence[str], *, level: float = 
         All votes of the panel. Rounds in which two wrote the same text, or not all voted, are left out.
     voters : sequence of str
         The panel, at least three: two vain voters cannot be distinguished from two that disagree honestly.
-    level : float
-        Nominal coverage of the intervals, strictly between 0 and 1.
 
     Returns
     -------
@@ -159,12 +157,12 @@ def own_votes(rounds: Sequence[Round], voters: Sequence[str], *, level: float = 
 
         try:
             value = share(range(n))
-            interval = jackknife_interval(share, n, clusters=clusters, level=level, bounds=(-1.0, 1.0))
+            interval = jackknife_interval(share, n, clusters=clusters, bounds=(-1.0, 1.0))
         except ValueError:
             votes[voter] = OwnVotes(None, None, n)
             continue
         if interval.reason == NO_SPREAD or interval.high - interval.low < _NO_SPREAD:
-            unseen = clopper_pearson(0, len(set(clusters)), level).high
+            unseen = clopper_pearson(0, len(set(clusters))).high
             interval = ConfidenceInterval(max(-1.0, value - unseen), min(1.0, value + unseen))
         votes[voter] = OwnVotes(value, interval, n)
     return votes
@@ -209,7 +207,7 @@ class PositionRate(NamedTuple):
 
 
 def place_rates(
-    chosen: Sequence[int], sizes: Sequence[int], *, clusters: Sequence[Hashable] | None = None
+    chosen: Sequence[int], sizes: Sequence[int], *, clusters: ClusterNames | None = None
 ) -> list[PositionRate]:
     """Return for each place, from 1, how often the candidate shown there was chosen.
 

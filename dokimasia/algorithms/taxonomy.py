@@ -3,7 +3,7 @@
 """The capability tree as a networkx.DiGraph: functions that grow, merge, prune and query it, and return a new tree."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from dokimasia.algorithms.trees.validity import Null, Validity, permutation_null, validity
 from dokimasia.domain.capability import CATEGORIES, LAYERS, ROOT, CapabilityPath, Level, plain_name
@@ -11,11 +11,12 @@ from dokimasia.domain.capability import CATEGORIES, LAYERS, ROOT, CapabilityPath
 if TYPE_CHECKING:
     import networkx as nx
 
-    Tree = nx.DiGraph
+Tree: TypeAlias = "nx.DiGraph"
 
 __all__ = [
     "NodeAttributes",
     "Null",
+    "Tree",
     "Validity",
     "add",
     "add_all",
@@ -49,7 +50,7 @@ class NodeAttributes(NamedTuple):
     absorbed: tuple[str, ...]
 
 
-def attributes_of(tree: "Tree", node: str) -> NodeAttributes:
+def attributes_of(tree: Tree, node: str) -> NodeAttributes:
     """Return the attributes of a node.
 
     Examples
@@ -63,7 +64,7 @@ def attributes_of(tree: "Tree", node: str) -> NodeAttributes:
 _EMPTY: dict[str, object] = {"support": 0, "members": frozenset(), "absorbed": ()}
 
 
-def new_tree(categories: Iterable[str] = CATEGORIES, *, level: Level = "capability") -> "Tree":
+def new_tree(categories: Iterable[str] = CATEGORIES, *, level: Level = "capability") -> Tree:
     """Return a tree of a root and its fixed anchors.
 
     Parameters
@@ -108,7 +109,7 @@ def new_tree(categories: Iterable[str] = CATEGORIES, *, level: Level = "capabili
     return tree
 
 
-def add(tree: "Tree", path: Path) -> "Tree":
+def add(tree: Tree, path: Path) -> Tree:
     """Return the tree with a node added, and those above it that were missing; an existing node changes nothing.
 
     Parameters
@@ -137,7 +138,7 @@ def add(tree: "Tree", path: Path) -> "Tree":
     return add_all(tree, (path,))
 
 
-def add_all(tree: "Tree", paths: Iterable[Path]) -> "Tree":
+def add_all(tree: Tree, paths: Iterable[Path]) -> Tree:
     """Return the tree with many nodes added, as `add` adds one, with one copy.
 
     Raises
@@ -154,7 +155,7 @@ def add_all(tree: "Tree", paths: Iterable[Path]) -> "Tree":
     return grown
 
 
-def hang(tree: "Tree", path: CapabilityPath) -> None:
+def hang(tree: Tree, path: CapabilityPath) -> None:
     """Add a node, and those above it that are missing, in place."""
     above = ROOT
     for depth in range(1, path.layer + 1):
@@ -165,7 +166,7 @@ def hang(tree: "Tree", path: CapabilityPath) -> None:
         above = node
 
 
-def merge(tree: "Tree", keep: Path, drop: Path) -> "Tree":
+def merge(tree: Tree, keep: Path, drop: Path) -> Tree:
     """Return the tree with one leaf merged into another.
 
     Parameters
@@ -196,7 +197,7 @@ def merge(tree: "Tree", keep: Path, drop: Path) -> "Tree":
     return merge_all(tree, ((keep, drop),))
 
 
-def merge_all(tree: "Tree", pairs: Iterable[tuple[Path, Path]]) -> "Tree":
+def merge_all(tree: Tree, pairs: Iterable[tuple[Path, Path]]) -> Tree:
     """Return the tree after many merges (keep, drop), one after another, with one copy.
 
     Raises
@@ -213,7 +214,7 @@ def merge_all(tree: "Tree", pairs: Iterable[tuple[Path, Path]]) -> "Tree":
     return merged
 
 
-def prune(tree: "Tree", min_support: int) -> "Tree":
+def prune(tree: Tree, min_support: int) -> Tree:
     """Return the tree without leaves of too little support; their criteria are not lost.
 
     Below each parent the weakest leaf (fewest criteria, then the first by id) with a support below the threshold is
@@ -270,7 +271,7 @@ def prune(tree: "Tree", min_support: int) -> "Tree":
     return pruned
 
 
-def leaves(tree: "Tree") -> list[str]:
+def leaves(tree: Tree) -> list[str]:
     """Return the ids of all capabilities, sorted, or those of all parents if the tree is at their level.
 
     Examples
@@ -284,12 +285,12 @@ def leaves(tree: "Tree") -> list[str]:
     return sorted(node for node in tree if _layer(tree, node) == layer)
 
 
-def deepest(tree: "Tree") -> int:
+def deepest(tree: Tree) -> int:
     """Return the layer of a tree's leaves: 3, or 2 at the level of parents."""
     return LAYERS.index(tree.graph.get("level", "capability"))
 
 
-def assign(tree: "Tree", leaf_of: Mapping[str, str]) -> "Tree":
+def assign(tree: Tree, leaf_of: Mapping[str, str]) -> Tree:
     """Return the tree with new assignments of criteria: each is held by its leaf and by no other node.
 
     Parameters
@@ -321,7 +322,7 @@ def assign(tree: "Tree", leaf_of: Mapping[str, str]) -> "Tree":
     return mapped
 
 
-def holder(tree: "Tree", path: Path) -> str | None:
+def holder(tree: Tree, path: Path) -> str | None:
     """Return the node that represents a path: itself, or the node that absorbed it; None if the tree never had it.
 
     A path that several nodes absorbed (merged, added again, merged again) is represented by the first of them by id.
@@ -332,7 +333,7 @@ def holder(tree: "Tree", path: Path) -> str | None:
     return min((other for other in tree if node in tree.nodes[other].get("absorbed", ())), default=None)
 
 
-def copy_of(tree: "Tree") -> "Tree":
+def copy_of(tree: Tree) -> Tree:
     """Return a copy that shares no mutable data."""
     copied = tree.copy()
     for node in copied:
@@ -343,7 +344,7 @@ def copy_of(tree: "Tree") -> "Tree":
     return copied
 
 
-def fold(tree: "Tree", keep: str, drop: str) -> None:
+def fold(tree: Tree, keep: str, drop: str) -> None:
     """Merge a leaf, or a parent without leaves, into another node, in place."""
     keeper, dropped = attributes_of(tree, keep), attributes_of(tree, drop)
     tree.nodes[keep].update(
@@ -354,7 +355,7 @@ def fold(tree: "Tree", keep: str, drop: str) -> None:
     tree.remove_node(drop)
 
 
-def carry(tree: "Tree", node: str, to: str) -> None:
+def carry(tree: Tree, node: str, to: str) -> None:
     """Move a node, with all below it, to another path of its layer, in place, merging it with a node that is there.
 
     Examples
@@ -365,16 +366,16 @@ def carry(tree: "Tree", node: str, to: str) -> None:
     (['<A><B><C>', '<A><B><E>'], '<A><B><E>')
     """
     hang(tree, path_of(to))
-    for child in sorted(map(str, tree.successors(node))):
+    for child in sorted(tree.successors(node)):
         carry(tree, child, to + child.removeprefix(node))
     fold(tree, to, node)
 
 
-def _layer(tree: "Tree", node: str) -> int | None:
+def _layer(tree: Tree, node: str) -> int | None:
     return tree.nodes[node].get("layer")
 
 
-def _leaf(tree: "Tree", path: Path) -> str:
+def _leaf(tree: Tree, path: Path) -> str:
     node = str(path)
     if node not in tree or _layer(tree, node) != deepest(tree):
         raise ValueError(f"{node} is no leaf of the tree")

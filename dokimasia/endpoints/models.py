@@ -17,7 +17,7 @@ from dokimasia.runs.plans import SIMULATED, with_known_price
 from dokimasia.runs.services import check_simulated, transports_for_models
 from dokimasia.settings import Settings, resolve_model
 from dokimasia.simulation.image_edits import EDITORS
-from dokimasia.simulation.profiles import PLANTED_IN
+from dokimasia.simulation.profiles import planted_in
 from dokimasia.simulation.profiles import profiles as simulated_profiles
 from dokimasia.storage.home import Home
 from dokimasia.storage.profiles import list_profiles
@@ -129,7 +129,7 @@ def _described(
         {
             **spec.ref.model_dump(),
             **spec.model_dump(include={"api_base", "max_concurrency", "rpm", "tpm", "timeout", "max_image_side"}),
-            **({"about": PLANTED_IN[spec.ref.model]} if _in_process(spec) and spec.ref.model in PLANTED_IN else {}),
+            **({"about": planted_in()[spec.ref.model]} if _in_process(spec) and spec.ref.model in planted_in() else {}),
             "transport": transport,
             "problem": problem,
             "key": None

@@ -5,7 +5,7 @@ from typing import Literal
 
 from dokimasia.domain.call import ChatReply
 from dokimasia.domain.identity import unit_interval
-from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.draws import Draws, text_reply
 from dokimasia.simulation.profiles import CandidateProfile
 from dokimasia.simulation.scene import Scene, SceneQuestion, SceneStep
 
@@ -14,6 +14,7 @@ StepOutcome = Literal["right", "hedged", "wrong", "omitted"]
 HEDGE = "Probably, though I am not sure: "
 FINAL = "Final answer: "
 REFUSAL = "I'm sorry, but I can't help with this request."
+REFUSED = ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
 
 _OPENINGS = (
     "Let me look at the picture and go through it step by step.",
@@ -77,19 +78,20 @@ def fixed_draw(profile: CandidateProfile, scene: Scene, step: SceneStep, what: s
     return unit_interval("fixed", what, profile.name, scene.id, step.question)
 
 
-def deliver_reply(profile: CandidateProfile, draws: Draws, whole: str, half: str) -> ChatReply:
+def deliver_reply(profile: CandidateProfile, draws: Draws, whole: str, half: str | None = None) -> ChatReply:
     """Return the whole answer or, at the planted rates, a refusal, a garbled reply, or `half` of the answer."""
     fate = draws.unit("fate")
     if fate < profile.refusal:
-        return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
+        return REFUSED
     fate -= profile.refusal
     if fate < profile.malformed:
         garbled = "The picture the picture of the of the " * (3 + int(draws.unit("length") * 20))
-        return ChatReply(text=garbled.strip(), finish_reason="stop", native_finish_reason="stop")
+        return text_reply(garbled.strip())
     fate -= profile.malformed
     if fate < profile.truncated:
+        half = whole[: len(whole) // 2] if half is None else half
         return ChatReply(text=half, finish_reason="length", native_finish_reason="length")
-    return ChatReply(text=whole, finish_reason="stop", native_finish_reason="stop")
+    return text_reply(whole)
 
 
 def answer_without_image(profile: CandidateProfile, choices: Sequence[str], draws: Draws) -> ChatReply:

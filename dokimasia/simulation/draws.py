@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TypeVar
 
-from dokimasia.domain.call import Chat, Embedding, ImageEdit, Message, Usage
+from dokimasia.domain.call import Chat, ChatReply, Embedding, ImageEdit, Message, ToolCall, Usage
 from dokimasia.domain.identity import digest, unit_interval
 from dokimasia.prompts import without_form
 
@@ -85,6 +85,16 @@ class Draws:
 def count_tokens(text: str) -> int:
     """Return a plausible number of tokens: one per four characters, rounded up."""
     return -(-len(text) // CHARACTERS_PER_TOKEN)
+
+
+def text_reply(text: str) -> ChatReply:
+    """Return a reply that is complete."""
+    return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
+
+
+def tool_reply(calls: Sequence[ToolCall]) -> ChatReply:
+    """Return a reply that only calls tools."""
+    return ChatReply(text="", finish_reason="tool_calls", native_finish_reason="tool_calls", tool_calls=tuple(calls))
 
 
 def usage_of(call: Chat, text: str) -> Usage:

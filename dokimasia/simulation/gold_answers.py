@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from dokimasia.domain.blindspots import NEUTRAL
+from dokimasia.simulation.data_files import read_data
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.picture_content import (
     FactKey,
@@ -30,19 +31,6 @@ MAKERS = ("in a hurry to be done", "paid by the hour", "on the point of retiring
 EXTRAS = ("watering can", "folding ladder", "birdcage", "typewriter", "garden gnome")
 """Things that no planted picture shows."""
 
-THEME, CLOSING, TONE, DEPTH, CULTURE, PLACE, STEPS, CAUSE, FACT, STORY = (
-    "opening",
-    "closing",
-    "tone",
-    "depth",
-    "culture",
-    "place",
-    "steps",
-    "cause",
-    "fact",
-    "story",
-)
-
 
 class GoldSentence(NamedTuple):
     """A sentence of a gold answer: its wording, an equivalent one, wrong ones, and the dimension of the error.
@@ -55,6 +43,9 @@ class GoldSentence(NamedTuple):
     right: str
     also: str
     wrong: tuple[str, ...] = ()
+
+
+_SENTENCE_FORMS = read_data("gold_sentences.yaml", tuple[GoldSentence, ...])
 
 
 def stated_facts(picture: PictureContent) -> tuple[PictureFact, ...]:
@@ -81,7 +72,7 @@ def _laid_out(picture: PictureContent, statements: list[str], *, neutral: bool) 
     wordings = {
         name: sentence.also if neutral else sentence.right for name, sentence in gold_sentences(picture).items()
     }
-    before = [wordings.pop(name) for name in (THEME, TONE, CULTURE) if name in wordings]
+    before = [wordings.pop(name) for name in ("opening", "tone", "culture") if name in wordings]
     return " ".join([*before, *statements, *wordings.values()])
 
 
@@ -97,100 +88,21 @@ def _stated_facts(points: tuple[PictureFact, ...]) -> tuple[PictureFact, ...]:
 @lru_cache(maxsize=512)
 def _gold_sentences(points: tuple[PictureFact, ...]) -> tuple[GoldSentence, ...]:
     facts = _stated_facts(points)
+    names = {"subject": facts[0].subject, "attribute": facts[0].attribute, **_placement(facts)}
     subjects = list(dict.fromkeys(point.subject for point in facts))
-    chief = facts[0]
-    gold = [
-        GoldSentence(
-            THEME,
-            "thematic_deviation",
-            f"What this is about is the {chief.subject}.",
-            f"It is the {chief.subject} that this is about.",
-            ("What this is about is the wall on which it will hang.", "What this is about is the ink that it took."),
-        ),
-        GoldSentence(
-            TONE,
-            "tone_mismatch",
-            "It is a calm picture, and there is nothing in it to be afraid of.",
-            "Calm as the picture is, it holds nothing to be afraid of.",
-            (
-                "It is a ghastly picture, and every line of it makes one shudder.",
-                "It is a hilarious picture, and one cannot stop laughing at it.",
-            ),
-        ),
-        GoldSentence(
-            CULTURE,
-            "cultural_misalignment",
-            "It is laid out in the European manner, from the left to the right.",
-            "Its layout, from the left to the right, is in the European manner.",
-            (
-                "It is laid out in the Arabic manner, from the right to the left.",
-                "It is laid out in the old Japanese manner, in columns from the right.",
-            ),
-        ),
-    ]
-    if placement := _placement_sentence(facts):
-        gold.append(placement)
     if len(subjects) > 2:
-        a, b, c = subjects[:3]
-        gold.append(
-            GoldSentence(
-                STEPS,
-                "procedural_reordering",
-                f"Whoever goes through it in order comes first to the {a}, then to the {b}, and last to the {c}.",
-                f"In order one comes to the {a} first, to the {b} after that, and to the {c} last.",
-                tuple(
-                    f"Whoever goes through it in order comes first to the {x}, then to the {y}, and last to the {z}."
-                    for x, y, z in ((c, b, a), (b, a, c))
-                ),
-            )
-        )
-    gold += [
-        GoldSentence(
-            CAUSE,
-            "causal_misattribution",
-            f"Its {chief.attribute} can be told because the {chief.subject} is drawn without a blur.",
-            f"Because the {chief.subject} is drawn without a blur, its {chief.attribute} can be told.",
-            (
-                f"The {chief.subject} is drawn without a blur because its {chief.attribute} can be told.",
-                f"Its {chief.attribute} can be told because a label beside the {chief.subject} gives it away.",
-            ),
-        ),
-        GoldSentence(
-            FACT,
-            "factual_perturbation",
-            f"The {chief.subject} is in full view, so whoever looks for it will find it.",
-            f"Whoever looks for the {chief.subject} will find it, since it is in full view.",
-            (f"The {chief.subject} is out of view, so whoever looks for it will miss it.",),
-        ),
-        GoldSentence(
-            STORY,
-            "narrative_visual_conflict",
-            f"One can make a story of it: in broad light someone stops before the {chief.subject}, looks, and goes on content.",
-            f"It makes a story: someone stops in broad light before the {chief.subject}, looks, and goes on content.",
-            (
-                f"One can make a story of it: in pitch darkness someone feels for the {chief.subject}, and goes on content.",
-                f"One can make a story of it: in thick fog someone walks past the {chief.subject}, and goes on content.",
-            ),
-        ),
-        GoldSentence(
-            DEPTH,
-            "contextual_depth_reduction",
-            "It seems made with care, as though someone wished it to be looked at for long, and by many.",
-            "One would say that care went into it, as though it were to be looked at for long, and by many.",
-        ),
-        GoldSentence(
-            CLOSING,
-            "thematic_deviation",
-            f"So much for the {chief.subject}, and for what is around it.",
-            f"So much for what this is about, the {chief.subject}, and for what is around it.",
-            ("So much for walls, and for what one hangs on them.", "So much for ink, and for what it costs."),
-        ),
-    ]
-    return tuple(gold)
+        names.update(zip("abc", subjects, strict=False))
+    lacking = {name for name, field in (("place", "near"), ("steps", "a")) if field not in names}
+    sentences: list[GoldSentence] = []
+    for form in _SENTENCE_FORMS:
+        if form.name not in lacking:
+            right, also, *wrong = (wording.format(**names) for wording in (form.right, form.also, *form.wrong))
+            sentences.append(GoldSentence(form.name, form.dimension, right, also, tuple(wrong)))
+    return tuple(sentences)
 
 
-def _placement_sentence(facts: tuple[PictureFact, ...]) -> GoldSentence | None:
-    """Return a sentence on the first two things of which one is entirely to the left of, or above, the other."""
+def _placement(facts: tuple[PictureFact, ...]) -> dict[str, str]:
+    """Return the first two things of which one is entirely to the left of, or above, the other; empty if there are none."""
     for fact, other in combinations(facts, 2):
         if fact.box is None or other.box is None or fact.subject == other.subject:
             continue
@@ -198,14 +110,8 @@ def _placement_sentence(facts: tuple[PictureFact, ...]) -> GoldSentence | None:
         for before, after, start, end in sides:
             for a, b in ((fact, other), (other, fact)):
                 if getattr(a.box, end) <= getattr(b.box, start):
-                    return GoldSentence(
-                        PLACE,
-                        "spatial_relation_swap",
-                        f"In the picture the {a.subject} is {before} the {b.subject}.",
-                        f"In the picture the {b.subject} is {after} the {a.subject}.",
-                        (f"In the picture the {a.subject} is {after} the {b.subject}.",),
-                    )
-    return None
+                    return {"near": a.subject, "before": before, "after": after, "far": b.subject}
+    return {}
 
 
 _WRONG_VALUE: Mapping[str, tuple[str, ...]] = {
@@ -260,7 +166,8 @@ def plant_error(dimension: str, text: str, picture: PictureContent, draws: Draws
     if dimension == NEUTRAL:
         return _plant_rewording(text, picture)
     if dimension in _ADDED:
-        return _ADDED[dimension](text, picture, draws)
+        usable = _usable_statements(text, picture)
+        return _ADDED[dimension](text, picture, usable, draws) if usable else None
     sentences = [
         sentence
         for sentence in gold_sentences(picture).values()
@@ -343,51 +250,40 @@ def _statement_matches(text: str) -> list[re.Match[str]]:
     return list(re.finditer(r'\bThe [^".\n]{1,60}? of the [^"\n]{1,80}? is "[^"\n]{1,200}"\.', text, re.IGNORECASE))
 
 
-def _over_general(text: str, picture: PictureContent, draws: Draws) -> ErrorInText | None:
-    usable = _usable_statements(text, picture)
-    if not usable:
-        return None
+_Usable = list[tuple[Statement, PictureFact]]
+
+
+def _over_general(text: str, picture: PictureContent, usable: _Usable, draws: Draws) -> ErrorInText:
     statement, point = draws.pick(usable, "statement")
     return _with_value(text, statement, _GENERAL[point.sort])
 
 
-def _omitted(text: str, picture: PictureContent, draws: Draws) -> ErrorInText | None:
+def _omitted(text: str, picture: PictureContent, usable: _Usable, draws: Draws) -> ErrorInText | None:
     keys = {point.key for point in stated_facts(picture)}
-    usable = [(statement, point) for statement, point in _usable_statements(text, picture) if point.key in keys]
-    if not usable or not _was_gold(text, gold_sentences(picture)):
+    points = [point for _, point in usable if point.key in keys]
+    if not points or not _was_gold(text, gold_sentences(picture)):
         return None
-    statement, point = draws.pick(usable, "statement")
-    attribute, subject = statement.key
+    point = draws.pick(points, "statement")
+    attribute, subject = point.key
     left = _without_gaps(text.replace(point.sentence(), "", 1))
     return ErrorInText(left, f"The {attribute} of the {subject} was left out.")
 
 
-def _contradicted(text: str, picture: PictureContent, draws: Draws) -> ErrorInText | None:
-    usable = _usable_statements(text, picture)
-    if not usable:
-        return None
+def _contradicted(text: str, picture: PictureContent, usable: _Usable, draws: Draws) -> ErrorInText:
     _, point = draws.pick(usable, "statement")
     added = f'For all that, the {point.attribute} of the {point.subject} is not "{point.value}" at all.'
-    return ErrorInText(
-        _insert_after(text, point.sentence(), added), f"The text now contradicts itself on the {point.subject}."
-    )
+    return ErrorInText(_insert_after(text, point, added), f"The text now contradicts itself on the {point.subject}.")
 
 
-def _phantom(text: str, picture: PictureContent, draws: Draws) -> ErrorInText | None:
-    usable = _usable_statements(text, picture)
-    if not usable:
-        return None
+def _phantom(text: str, picture: PictureContent, usable: _Usable, draws: Draws) -> ErrorInText:
     thing = draws.pick(EXTRAS, "thing")
     added = f"There is also a {thing} at its edge."
-    return ErrorInText(_insert_after(text, usable[-1][1].sentence(), added), f"A {thing} was added.")
+    return ErrorInText(_insert_after(text, usable[-1][1], added), f"A {thing} was added.")
 
 
-def _assumed(text: str, picture: PictureContent, draws: Draws) -> ErrorInText | None:
-    usable = _usable_statements(text, picture)
-    if not usable:
-        return None
+def _assumed(text: str, picture: PictureContent, usable: _Usable, draws: Draws) -> ErrorInText:
     added = f"Whoever made it was certainly {draws.pick(MAKERS, 'maker')}."
-    return ErrorInText(_insert_after(text, usable[-1][1].sentence(), added), "Something was added on who made it.")
+    return ErrorInText(_insert_after(text, usable[-1][1], added), "Something was added on who made it.")
 
 
 def _plant_rewording(text: str, picture: PictureContent) -> ErrorInText | None:
@@ -399,7 +295,7 @@ def _plant_rewording(text: str, picture: PictureContent) -> ErrorInText | None:
     )
 
 
-_ADDED: Mapping[str, Callable[[str, PictureContent, Draws], ErrorInText | None]] = {
+_ADDED: Mapping[str, Callable[[str, PictureContent, _Usable, Draws], ErrorInText | None]] = {
     "over_generalization": _over_general,
     "detail_omission": _omitted,
     "logical_inconsistency": _contradicted,
@@ -419,8 +315,8 @@ def _says(text: str, turn: GoldSentence) -> bool:
     return turn.right in text or turn.also in text
 
 
-def _insert_after(text: str, sentence: str, added: str) -> str:
-    return text.replace(sentence, f"{sentence} {added}", 1)
+def _insert_after(text: str, point: PictureFact, added: str) -> str:
+    return text.replace(point.sentence(), f"{point.sentence()} {added}", 1)
 
 
 def _without_gaps(text: str) -> str:

@@ -21,9 +21,10 @@ from dokimasia.domain.criterion import Box
 from dokimasia.domain.identity import Value
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import NotFound
-from dokimasia.simulation.candidates import REFUSAL
-from dokimasia.simulation.draws import IMAGE_TOKENS, Draws, bare_name, count_tokens, request_hash
-from dokimasia.simulation.panel import CHATTER, draw_slip
+from dokimasia.simulation.candidates import REFUSED
+from dokimasia.simulation.data_files import read_data
+from dokimasia.simulation.draws import IMAGE_TOKENS, Draws, bare_name, count_tokens, request_hash, text_reply
+from dokimasia.simulation.panel import CHATTER, judge_slip
 from dokimasia.simulation.picture import draw_scene, read_metadata, read_scene, with_metadata
 from dokimasia.simulation.picture_content import PictureFact, content_of_scene
 from dokimasia.simulation.profiles import JudgeProfile, Profile, as_judge
@@ -159,61 +160,7 @@ class EditForm(NamedTuple):
     shows: str = ""
 
 
-EDIT_FORMS: Mapping[str, EditForm] = {
-    "object_substitution": EditForm("Replace the {thing} by a {kind} of about the same size.", shows="{kind}"),
-    "object_addition_omission": EditForm("Remove the {thing}, and leave its place empty."),
-    "attribute_manipulation": EditForm("Give the {thing} the colour {colour}.", shows="{colour}"),
-    "spatial_manipulation": EditForm("Let the {thing} and the {other} change places.", "both", "{other}"),
-    "scale_distortion": EditForm(
-        "Make the {thing} more than twice as large as it is, and nothing else.", "larger", "{thing}"
-    ),
-    "constraint_violation": EditForm(
-        "Although there is to be none, put a {kind} close to the {thing}.", shows="and {kind}"
-    ),
-    "incomplete_scene": EditForm("Leave the right third of the picture unpainted.", "right third"),
-    "missing_context": EditForm(
-        "Take away all that is around the things and the writing, and set them before a plain grey ground.",
-        "everywhere",
-        "a plain grey ground",
-    ),
-    "style_inconsistency": EditForm(
-        "Draw the left half of the picture as a sketch in black and white, and keep the other half.",
-        "left half",
-        "a sketch in black and white",
-    ),
-    "theme_conflict": EditForm(
-        "Put a space rocket that takes off into the middle of the picture.", "middle", "space rocket"
-    ),
-    "disorganized_composition": EditForm(
-        "Throw all things into one disorderly heap in the middle.", "everywhere", "all in one heap"
-    ),
-    "overcrowding": EditForm(
-        "Crowd the picture with some forty more things, wherever there is room and where there is none.",
-        "everywhere",
-        "forty more things",
-    ),
-    "causal_violation": EditForm("Let thick smoke rise from the {thing}, though nothing burns.", shows="thick smoke"),
-    "physics_manipulation": EditForm(
-        "Let the {thing} hang high in the air, where nothing holds it.", shows="in the air"
-    ),
-    "state_transformation_failure": EditForm(
-        "Let the lower half of the {thing} melt and run down, and its upper half stay as it was.",
-        shows="half melted",
-    ),
-    "functional_absurdity": EditForm("Set the {thing} on two square wheels.", shows="on wheels"),
-    "literalized_idioms": EditForm(
-        "Let it rain cats, as the saying has it: small cats that fall from the sky.", "everywhere", "cats fall down"
-    ),
-    "typographic_corruption": EditForm('Misspell the {thing}, so that there stands "{words}".', shows="{words}"),
-    "incomplete_rendering": EditForm(
-        "Let the {thing} break off in the middle, and leave the rest of the place empty.", shows="{beginning}"
-    ),
-    "background_misrendering": EditForm(
-        "Take away what bears the {thing}, so that there is nothing behind them.", shows="{writing}"
-    ),
-    "mislabeled_symbols": EditForm('Let the {thing} be "{words}" in the place of what is right.', shows="{words}"),
-    NEUTRAL: EditForm("Let the light of the whole picture be a little warmer, and change nothing else.", "everywhere"),
-}
+EDIT_FORMS = read_data("image_edits.yaml", dict[str, EditForm])
 """The edit of each dimension."""
 
 _OF_WRITING = ("typographic_corruption", "incomplete_rendering", "background_misrendering", "mislabeled_symbols")
@@ -546,9 +493,9 @@ class DescribedEdit(BaseModel):
 def editing_reply(profile: Profile, prompt: str, inputs: Inputs, images: Sequence[bytes], draws: Draws) -> ChatReply:
     """Return the reply of a model that writes an instruction for an image, or checks an edited one."""
     judge = as_judge(profile)
-    slip = draw_slip(judge, draws)
-    if slip == "refuses" or draws.chance(judge.refusal, "refusal"):
-        return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
+    slip = judge_slip(judge, draws)
+    if slip == "refuses":
+        return REFUSED
     fields = None
     if slip is None and images and not draws.chance(judge.format_noise, "noise"):
         if prompt == "edit_instruction":
@@ -558,7 +505,7 @@ def editing_reply(profile: Profile, prompt: str, inputs: Inputs, images: Sequenc
         else:
             fields = _gold_image_check(judge, images[0], draws)
     text = CHATTER if fields is None else orjson.dumps(fields).decode()
-    return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
+    return text_reply(text)
 
 
 def _instruction_reply(inputs: Inputs, image: bytes, draws: Draws) -> dict[str, str] | None:

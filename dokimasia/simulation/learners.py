@@ -7,9 +7,17 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel
 
 from dokimasia.domain.call import ChatReply
-from dokimasia.simulation.candidates import REFUSAL, StepOutcome, final_answer, fixed_draw, step_outcome, word_answer
-from dokimasia.simulation.draws import Draws
-from dokimasia.simulation.judging.scoring import HEDGED, RIGHT, statement_score
+from dokimasia.simulation.candidates import (
+    REFUSAL,
+    REFUSED,
+    StepOutcome,
+    final_answer,
+    fixed_draw,
+    step_outcome,
+    word_answer,
+)
+from dokimasia.simulation.draws import Draws, text_reply
+from dokimasia.simulation.judging.scoring import HEDGED, NUMBER_WORDS, RIGHT, plain_text, statement_score
 from dokimasia.simulation.profiles import CandidateProfile
 from dokimasia.simulation.requests import Inputs, read_rows
 from dokimasia.simulation.scene import Scene, SceneQuestion, SceneStep
@@ -36,7 +44,6 @@ _FLATTERY = (
 _RAMBLE = "there is always so much more to be said about pictures and about the many things in them and beyond"
 _VERB = re.compile(r"\b(?:look|compare|check|follow|go over|start from|count|trace|measure)\b", re.IGNORECASE)
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
-_NUMBER_WORDS = "zero one two three four five six seven eight nine ten eleven twelve"
 
 
 class HintPoint(BaseModel):
@@ -63,7 +70,7 @@ def hint_reply(
         for number, step in enumerate(steps_of_points)
     ]
     if set(hints) == {REFUSAL}:
-        return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
+        return REFUSED
     return _in_tags(hints)
 
 
@@ -121,7 +128,7 @@ def leaking_hint(question: SceneQuestion, step: SceneStep, draws: Draws, number:
 
 def _in_tags(hints: Sequence[str]) -> ChatReply:
     text = "\n".join(f"<hint {number}>\n{hint}\n</hint>" for number, hint in enumerate(hints, start=1))
-    return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
+    return text_reply(text)
 
 
 def _verbose_hint() -> str:
@@ -162,7 +169,7 @@ def _leak_forms(question: SceneQuestion, step: SceneStep) -> list[str]:
 
 def _number_in_other_form(step: SceneStep) -> str:
     """Return the truth with small numbers as words, or number words as digits; empty if it has none."""
-    other = {str(number): word for number, word in enumerate(_NUMBER_WORDS.split())}
+    other = {str(number): word for number, word in enumerate(NUMBER_WORDS.split())}
     other |= {word: number for number, word in list(other.items())}
     words = _normal_words(step.truth).split()
     return (
@@ -199,7 +206,6 @@ ANSWER_AGAIN_PROMPTS = ("answer_again", "answer_again_published")
 
 FailureReason = Literal["drift", "gap", "beyond"]
 
-_SPACE = re.compile(r"\s+")
 _WRONG = re.compile(r"\bfinal answer is wrong\b", re.IGNORECASE)
 _NOTHING = re.compile(r"\W*nothing\b", re.IGNORECASE)
 _FINAL_ANSWER = re.compile(r"^final answer:(.*)$", re.IGNORECASE | re.MULTILINE)
@@ -261,8 +267,8 @@ def _outcome_after_feedback(
     before = anew if feedback.earlier is None else _outcome_in_text(step, feedback.earlier)
     if before == "right":
         return "wrong" if draws.chance(profile.harm, "harm", number) else "right"
-    named = _normalised(step.question) in feedback.points
-    hints = [feedback.points[_normalised(step.question)]] if named else list(feedback.points.values())
+    named = plain_text(step.question) in feedback.points
+    hints = [feedback.points[plain_text(step.question)]] if named else list(feedback.points.values())
     why = failure_reason(profile, scene, step)
     mends = (why == "drift" and bool(hints)) or (why == "gap" and any(map(gives_guidance, hints)))
     mends = (mends or states_truth(hints[0], step)) if named else mends and draws.chance(profile.carry, "carry", number)
@@ -275,7 +281,7 @@ def _recited_outcome(
     profile: CandidateProfile, step: SceneStep, number: int, outcome: StepOutcome, feedback: _Feedback, draws: Draws
 ) -> StepOutcome:
     """Return the stated outcome of a step: a reciter states a step that it had left out and that is named, without using it."""
-    if _normalised(step.question) not in feedback.points or feedback.earlier is None:
+    if plain_text(step.question) not in feedback.points or feedback.earlier is None:
         return outcome
     silent = _outcome_in_text(step, feedback.earlier) == "wrong" and not any(
         wording in feedback.earlier for wording in step.wrong
@@ -303,8 +309,4 @@ def _outcome_in_text(step: SceneStep, text: str) -> StepOutcome:
 def _read_feedback_points(text: str) -> dict[str, str]:
     """Return the points' questions with their hints, from the array at the end of a feedback; none if it cannot be read."""
     points = read_rows(text[text.find("[\n") :], HintPoint) if "[\n" in text else []
-    return {_normalised(point.question): point.hint or "" for point in points}
-
-
-def _normalised(text: str) -> str:
-    return _SPACE.sub(" ", text).strip().casefold()
+    return {plain_text(point.question): point.hint or "" for point in points}

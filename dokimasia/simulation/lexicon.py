@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dokimasia.domain.capability import CATEGORIES
-from dokimasia.simulation import capabilities as can
+from dokimasia.simulation.capabilities import CAPABILITIES, LEAF_PATHS, OTHER_NAMES, OTHER_PARENT_NAMES
 from dokimasia.simulation.scene import DOMAINS
 from dokimasia.simulation.scenes import make_scene
 from dokimasia.simulation.unknown_inputs import content_words, is_unknown_question
@@ -34,62 +34,6 @@ _STARTS, _VOWELS, _ENDS = (
 )
 _CRAFTS = ("Recognition", "Judgement", "Tracing", "Handling", "Sense", "Discernment", "Use", "Grasp")
 
-_OTHER_PARENT_NAMES = {
-    "Enumeration": "Quantities",
-    "Object Perception": "Thing Identity",
-    "Attribute Perception": "Visible Properties",
-    "Character Perception": "Glyphs and Digits",
-    "Measurement Perception": "Instruments",
-    "Spatial Understanding": "Layout Sense",
-    "Structure Understanding": "Table and Key Logic",
-    "Purpose Understanding": "Intent",
-    "Narrative Understanding": "Story Grasp",
-    "Numerical Reasoning": "Arithmetic",
-    "Comparative Reasoning": "Weighing Up",
-    "Logical Reasoning": "Inference",
-    "Scientific Knowledge": "Physics and Maths",
-    "Everyday Knowledge": "Common Sense",
-    "Cultural Knowledge": "Heritage",
-    "Groundedness": "Honesty about Evidence",
-    "Answer Composition": "Wording",
-}
-"""Synonyms of the parents of the planted scenes' tree."""
-
-_OTHER_NAMES: dict[str, tuple[str, ...]] = {
-    can.COUNTING: ("Tallying All Items", "Cardinality", "How Many There Are"),
-    can.COUNTING_SELECTED: ("Filtered Tally", "Conditional Cardinality", "Subset Quantity"),
-    can.OBJECT: ("Naming Entities", "Identifying What It Is", "Recognising Things"),
-    can.COLOUR: ("Hue Discrimination", "Naming Tints", "Color Identification"),
-    can.SHAPE: ("Geometric Outline", "Form Classification", "Contour Naming"),
-    can.STATE: ("Condition Detection", "On-Off Status", "Seeing How It Is Set"),
-    can.TEXT: ("Optical Lettering", "Transcribing Words", "Script Decoding"),
-    can.NUMBER: ("Digit Transcription", "Numeral Decoding", "Figures as Printed"),
-    can.GAUGE: ("Dial Interpretation", "Axis Values", "Level Estimation"),
-    can.POSITION: ("Where Things Lie", "Placement among Neighbours", "Spatial Relations"),
-    can.ORDINAL: ("Rank in a Row", "Sequence Index", "Nth from One End"),
-    can.FIELD: ("Key-Value Association", "Cell Lookup", "Matching Labels with Entries"),
-    can.LEGEND: ("Key Decoding", "Symbol-to-Series Matching", "Mark Attribution"),
-    can.GENRE: ("Document Type", "Classifying the Medium", "Kind of Drawing"),
-    can.TOPIC: ("Subject Matter", "What It Is About", "Theme Extraction"),
-    can.SPEAKER: ("Who Says It", "Dialogue Ownership", "Character Voice"),
-    can.ADDITION: ("Summing Up", "Totals", "Plus Calculation"),
-    can.DIFFERENCE: ("Taking Away", "Computing a Gap", "Minus Calculation"),
-    can.PRODUCT: ("Scaling by Factors", "Times Tables", "Ratios"),
-    can.LIMIT: ("Cutoff Check", "Bound Testing", "Above or Below a Mark"),
-    can.EXTREME: ("Superlatives", "Argmax", "Finding Peaks and Troughs"),
-    can.MAGNITUDE: ("Pairwise Ordering", "Which One Is Bigger", "Size Contest"),
-    can.RULE: ("Abstracting Regularities", "Law behind Figures", "Pattern Discovery"),
-    can.CONTINUATION: ("Extrapolating Series", "What Comes Next", "Gap Filling"),
-    can.DEDUCTION: ("Combining Premises", "Entailment", "Joint Conditions"),
-    can.SCIENCE: ("Mechanics", "Forces and Circuits", "Physics Principles"),
-    can.GEOMETRY: ("Angle Sums", "Euclidean Facts", "Triangle Propositions"),
-    can.CONVENTION: ("Customary Behaviour", "Usage of Common Devices", "Ordinary Practice"),
-    can.CULTURE: ("Heraldic Terms", "Emblem Lore", "Traditional Vocabulary"),
-    can.ABSENCE: ("Noticing What Is Missing", "Denying False Presence", "No Such Thing Shown"),
-    can.FORM: ("Full Phrasing", "Response Format", "Stating Everything Asked"),
-}
-"""Synonyms of the capabilities of the planted scenes."""
-
 
 class Capability(NamedTuple):
     """A planted capability: its path, all names of its leaf (the path's own first), and its cue words."""
@@ -102,7 +46,7 @@ class Capability(NamedTuple):
 @cache
 def scene_capabilities() -> Mapping[str, Capability]:
     """Return the capabilities of the planted scenes by path."""
-    return {path: Capability(path, (last_of(path), *_OTHER_NAMES[path])) for path in can.CAPABILITIES}
+    return {path: Capability(path, (last_of(path), *OTHER_NAMES[path])) for path in CAPABILITIES}
 
 
 @cache
@@ -128,7 +72,7 @@ def parent_names() -> Mapping[str, tuple[str, ...]]:
     for path in [*scene_capabilities(), *made_up_capabilities()]:
         above = parent_of(path)
         own = last_of(above)
-        names[above] = (own, _OTHER_PARENT_NAMES[own]) if own in _OTHER_PARENT_NAMES else (own, f"{own} Matters")
+        names[above] = (own, OTHER_PARENT_NAMES[own]) if own in OTHER_PARENT_NAMES else (own, f"{own} Matters")
     return names
 
 
@@ -204,17 +148,17 @@ ALIKE = 0.62
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _EVERYDAY: tuple[tuple[str, str], ...] = (
-    (r"\bhow many\b|\bnumber of\b|\bcount", can.COUNTING),
-    (r"\bwhat colou?r|\bcolou?r of\b|\bcolou?red\b", can.COLOUR),
-    (r"\bshape\b", can.SHAPE),
+    (r"\bhow many\b|\bnumber of\b|\bcount", "Object Counting"),
+    (r"\bwhat colou?r|\bcolou?r of\b|\bcolou?red\b", "Colour Recognition"),
+    (r"\bshape\b", "Shape Recognition"),
     (
         r"\bposition|\bwhere (?:is|are)\b|\bin relation to\b|\bnext to\b|\bleft of\b|\bright of\b|\bbehind\b",
-        can.POSITION,
+        "Relative Position",
     ),
-    (r"\bwritten\b|\bsign says\b|\btext on\b|\blabelled\b", can.TEXT),
-    (r"\bwhat (?:kind|type|sort) of (?:picture|image|photo|document)\b", can.GENRE),
+    (r"\bwritten\b|\bsign says\b|\btext on\b|\blabelled\b", "Text Reading"),
+    (r"\bwhat (?:kind|type|sort) of (?:picture|image|photo|document)\b", "Genre Identification"),
 )
-_PLAIN = tuple((re.compile(pattern, re.IGNORECASE), path) for pattern, path in _EVERYDAY)
+_PLAIN = tuple((re.compile(pattern, re.IGNORECASE), LEAF_PATHS[leaf]) for pattern, leaf in _EVERYDAY)
 
 _Pairs = frozenset[tuple[str, str]]
 

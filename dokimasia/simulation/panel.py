@@ -7,8 +7,8 @@ from xml.sax.saxutils import escape
 
 from dokimasia.domain.call import ChatReply
 from dokimasia.domain.identity import unit_interval
-from dokimasia.simulation.candidates import REFUSAL, deliver_reply
-from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.candidates import REFUSED, deliver_reply
+from dokimasia.simulation.draws import Draws, text_reply
 from dokimasia.simulation.picture_content import FactKey, PictureContent, PictureFact, read_statements, same_value
 from dokimasia.simulation.profiles import (
     CandidateProfile,
@@ -70,7 +70,7 @@ def describe_picture(profile: Profile, picture: PictureContent, draws: Draws) ->
     whole = in_manner(profile.name, sentences)
     if isinstance(profile, CandidateProfile):
         return deliver_reply(profile, draws, whole, in_manner(profile.name, sentences[: len(sentences) // 2]) + " The")
-    return ChatReply(text=whole, finish_reason="stop", native_finish_reason="stop")
+    return text_reply(whole)
 
 
 def describe_pictures(profile: Profile, pictures: Sequence[PictureContent], draws: Draws) -> ChatReply:
@@ -79,7 +79,7 @@ def describe_pictures(profile: Profile, pictures: Sequence[PictureContent], draw
     A refusal of one, or a text that is cut there, is the reply.
     """
     lines = [f"There {'is 1 image' if len(pictures) == 1 else f'are {len(pictures)} images'}."]
-    last = ChatReply(text="", finish_reason="stop", native_finish_reason="stop")
+    last = text_reply("")
     for number, picture in enumerate(pictures, 1):
         last = describe_picture(profile, picture, Draws(f"{draws.key}/{number}"))
         if last.refusal is not None:
@@ -172,7 +172,7 @@ def panel_reply(
     member = as_member(profile, picture.domain if picture else "natural")
     slip = draw_slip(member, draws)
     if slip == "refuses":
-        return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
+        return REFUSED
     if picture is None or (slip is not None and slip not in ("out_of_range", "one_short")):
         text = CHATTER
     elif prompt == "density":
@@ -185,7 +185,7 @@ def panel_reply(
         if prompt.endswith("_published"):
             member = member.model_copy(update={"keeps": 0.0, "ties": False})
         text = _comparison(member, candidates, picture, draws, slip, voting=prompt.startswith("peer_vote"))
-    return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
+    return text_reply(text)
 
 
 def draw_slip(profile: PanelProfile | JudgeProfile, draws: Draws) -> Slip | None:
@@ -196,6 +196,11 @@ def draw_slip(profile: PanelProfile | JudgeProfile, draws: Draws) -> Slip | None
             return slip
         fate -= rate
     return None
+
+
+def judge_slip(judge: JudgeProfile, draws: Draws) -> Slip | None:
+    """Draw whether a judge's reply is unusable, and how; it also refuses with the rate `refusal`."""
+    return "refuses" if draws.chance(judge.refusal, "refusal") else draw_slip(judge, draws)
 
 
 def density_of(picture: PictureContent) -> tuple[int, int]:
@@ -306,10 +311,8 @@ def equally_good(member: PanelProfile, candidates: Sequence[CandidateReading], b
     """Return the numbers, from 1, of other candidates that are as true and as complete, if the member names ties."""
     if not member.ties:
         return []
-    merit = candidates[best].false, candidates[best].true
-    return [
-        at + 1 for at, candidate in enumerate(candidates) if at != best and (candidate.false, candidate.true) == merit
-    ]
+    best_merit = merit(candidates[best])[:2]
+    return [at + 1 for at, other in enumerate(candidates) if at != best and merit(other)[:2] == best_merit]
 
 
 def _critique(candidate: CandidateReading, picture: PictureContent) -> str:
@@ -331,11 +334,11 @@ def _own_reading(member: PanelProfile, candidates: Sequence[CandidateReading], p
             continue
         turn = int(unit_interval("turn", picture.id) * len(present))
         wanted = present[(present.index(own) + turn) % len(present)].casefold()
-        return min((at for at, value in enumerate(values) if value == wanted), key=lambda at: _merit(candidates[at]))
+        return min((at for at, value in enumerate(values) if value == wanted), key=lambda at: merit(candidates[at]))
     return None
 
 
-def _merit(candidate: CandidateReading) -> tuple[int, int, float]:
+def merit(candidate: CandidateReading) -> tuple[int, int, float]:
     """Return the sort key of a candidate: fewest false statements, then most true ones, then charm."""
     return candidate.false, -candidate.true, -candidate.charm
 
@@ -347,7 +350,7 @@ def _goes_by_picture(member: PanelProfile, draws: Draws) -> bool:
 
 def _rank(candidates: Sequence[CandidateReading], *, looks: bool) -> list[int]:
     """Return the indices of all candidates, best first: by the picture if `looks`, else by how they read."""
-    return sorted(range(len(candidates)), key=lambda at: _merit(candidates[at]) if looks else -candidates[at].charm)
+    return sorted(range(len(candidates)), key=lambda at: merit(candidates[at]) if looks else -candidates[at].charm)
 
 
 def _density_ratings(judge: JudgeProfile, picture: PictureContent, draws: Draws, slip: Slip | None) -> str:

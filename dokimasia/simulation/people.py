@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -62,13 +62,6 @@ def rating_of(person: SimulatedPerson, true: int, low: int, high: int, *thing: s
             return rating
         draw -= chance
     return high
-
-
-def ratings_of_items(
-    items: Sequence[str], truths: Sequence[int], person: SimulatedPerson, low: int, high: int
-) -> dict[str, int]:
-    """Return a person's ratings of items by name."""
-    return {item: rating_of(person, true, low, high, item) for item, true in zip(items, truths, strict=True)}
 
 
 MISTAKEN_LABELS: Mapping[Label, Label] = {

@@ -9,8 +9,8 @@ from pydantic import BaseModel, JsonValue
 
 from dokimasia.domain.blindspots import NEUTRAL
 from dokimasia.domain.call import ChatReply
-from dokimasia.simulation.candidates import REFUSAL
-from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.candidates import REFUSAL, REFUSED
+from dokimasia.simulation.draws import Draws, text_reply
 from dokimasia.simulation.gold_answers import (
     ErrorInText,
     TextFault,
@@ -20,7 +20,7 @@ from dokimasia.simulation.gold_answers import (
     stated_facts,
 )
 from dokimasia.simulation.judging.rubrics import demand_of, is_forbidding
-from dokimasia.simulation.panel import CHATTER, draw_slip, wrong_rate
+from dokimasia.simulation.panel import CHATTER, judge_slip, wrong_rate
 from dokimasia.simulation.picture_content import PictureContent, Statement, read_statements, same_value, sort_of
 from dokimasia.simulation.profiles import JudgeProfile, Profile, as_judge, as_member
 from dokimasia.simulation.requests import Inputs, read_rows
@@ -42,15 +42,15 @@ class StatedError(BaseModel):
 def perturbation_reply(profile: Profile, inputs: Inputs, draws: Draws) -> ChatReply:
     """Return the reply of a model that is asked to plant errors in a text."""
     judge = as_judge(profile)
-    slip = draw_slip(judge, draws)
-    if slip == "refuses" or draws.chance(judge.refusal, "refusal"):
-        return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
+    slip = judge_slip(judge, draws)
+    if slip == "refuses":
+        return REFUSED
     errors = read_rows(inputs.errors, StatedError)
     if not errors or slip == "unparsable" or draws.chance(judge.format_noise, "noise"):
-        return ChatReply(text=CHATTER, finish_reason="stop", native_finish_reason="stop")
+        return text_reply(CHATTER)
     rows = [plant_stated_error(inputs.text, error, draws) for error in errors]
     text = orjson.dumps(rows[:-1] if slip == "one_short" else rows).decode()
-    return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
+    return text_reply(text)
 
 
 def plant_stated_error(text: str, error: StatedError, draws: Draws) -> dict[str, JsonValue]:
@@ -119,9 +119,9 @@ def perturber_reply(
 ) -> ChatReply:
     """Return the reply of a model to one of `PERTURBER_PROMPTS`."""
     judge = as_judge(profile)
-    slip = draw_slip(judge, draws)
-    if slip == "refuses" or draws.chance(judge.refusal, "refusal"):
-        return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
+    slip = judge_slip(judge, draws)
+    if slip == "refuses":
+        return REFUSED
     if picture is None or slip is not None or draws.chance(judge.format_noise, "noise"):
         text = CHATTER if prompt != "gold_answer" else REFUSAL
     elif prompt == "gold_answer":
@@ -132,7 +132,7 @@ def perturber_reply(
         text = _change_check(judge, inputs.answer, inputs.changed, picture, draws)
     else:
         text = _perturbed_answer(judge, prompt, inputs, picture, draws)
-    return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
+    return text_reply(text)
 
 
 def _written_gold_answer(profile: Profile, picture: PictureContent, draws: Draws) -> str:

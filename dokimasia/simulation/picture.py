@@ -1,10 +1,12 @@
 """Scenes as PNG pictures with their facts in a metadata chunk, and reading of that chunk."""
 
+import io
 import struct
 import zlib
 from collections.abc import Mapping
 
 import orjson
+from PIL import Image
 from pydantic import JsonValue, TypeAdapter
 
 from dokimasia.errors import NotFound
@@ -19,9 +21,19 @@ KEYWORD = b"dokimasia-scene"
 MAX_TEXT = 1 << 20
 """Maximum number of bytes of the chunk's decompressed text."""
 
-_MAX_CHUNKS = 4096
 _BOX = TypeAdapter(tuple[float, float, float, float])
-_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_HEADER_SIZE = 33
+"""Number of bytes of a PNG's signature and header."""
+
+_UNREADABLE = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    struct.error,
+    zlib.error,
+    Image.DecompressionBombError,
+    Image.DecompressionBombWarning,
+)
 
 Sighting = tuple[Scene, tuple[float, float, float, float]]
 """A scene, and the displayed part of its picture as fractions (x0, y0, x1, y1) of the whole."""
@@ -55,8 +67,7 @@ def with_metadata(png: bytes, body: Mapping[str, JsonValue]) -> bytes:
     """
     payload = KEYWORD + b"\0\0\0\0\0" + orjson.dumps(body)
     chunk = struct.pack(">I", len(payload)) + b"iTXt" + payload + struct.pack(">I", zlib.crc32(b"iTXt" + payload))
-    header = len(_SIGNATURE) + 25
-    return png[:header] + chunk + png[header:]
+    return png[:_HEADER_SIZE] + chunk + png[_HEADER_SIZE:]
 
 
 def read_scene(png: bytes) -> Sighting | None:
@@ -70,52 +81,13 @@ def read_scene(png: bytes) -> Sighting | None:
 
 def read_metadata(png: bytes) -> dict[str, JsonValue] | None:
     """Return the content of an image's metadata chunk, unchecked; None if there is none that can be read."""
-    text = _find_text(png)
     try:
-        body = None if text is None else orjson.loads(text)
-    except orjson.JSONDecodeError:
+        with Image.open(io.BytesIO(png), formats=("PNG",)) as image:
+            text = image.info.get(KEYWORD.decode())
+        body = orjson.loads(str(text)) if isinstance(text, str) and len(text) <= MAX_TEXT else None
+    except _UNREADABLE:
         return None
     return body if isinstance(body, dict) else None
-
-
-def _find_text(png: bytes) -> bytes | None:
-    if not png.startswith(_SIGNATURE):
-        return None
-    at = len(_SIGNATURE)
-    for _ in range(_MAX_CHUNKS):
-        if at + 12 > len(png):
-            return None
-        (length,) = struct.unpack_from(">I", png, at)
-        kind, end = png[at + 4 : at + 8], at + 8 + length
-        if kind == b"IEND" or end + 4 > len(png):
-            return None
-        if kind in (b"tEXt", b"zTXt", b"iTXt") and png.startswith(KEYWORD + b"\0", at + 8):
-            payload = png[at + 8 : end]
-            if zlib.crc32(kind + payload) != struct.unpack_from(">I", png, end)[0]:
-                return None
-            return _text_of(kind, payload[len(KEYWORD) + 1 :])
-        at = end + 4
-    return None
-
-
-def _text_of(kind: bytes, rest: bytes) -> bytes | None:
-    compressed = kind == b"zTXt"
-    if kind == b"zTXt":
-        rest = rest[1:]
-    elif kind == b"iTXt":
-        compressed = rest[:1] == b"\1"
-        parts = rest[2:].split(b"\0", 2)
-        if len(parts) != 3:
-            return None
-        rest = parts[2]
-    if not compressed:
-        return rest if len(rest) <= MAX_TEXT else None
-    try:
-        reader = zlib.decompressobj()
-        text = reader.decompress(rest, MAX_TEXT)
-    except zlib.error:
-        return None
-    return text if reader.eof else None
 
 
 def _parse(body: Mapping[str, JsonValue]) -> Sighting | None:

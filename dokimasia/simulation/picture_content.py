@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import NamedTuple, TypeVar
 
+from pydantic import BaseModel
+
 from dokimasia.domain.criterion import Box
 from dokimasia.domain.identity import unit_interval
+from dokimasia.simulation.data_files import read_data
 from dokimasia.simulation.scene import Domain, Fact, Scene
 from dokimasia.simulation.scenes import make_scene
 
@@ -26,43 +29,18 @@ _POOL_SCENES = 24
 _CACHE_SIZE = 512
 _STATEMENT = re.compile(r'\bThe ([^".\n]{1,60}?) of the ([^"\n]{1,80}?) is "([^"\n]{1,200})"', re.IGNORECASE)
 _NUMBER = re.compile(r"\d+")
-_NAMED: dict[str, str] = {
-    "colour of the charge": "charge's colour",
-    "shows": "subject",
-    "begins": "beginning",
-    "bring": "thing to bring",
-    "from": "sender",
-    "to": "addressee",
-    "due": "due date",
-    "free": "free space",
-    "first": "first piece",
-    "second": "second piece",
-    "third": "third piece",
-    "fourth": "fourth piece",
-    "issued by": "issuer",
-    "billed to": "addressee",
-    "now playing": "title now playing",
-}
-_COUNTS = ("stars", "rows", "columns", "seats", "shaded squares", "qty", "bodies")
-_OBJECTS = ("kind", "charge", "bodies", "subject", "shows", "thing on the ground", "thing to bring")
-_COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "brown", "black", "white", "grey")
-_MATERIALS = ("wood", "metal", "stone", "glass", "cloth", "plastic", "paper", "leather")
-_PHOTO: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("foreground", "main colour", _COLOURS),
-    ("background", "main colour", _COLOURS),
-    ("left side", "main colour", _COLOURS),
-    ("right side", "main colour", _COLOURS),
-    ("largest thing", "colour", _COLOURS),
-    ("largest thing", "material", _MATERIALS),
-    ("smallest thing", "colour", _COLOURS),
-    ("smallest thing", "material", _MATERIALS),
-    ("ground", "material", (*_MATERIALS, "grass", "sand", "water")),
-    ("light", "direction", ("left", "right", "above", "behind", "front")),
-    ("left side", "number of things", tuple(map(str, range(2, 10)))),
-    ("right side", "number of things", tuple(map(str, range(2, 10)))),
-    ("whole picture", "place", ("street", "kitchen", "field", "beach", "station", "park", "room", "shop")),
-    ("whole picture", "time", ("morning", "noon", "afternoon", "evening", "night")),
-)
+
+
+class _Wording(BaseModel):
+    """How pictures are spoken of: names, counts and things among attributes of facts, and what photographs show."""
+
+    names: dict[str, str]
+    counts: tuple[str, ...]
+    objects: tuple[str, ...]
+    photograph: tuple[tuple[str, str, tuple[str, ...]], ...]
+
+
+_WORDING = read_data("picture_content.yaml", _Wording)
 
 FactKey = tuple[str, str]
 """Attribute and subject of a statement, in lower case."""
@@ -135,14 +113,19 @@ def read_statements(text: str) -> list[Statement]:
     """Return the statements of a text, in order; of several statements on the same fact, the first counts."""
     statement_by_key: dict[FactKey, Statement] = {}
     for attribute, subject, value in _STATEMENT.findall(text):
-        key = (" ".join(attribute.split()).casefold(), " ".join(subject.split()).casefold())
+        key = (folded(attribute), folded(subject))
         statement_by_key.setdefault(key, Statement(key, " ".join(value.split())))
     return list(statement_by_key.values())
 
 
 def same_value(first: str, second: str) -> bool:
     """Return whether two values are equal except for case and spaces."""
-    return " ".join(first.split()).casefold() == " ".join(second.split()).casefold()
+    return folded(first) == folded(second)
+
+
+def folded(text: str) -> str:
+    """Return a text in lower case with single spaces."""
+    return " ".join(text.split()).casefold()
 
 
 def content_of_scene(scene: Scene) -> PictureContent:
@@ -186,7 +169,7 @@ def content_of_photograph(sha256: str) -> PictureContent:
     It has no relation to the real content; it lets simulated panels work on real pictures, with agreement and disagreement.
     """
     points: list[PictureFact] = []
-    for number, (subject, attribute, pool) in enumerate(_PHOTO):
+    for number, (subject, attribute, pool) in enumerate(_WORDING.photograph):
         turned = _shuffled(pool, sha256, number)
         points.append(
             PictureFact(
@@ -208,7 +191,7 @@ def content_of_photograph(sha256: str) -> PictureContent:
 def sort_of(attribute: str, value: str) -> str:
     """Return the kind of mistake of a wrong value of an attribute, in the terms of rubrics."""
     if _NUMBER.fullmatch(value):
-        return "count" if attribute in _COUNTS or attribute.startswith("number of") else "value"
+        return "count" if attribute in _WORDING.counts or attribute.startswith("number of") else "value"
     if _NUMBER.search(value):
         return "value"
     if attribute in ("state", "lower side"):
@@ -217,7 +200,7 @@ def sort_of(attribute: str, value: str) -> str:
         return "attribute"
     if attribute in ("place", "direction"):
         return "position"
-    return "object" if attribute in _OBJECTS else "text"
+    return "object" if attribute in _WORDING.objects else "text"
 
 
 def fact_to_dispute(scene: Scene) -> str:
@@ -232,7 +215,7 @@ def fact_to_dispute(scene: Scene) -> str:
 
 
 def _attribute_name(fact: Fact) -> str:
-    return _NAMED.get(fact.attribute, _plain_text(fact.attribute))
+    return _WORDING.names.get(fact.attribute, _plain_text(fact.attribute))
 
 
 def _plain_text(text: str) -> str:

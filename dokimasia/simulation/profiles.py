@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from dokimasia.domain.identity import Value
 from dokimasia.errors import NotFound
-from dokimasia.simulation import capabilities
+from dokimasia.simulation.data_files import read_data
 from dokimasia.simulation.scene import Domain
 
 Rate = Field(default=0.0, ge=0, le=1)
@@ -274,196 +274,48 @@ __all__ = [
     "as_judge",
     "as_member",
     "find_profile",
+    "planted_in",
     "profiles",
 ]
 
-_RATES = """
-name            base hedging omission refusal malformed truncated drift gap  carry retry harm leaks flatters verbose
-sim/strong      0.93 0.03    0.02     0       0         0         0.5   0.3  0.3   0.05  0.01 0.04  0        0
-sim/steady      0.8  0.08    0.04     0.01    0         0         0.45  0.35 0.25  0.04  0.02 0.1   0.04     0
-sim/nearsighted 0.78 0.12    0.05     0       0         0         0.3   0.4  0.2   0.03  0.02 0.08  0        0
-sim/hasty       0.76 0.01    0.12     0       0         0.02      0.6   0.15 0.2   0.08  0.05 0.15  0        0.05
-sim/weak        0.42 0.15    0.1      0.02    0.01      0.02      0.25  0.35 0.1   0.02  0.05 0.12  0.15     0.05
-"""
-"""Planted parameters of the candidates, from strong to weak."""
-
-_OVERRIDES: dict[str, dict[str, float]] = {
-    "sim/strong": {"<Reasoning><Numerical Reasoning>": 0.82, capabilities.GAUGE: 0.7},
-    "sim/steady": {"<Knowledge>": 0.6, capabilities.CONTINUATION: 0.5},
-    "sim/nearsighted": {"<Perception><Character Perception>": 0.35, "<Perception><Measurement Perception>": 0.3},
-    "sim/hasty": {"<Perception><Enumeration>": 0.3, "<Reasoning>": 0.4},
-    "sim/weak": {"<Reasoning>": 0.25, capabilities.OBJECT: 0.65, capabilities.COLOUR: 0.6},
-}
-_SHIFTS: dict[str, dict[Domain, float]] = {
-    "sim/steady": {"stem": -0.08},
-    "sim/nearsighted": {"document": -0.05, "interface": -0.05},
-    "sim/hasty": {"logic": -0.1},
-    "sim/weak": {"natural": 0.05, "stem": -0.1},
+_ROLES: Mapping[str, type[Profile]] = {
+    "candidate": CandidateProfile,
+    "judge": JudgeProfile,
+    "member": PanelProfile,
 }
 
-_TERSE = (
-    CandidateProfile(name="sim/terse", base=0.85, silent=0.9),
-    CandidateProfile(name="sim/talkative", base=0.85),
-)
-"""Two models of equal skill: one states few of its steps, the other all."""
 
-_LEARNERS = (
-    CandidateProfile(
-        name="sim/learner", base=0.55, again=0.08, drift=0.4, gap=0.35, carry=0.5, retry=0.05, harm=0.02, leaks=0.1
-    ),
-    CandidateProfile(name="sim/learner-heedless", base=0.55, again=0.2, drift=0.4, gap=0.35, carry=0.5, heedless=True),
-    CandidateProfile(name="sim/tutor", base=1.0),
-    CandidateProfile(name="sim/tutor-leaky", base=1.0, leaks=0.6),
-    CandidateProfile(name="sim/tutor-vain", base=1.0, refusal=0.1, flatters=0.4, verbose=0.3),
-    CandidateProfile(name="sim/learner-flipper", base=0.55, again=0.08, flips=0.9),
-    CandidateProfile(name="sim/learner-reciter", base=0.55, again=0.08, omission=0.2, recites=0.8),
-)
-"""Models for the closed loop: what they fail at they fail at again; one that changes what is called wrong, one that says
-what it is asked for and concludes nothing from it; and peers that help, tell, flatter or ramble."""
+class _IncludedModel(BaseModel):
+    """A model as the list of included ones has it: its role, what it is, and its planted parameters."""
 
-_JUDGES = (
-    JudgeProfile(name="sim/judge"),
-    JudgeProfile(
-        name="sim/judge-noisy",
-        detects_missing=0.92,
-        detects_hedged=0.8,
-        false_alarm=0.04,
-        jitter=0.2,
-        format_noise=0.02,
-    ),
-    JudgeProfile(name="sim/judge-lenient", detects_missing=0.65, detects_hedged=0.3, false_alarm=0.01, jitter=0.1),
-    JudgeProfile(
-        name="sim/judge-careless",
-        detects_missing=0.75,
-        detects_hedged=0.5,
-        false_alarm=0.12,
-        jitter=0.15,
-        format_noise=0.04,
-        refusal=0.01,
-        contradiction=0.04,
-        gullible=True,
-    ),
-    JudgeProfile(name="sim/judge-nearsighted", sight=0.02),
-    JudgeProfile(name="sim/judge-fickle", flicker=0.2),
-    JudgeProfile(name="sim/judge-fabulist", misreports=0.1, untested=0.05, invents=0.05),
-    JudgeProfile(name="sim/judge-rambler", rambles=1.0),
-    JudgeProfile(name="sim/judge-random", miscodes=1.0),
-    JudgeProfile(name="sim/judge-misquoting", misquotes=0.3),
-    JudgeProfile(name="sim/judge-vague", vague=0.8),
-    JudgeProfile(name="sim/judge-outcome", outcome_bias=0.7, batch_bias=0.2, chainless=0.2),
-)
-
-_PARTIAL = (
-    JudgeProfile(name="sim/judge-first-place", favours_first=0.4),
-    JudgeProfile(name="sim/judge-longer", favours_longer=0.4),
-)
-"""Judges of duels that favour a place, or longer answers."""
-
-_OBLIGING = (JudgeProfile(name="sim/judge-obliging", passes_wrong=0.2, fails_right=0.1),)
-"""A judge that accepts one in five wrong final answers, and rejects one in ten right ones."""
-
-_WRITERS = (
-    CandidateProfile(name="sim/writer", base=0.7),
-    CandidateProfile(name="sim/writer-padding", base=0.7, padding=0.6),
-)
-"""Two writers of equal skill, one of whom pads its answers."""
-
-_PERTURBERS = (JudgeProfile(name="sim/judge-meddler", perturbs_nothing=0.3, perturbs_all=0.2, perturbs_more=0.25),)
-"""Models that perturb answers in other ways than requested."""
-
-_MISSES = (
-    {"VG": 0.4, "SI": 0.6, "VR": 0.3, "LG": 0.2, "VF": 0.5, "SC": 0.2, "PP": 0.7, "TR": 0.4, "numerical_errors": 0.9}
-    | {"VG/pairwise": 0.15, "SI/pairwise": 0.4, "PP/pairwise": 0.5}
-    | {"VG/reference": 0.2, "VG/new-reference": 0.45}
-)
-_PROBED = (
-    JudgeProfile(name="sim/judge-sharp"),
-    JudgeProfile(
-        name="sim/judge-blind",
-        detects_missing=0.7,
-        misses=_MISSES,
-        misses_more={"low": 0.15, "medium": -0.1},
-    ),
-    JudgeProfile(name="sim/judge-nitpicking", nitpicks=0.6, wavers=0.25, imagines=0.2),
-    JudgeProfile(name="sim/judge-names-only", names_only=0.5),
-    JudgeProfile(name="sim/judge-contrary", prefers_perturbed=0.5),
-    JudgeProfile(name="sim/judge-misreading", misreads=0.15),
-)
-"""Judges with blind spots to probe, and one that misreads justifications."""
-
-_INVENTORS = (JudgeProfile(name="sim/judge-inventive", incidental=0.5),)
-"""Judges that draw unnecessary criteria."""
-
-_PANEL = (
-    PanelProfile(
-        name="sim/panel-a",
-        telling=0.85,
-        false_facts=0.12,
-        detects_false=0.95,
-        self_preference=0.2,
-        stance=0,
-    ),
-    PanelProfile(
-        name="sim/panel-b",
-        telling=0.8,
-        false_facts=0.16,
-        detects_false=0.94,
-        self_preference=0.1,
-        position_bias=0.02,
-        stance=1,
-    ),
-    PanelProfile(name="sim/panel-c", telling=0.75, false_facts=0.2, detects_false=0.95, false_alarm=0.01, stance=2),
-    *(
-        PanelProfile(name=f"sim/panel-blind-{letter}", telling=0.8, false_facts=0.16, detects_false=0.0, stance=stance)
-        for stance, letter in enumerate("abc")
-    ),
-    PanelProfile(name="sim/panel-keeper", telling=0.8, false_facts=0.16, detects_false=0.95, keeps=0.5, stance=0),
-    PanelProfile(name="sim/panel-talker", telling=0.8, false_facts=0.16, detects_false=0.95, talks=0.4, stance=1),
-    PanelProfile(
-        name="sim/panel-careless",
-        telling=0.8,
-        false_facts=0.16,
-        detects_false=0.95,
-        stance=2,
-        slips={"unparsable": 0.2, "out_of_range": 0.1, "one_short": 0.1},
-    ),
-)
+    role: str
+    about: str
+    planted: dict[str, object] = Field(default_factory=dict)
 
 
-def _candidates() -> list[CandidateProfile]:
-    header, *rows = (line.split() for line in _RATES.strip().splitlines())
-    return [
-        CandidateProfile.model_validate(
-            dict(zip(header, row, strict=True))
-            | {"overrides": _OVERRIDES[row[0]], "domain_shift": _SHIFTS.get(row[0], {})}
-        )
-        for row in rows
-    ]
+@cache
+def _included_models() -> Mapping[str, _IncludedModel]:
+    return read_data("models.yaml", dict[str, _IncludedModel])
 
 
 @cache
 def profiles() -> Mapping[str, Profile]:
-    """Return all included simulated models, by name.
+    """Return all included simulated models but the image models, by name.
 
     In order: judges, candidates from strong to weak, a terse and a talkative one, learners and tutors, panel members, and
     judges and writers with special faults.
     """
     return {
-        profile.name: profile
-        for profile in (
-            *_JUDGES,
-            *_candidates(),
-            *_TERSE,
-            *_LEARNERS,
-            *_PANEL,
-            *_INVENTORS,
-            *_PARTIAL,
-            *_OBLIGING,
-            *_WRITERS,
-            *_PERTURBERS,
-            *_PROBED,
-        )
+        name: _ROLES[model.role].model_validate({"name": name, **model.planted})
+        for name, model in _included_models().items()
+        if model.role in _ROLES
     }
+
+
+@cache
+def planted_in() -> Mapping[str, str]:
+    """Return what each simulated model is, image models included, by name; `profiles` has the exact rates."""
+    return {name: model.about for name, model in _included_models().items()}
 
 
 def find_profile(name: str, *, models: Mapping[str, Profile] | None = None) -> Profile:
@@ -535,58 +387,3 @@ def as_member(profile: Profile, domain: Domain) -> PanelProfile:
         slips=profile.slips,
         stance=stance,
     )
-
-
-PLANTED_IN: Mapping[str, str] = {
-    "sim/judge": "judge without a fault",
-    "sim/judge-noisy": "judge that overlooks some faults, raises some false alarms, and wavers between neighbouring scores",
-    "sim/judge-lenient": "judge that overlooks a third of all faults",
-    "sim/judge-careless": "judge with every fault, which also obeys instructions outside a fence",
-    "sim/judge-nearsighted": "judge that makes out no small detail unless a tool enlarges it",
-    "sim/judge-fickle": "judge that contradicts itself on a fifth of all criteria from call to call",
-    "sim/judge-fabulist": "judge whose reports make up figures, comparisons and places",
-    "sim/judge-rambler": "judge whose reports run to 10,000 words",
-    "sim/judge-random": "judge that codes failure modes at random",
-    "sim/judge-misquoting": "judge that quotes what an answer does not say",
-    "sim/judge-vague": "judge whose rubrics mostly test nothing",
-    "sim/judge-inventive": "judge half of whose sets of criteria hold one on something that the question does not turn on",
-    "sim/judge-obliging": "judge that passes a fifth of all wrong answers as right, and fails a tenth of the right ones",
-    "sim/judge-outcome": "judge whose ratings and rankings of whole answers follow the final answer, whatever the reasoning",
-    "sim/judge-first-place": "judge that moves two in five verdicts a step towards the answer shown first",
-    "sim/judge-longer": "judge that moves two in five verdicts a step towards the longer answer",
-    "sim/strong": "candidate of high skill, weakest at reading gauges and at numbers",
-    "sim/steady": "candidate of good skill, weak at knowledge and at continuing patterns",
-    "sim/nearsighted": "candidate that fails at small print and at measures",
-    "sim/hasty": "candidate that fails at counting and at reasoning, and leaves steps out",
-    "sim/weak": "candidate of low skill throughout, lowest at reasoning",
-    "sim/terse": "candidate as skilled as sim/talkative that says little of what its answers rest on",
-    "sim/talkative": "candidate as skilled as sim/terse that says all that its answers rest on",
-    "sim/learner": "candidate that fails again at what it failed at, and mends much of it on feedback",
-    "sim/learner-heedless": "learner that pays no heed to feedback",
-    "sim/learner-flipper": "learner that changes a final answer as soon as it is called wrong",
-    "sim/learner-reciter": "learner that says what it is asked for and concludes nothing from it",
-    "sim/tutor": "peer that knows every answer and gives hints without giving it away",
-    "sim/tutor-leaky": "peer whose hints mostly give the answer away",
-    "sim/tutor-vain": "peer that refuses, flatters or rambles in place of most hints",
-    "sim/writer": "candidate of middling skill at creative answers",
-    "sim/writer-padding": "candidate as skilled as sim/writer that pads its answers",
-    "sim/judge-meddler": "model that often changes nothing, everything, or something beside what it is told to",
-    "sim/judge-sharp": "judge without a blind spot, also when it is probed",
-    "sim/judge-blind": "judge that misses errors at rates of their groups, wrong numbers above all, and fewer in pairs",
-    "sim/judge-nitpicking": "judge that scores three in five harmless changes lower, and a quarter of all answers judged twice",
-    "sim/judge-names-only": "judge that names every error and lets half of them change no score",
-    "sim/judge-contrary": "judge that gives half of all answers with an error the higher score",
-    "sim/judge-misreading": "reader of justifications that says the contrary of one in seven",
-    "sim/panel-a": "panel member that tells much, with few false facts, and prefers its own text at times",
-    "sim/panel-b": "panel member between sim/panel-a and sim/panel-c, with a slight preference for the first place",
-    "sim/panel-c": "panel member that tells least, with the most false facts of the three",
-    "sim/panel-blind-a": "panel member that looks at no picture when it reviews or votes",
-    "sim/panel-blind-b": "panel member like sim/panel-blind-a that reads what is disputed in another way",
-    "sim/panel-blind-c": "panel member like sim/panel-blind-a that reads what is disputed in a third way",
-    "sim/panel-keeper": "panel member that keeps half of all texts as they are",
-    "sim/panel-talker": "panel member whose rewrites often begin with talk about the candidates",
-    "sim/panel-careless": "panel member whose replies are often of no use",
-    "sim/editor": "image model that edits pictures of the planted world as it is told",
-    "sim/editor-careless": "image model that often gives a picture back as it was, or does something else as well",
-}
-"""Description of each simulated model, by name; `profiles` has the exact rates."""

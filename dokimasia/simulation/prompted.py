@@ -8,7 +8,7 @@ from dokimasia.simulation.scene import Scene
 from dokimasia.simulation.scenes import HEIGHT, WIDTH, make_scene
 from dokimasia.simulation.scenes.draft import SceneDraft
 from dokimasia.simulation.scenes.drawing import COLOUR_NAMES
-from dokimasia.simulation.scenes.natural import PLURALS, Signed, arranged
+from dokimasia.simulation.scenes.natural import THINGS, Signed, arranged
 from dokimasia.simulation.scenes.sorts import read_sorts
 
 GROUND = {
@@ -28,7 +28,7 @@ _MOST_IN_A_ROW = 4
 _ROWS = re.compile(r"In the back row stand, from left to right, ([^;]*); in the front row stand ([^.]*)\.")
 _SIGN = re.compile(r'In the upper (left|right) corner [^"]* bears the words "([^"]*)" and below them the number (\d+)')
 _BETWEEN = re.compile(r", | and ")
-_THING = re.compile(rf"an? ({'|'.join(COLOUR_NAMES)}) ({'|'.join(PLURALS)})")
+_THING = re.compile(rf"an? ({'|'.join(COLOUR_NAMES)}) ({'|'.join(THINGS)})")
 
 
 def scene_by_prompt(prompt: str) -> Scene:
@@ -46,7 +46,7 @@ def scene_by_prompt(prompt: str) -> Scene:
         if len(named[row]) != len(things) or len(things) > _MOST_IN_A_ROW:
             return make_scene("natural", number)
     draft = SceneDraft(Random(number), f"natural-{number}", read_sorts()[setting])
-    questions = arranged(setting, draft, named, Signed(sign[2], sign[3], sign[1], sky))
+    questions = arranged(draft, named, Signed(sign[2], sign[3], sign[1], sky))
     return Scene(
         id=draft.id,
         domain="natural",

@@ -8,7 +8,7 @@ from dokimasia.errors import TransportError
 from dokimasia.prompts import PromptLibrary
 from dokimasia.simulation.candidates import answer_question, answer_without_image
 from dokimasia.simulation.creative import OBSERVE, is_creative, write_creative_answer, write_from_descriptions
-from dokimasia.simulation.draws import CHARACTERS_PER_TOKEN, Draws, bare_name, request_hash, usage_of
+from dokimasia.simulation.draws import CHARACTERS_PER_TOKEN, Draws, bare_name, request_hash, text_reply, usage_of
 from dokimasia.simulation.image_edits import EDITING_PROMPTS, PlantedEdit, editing_reply, read_edits
 from dokimasia.simulation.judging.judges import SceneView, judge_reply
 from dokimasia.simulation.judging.probes import DESCRIBING, JudgedImage, answers_probe_prompt, probe_reply
@@ -69,7 +69,7 @@ def _reply_to_prompt(
     if name == "probe":
         return answer_probe(call, inputs.task, images, draws)
     if name == "observe":
-        return ChatReply(text=OBSERVE, finish_reason="stop", native_finish_reason="stop")
+        return text_reply(OBSERVE)
     if name == "candidate_described" and is_creative(inputs.question):
         return write_from_descriptions(as_candidate(profile), inputs.descriptions, draws)
     if name in ("candidate", "candidate_plain", "candidate_described"):
@@ -98,7 +98,7 @@ def _reply_to_prompt(
     if name == PERTURBATION_PROMPT:
         return perturbation_reply(profile, inputs, draws)
     if name in EDITING_PROMPTS:
-        pictures = [images[image.sha256] for message in call.messages for image in message.images]
+        pictures = [images[image.sha256] for image in call.images]
         return editing_reply(profile, name, inputs, pictures, draws)
     if name == "describe_images":
         contents = _contents_of_images(call, images)
@@ -132,7 +132,7 @@ def _answer_question(
     question, choices = inputs.question, read_choices(inputs.choices)
     if is_creative(question):
         return write_creative_answer(candidate, _contents_of_images(call, images), draws)
-    if not any(message.images for message in call.messages):
+    if not call.images:
         return answer_without_image(candidate, choices, draws)
     view = _find_view(call, images, question)
     if view is None:
@@ -144,34 +144,32 @@ def _answer_question(
     return answer_question(candidate, view.scene, view.question, draws)
 
 
+def _content_of_image(sha256: str, images: Mapping[str, bytes]) -> PictureContent:
+    """Return the content of an image; without a scene it is a photograph."""
+    sighting = _cached_scene(sha256, images)
+    return content_of_photograph(sha256) if sighting is None else content_of_scene(sighting[0])
+
+
 def _contents_of_images(call: Chat, images: Mapping[str, bytes]) -> list[PictureContent]:
-    """Return the content of each image of a request, in order; an image without a scene is a photograph."""
-    refs = call.images
-    scenes = [_cached_scene(ref.sha256, images) for ref in refs]
-    return [
-        content_of_photograph(ref.sha256) if scene is None else content_of_scene(scene[0])
-        for ref, scene in zip(refs, scenes, strict=True)
-    ]
+    """Return the content of each image of a request, in order."""
+    return [_content_of_image(ref.sha256, images) for ref in call.images]
 
 
 def _first_content(call: Chat, images: Mapping[str, bytes]) -> PictureContent | None:
     """Return the content of the first image with a scene, else of the first image; None without images."""
-    refs = call.images
-    sightings = [scene for ref in refs if (scene := _cached_scene(ref.sha256, images)) is not None]
-    if sightings:
-        return content_of_scene(sightings[0][0])
-    return content_of_photograph(refs[0].sha256) if refs else None
+    hashes = [ref.sha256 for ref in call.images]
+    shown = [sha256 for sha256 in hashes if _cached_scene(sha256, images) is not None] or hashes
+    return _content_of_image(shown[0], images) if shown else None
 
 
 def _judged_images(call: Chat, images: Mapping[str, bytes]) -> list[JudgedImage]:
     """Return the content of each image of a request, in order, with its displayed part and its edits."""
     judged_images: list[JudgedImage] = []
-    for ref in (image for message in call.messages for image in message.images):
-        scene = _cached_scene(ref.sha256, images)
-        picture, part = (
-            (content_of_photograph(ref.sha256), WHOLE) if scene is None else (content_of_scene(scene[0]), scene[1])
-        )
-        judged_images.append(JudgedImage(picture, part, _cached_edits(ref.sha256, images)))
+    for ref in call.images:
+        sighting = _cached_scene(ref.sha256, images)
+        part = WHOLE if sighting is None else sighting[1]
+        content = _content_of_image(ref.sha256, images)
+        judged_images.append(JudgedImage(content, part, _cached_edits(ref.sha256, images)))
     return judged_images
 
 

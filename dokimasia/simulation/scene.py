@@ -1,7 +1,7 @@
 """Types of the planted world: scenes with facts, and questions with known steps of reasoning."""
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, get_args
 
 import orjson
 from pydantic import BaseModel, Field, JsonValue
@@ -14,12 +14,12 @@ Domain = Literal["natural", "document", "interface", "data", "stem", "logic", "c
 puzzles; creative and cultural.
 """
 
-DOMAINS: tuple[Domain, ...] = ("natural", "document", "interface", "data", "stem", "logic", "creative")
+DOMAINS: tuple[Domain, ...] = get_args(Domain)
 
 QuestionKind = Literal["recognise", "count", "relate", "read", "compare", "infer"]
 """The six kinds of question."""
 
-QUESTION_KINDS: tuple[QuestionKind, ...] = ("recognise", "count", "relate", "read", "compare", "infer")
+QUESTION_KINDS: tuple[QuestionKind, ...] = get_args(QuestionKind)
 
 
 class Fact(Value):

@@ -9,7 +9,7 @@ from PIL import Image
 from pydantic import JsonValue
 
 from dokimasia.domain.call import Chat, ChatReply, ToolCall
-from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.draws import Draws, text_reply, tool_reply
 
 _NUMBER = re.compile(r"\d+")
 _SCORE = re.compile(r"^(\d+) \| score: \[(\d+|not stated)\](?: \| reason: (.*))?$", re.MULTILINE)
@@ -109,15 +109,13 @@ def answer_probe(call: Chat, task: str, images: Mapping[str, bytes], draws: Draw
         tool = call.tools[0]
         arguments = orjson.dumps(fit_schema(tool.parameters, task)).decode()
         tool_call = ToolCall(id=f"call_{draws.key[:12]}", name=tool.name, arguments=arguments)
-        return ChatReply(
-            text="", finish_reason="tool_calls", native_finish_reason="tool_calls", tool_calls=(tool_call,)
-        )
+        return tool_reply([tool_call])
     if call.output_schema is not None:
-        return _text_reply(orjson.dumps(fit_schema(call.output_schema, task)).decode())
+        return text_reply(orjson.dumps(fit_schema(call.output_schema, task)).decode())
     pictures = call.images
     if not pictures:
-        return _text_reply("I cannot see any picture here.")
-    return _text_reply(f"From left to right: {', '.join(main_colours(images[pictures[0].sha256]))}.")
+        return text_reply("I cannot see any picture here.")
+    return text_reply(f"From left to right: {', '.join(main_colours(images[pictures[0].sha256]))}.")
 
 
 def main_colours(data: bytes) -> list[str]:
@@ -137,7 +135,3 @@ def _main_colour(part: Image.Image) -> str:
     return min(
         _COLOUR_VALUES, key=lambda name: sum((a - b) ** 2 for a, b in zip(_COLOUR_VALUES[name], pixel, strict=True))
     )
-
-
-def _text_reply(text: str) -> ChatReply:
-    return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")

@@ -88,7 +88,7 @@ def answer_unknown_question(
     remarks = [remark for number, remark in enumerate(_FILLERS) if draws.chance(profile.base / 2, "remark", number)]
     final = draws.pick(choices, "choice") if choices else " ".join(words) or "I am not sure."
     whole = " ".join([opening, *remarks]) + f"\n\n{FINAL}{final}"
-    return deliver_reply(profile, draws, whole, whole[: len(whole) // 2])
+    return deliver_reply(profile, draws, whole)
 
 
 def solve_unknown_question(

@@ -6,6 +6,7 @@ import orjson
 
 from dokimasia.domain.call import ChatReply, ToolCall, ToolSpec
 from dokimasia.domain.criterion import Box
+from dokimasia.simulation.draws import tool_reply
 
 ImagePart = tuple[float, float, float, float]
 """The displayed part (x0, y0, x1, y1) of a scene, as fractions of the whole."""
@@ -53,7 +54,7 @@ def ask_to_enlarge(
         )
         for number, region in enumerate(regions)
     )
-    return ChatReply(text="", finish_reason="tool_calls", native_finish_reason="tool_calls", tool_calls=calls)
+    return tool_reply(calls)
 
 
 def _contains(part: ImagePart, box: Box) -> bool:

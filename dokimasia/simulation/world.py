@@ -61,7 +61,7 @@ def write_world(path: Path, n_samples: int, seed: int) -> int:
     Equal arguments give equal bytes. Each file is written atomically, the data file last, so that an existing data file has
     all of its pictures.
     """
-    rows = ((scene, to_row(scene, question)) for scene, question in make_world(n_samples, seed))
+    rows = (([scene], to_row(scene, question)) for scene, question in make_world(n_samples, seed))
     return len(_write_all(path, rows))
 
 
@@ -89,7 +89,7 @@ def to_described_row(scene: Scene) -> dict[str, JsonValue]:
 
 def write_described(path: Path, n_scenes: int, seed: int, *, disputed: float = DISPUTED_SHARE) -> int:
     """Write a data file of scenes to describe, as `write_world` does, and return the number of disputed ones."""
-    rows = ((scene, to_described_row(scene)) for scene in make_described(n_scenes, seed, disputed=disputed))
+    rows = (([scene], to_described_row(scene)) for scene in make_described(n_scenes, seed, disputed=disputed))
     return sum(bool(scene.disputed) for scene in _write_all(path, rows))
 
 
@@ -107,36 +107,27 @@ def write_gold(path: Path, n_scenes: int, seed: int, *, of_texts: bool = True) -
         }
 
     if of_texts:
-        _write_all(path, ((scene, row(scene)) for scene in make_described(n_scenes, seed, disputed=0.0)))
+        _write_all(path, (([scene], row(scene)) for scene in make_described(n_scenes, seed, disputed=0.0)))
     else:
-        _write_all(path, ((scene, to_prompted_row(scene)) for scene in make_prompted(n_scenes, seed)))
+        _write_all(path, (([scene], to_prompted_row(scene)) for scene in make_prompted(n_scenes, seed)))
 
 
 def write_creative(path: Path, n_cases: int, seed: int) -> int:
     """Write a data file of creative cases, as `write_world` does, and return the number of pictures."""
-    folder = path.parent / "images"
-    folder.mkdir(parents=True, exist_ok=True)
-    lines: list[bytes] = []
-    picture_count = 0
-    for case in make_creative(n_cases, seed):
-        for scene in case.scenes:
-            _write(folder / f"{scene.id}.png", draw_scene(scene))
-        picture_count += len(case.scenes)
-        lines.append(orjson.dumps(to_creative_row(case), option=orjson.OPT_APPEND_NEWLINE))
-    _write(path, b"".join(lines))
-    return picture_count
+    return len(_write_all(path, ((case.scenes, to_creative_row(case)) for case in make_creative(n_cases, seed))))
 
 
-def _write_all(path: Path, rows: Iterable[tuple[Scene, dict[str, JsonValue]]]) -> list[Scene]:
-    """Write the picture of each scene once, then the data file, and return the distinct scenes."""
+def _write_all(path: Path, rows: Iterable[tuple[Iterable[Scene], dict[str, JsonValue]]]) -> list[Scene]:
+    """Write the picture of each scene once, then the data file of the rows, and return the distinct scenes."""
     folder = path.parent / "images"
     folder.mkdir(parents=True, exist_ok=True)
     lines: list[bytes] = []
     scenes: dict[str, Scene] = {}
-    for scene, row in rows:
-        if scene.id not in scenes:
-            _write(folder / f"{scene.id}.png", draw_scene(scene))
-            scenes[scene.id] = scene
+    for shown, row in rows:
+        for scene in shown:
+            if scene.id not in scenes:
+                _write(folder / f"{scene.id}.png", draw_scene(scene))
+                scenes[scene.id] = scene
         lines.append(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
     _write(path, b"".join(lines))
     return list(scenes.values())

@@ -8,7 +8,7 @@ import pytest
 
 from dokimasia.cli.main import run
 from dokimasia.simulation.image_edits import EDITORS
-from dokimasia.simulation.profiles import PLANTED_IN, profiles
+from dokimasia.simulation.profiles import planted_in, profiles
 from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.world import write_world
 
@@ -102,7 +102,7 @@ def test_simulated_models_are_listed_on_request(folder: Path, capsys: pytest.Cap
     assert run(["models", "--simulated", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)
     assert [one["name"] for one in listed] == [*profiles(), *EDITORS]
-    assert {one["name"]: one["about"] for one in listed} == PLANTED_IN
+    assert {one["name"]: one["about"] for one in listed} == planted_in()
     assert run(["models", "--simulated"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert shown.startswith("simulated model what is planted in it")

@@ -206,7 +206,7 @@ def equal_pair(orders: Sequence[Choices]) -> float:
     return _share_of_orders([all(choice == "tie" for choice in choices.values()) for choices in orders])
 
 
-def full_score(axes: Scores, relevant: Iterable[str], *, full: float = FULL_SCORE) -> bool:
+def full_score(axes: Scores, relevant: Iterable[str]) -> bool:
     """Return whether an answer compared with a reference has the full score on all relevant axes asked for.
 
     For an answer with an error that means that the error went undetected; for a harmless change, over all axes, that it
@@ -226,7 +226,7 @@ def full_score(axes: Scores, relevant: Iterable[str], *, full: float = FULL_SCOR
     >>> full_score({"overall": 10}, ["overall"]), full_score({"overall": 9}, ["overall"])
     (True, False)
     """
-    return all(points >= full for points, _ in _axis_pairs(axes, axes, relevant))
+    return all(points >= FULL_SCORE for points, _ in _axis_pairs(axes, axes, relevant))
 
 
 def undetected_score(gold: float, perturbed: float) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 from dokimasia.algorithms.statistics import ConfidenceInterval, rate_interval
+from dokimasia.algorithms.statistics.clusters import Bounds
 
 
 class ItemShare(NamedTuple):
@@ -25,7 +26,7 @@ class ItemShare(NamedTuple):
     n_scored: int
     share: float | None
     interval: ConfidenceInterval | None
-    bounds: tuple[float, float] | None
+    bounds: Bounds | None
 
     @property
     def coverage(self) -> float | None:

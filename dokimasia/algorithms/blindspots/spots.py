@@ -4,9 +4,8 @@ from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dokimasia.algorithms.statistics.clusters import number_clusters
+from dokimasia.algorithms.statistics.clusters import Floats, Positions, number_clusters
 
 DRAWS, FEWEST = 10_000, 1_000
 OPEN = 0.08
@@ -15,7 +14,7 @@ OPEN = 0.08
 LEVEL = 0.05
 _AT_ONCE = 2_000_000
 
-Floats = NDArray[np.float64]
+Floats = Floats
 
 
 class ImageCounts(NamedTuple):
@@ -133,7 +132,7 @@ def images_of(dimensions: Sequence[str], clusters: Sequence[Hashable]) -> dict[s
     return counts
 
 
-def _dimensions_by_cluster(dimensions: Sequence[str], number: NDArray[np.intp]) -> dict[int, set[str]]:
+def _dimensions_by_cluster(dimensions: Sequence[str], number: Positions) -> dict[int, set[str]]:
     by_cluster: dict[int, set[str]] = {}
     for cluster, dimension in zip(number.tolist(), dimensions, strict=True):
         by_cluster.setdefault(cluster, set()).add(dimension)
@@ -141,7 +140,7 @@ def _dimensions_by_cluster(dimensions: Sequence[str], number: NDArray[np.intp]) 
 
 
 def _exchanged(
-    generator: np.random.Generator, values: Floats, member: NDArray[np.intp], dimensions: int, draws: int
+    generator: np.random.Generator, values: Floats, member: Positions, dimensions: int, draws: int
 ) -> Floats:
     """Return what goes undetected by dimension after permuting within images of one size, one row per draw."""
     moved = generator.permuted(np.broadcast_to(values, (draws, *values.shape)), axis=2)

@@ -1,10 +1,11 @@
 """The share of right answers behind a judge's decisions, from its sensitivity and specificity (Rogan and Gladen)."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from math import hypot
 from typing import NamedTuple
 
 from dokimasia.algorithms.correction.values import Corrected, DecidedLabel, ShareEstimate
+from dokimasia.algorithms.statistics.clusters import ClusterNames
 from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.algorithms.statistics.intervals import bootstrap_interval
 from dokimasia.algorithms.statistics.shares import ConfidenceInterval, rate_interval
@@ -35,7 +36,7 @@ def corrected_rate(
     *,
     sensitivity: ShareEstimate,
     specificity: ShareEstimate,
-    clusters: Sequence[Hashable] | None = None,
+    clusters: ClusterNames | None = None,
     seed: int,
 ) -> Corrected:
     """Return the share of right answers behind a judge's decisions.
@@ -113,7 +114,7 @@ def corrected_difference(
     *,
     sensitivity: ShareEstimate,
     specificity: ShareEstimate,
-    clusters: Sequence[Hashable] | None = None,
+    clusters: ClusterNames | None = None,
     seed: int,
 ) -> Corrected:
     """Return the second model's share of right answers minus the first's, from one judge's decisions on the same samples.

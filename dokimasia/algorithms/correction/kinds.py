@@ -1,7 +1,7 @@
 """Kinds of error: a judge's sensitivity to the mix of kinds in the answers, and how much another mix would change."""
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import hypot, sqrt
 from typing import NamedTuple
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from dokimasia.algorithms.correction.judged import LEAST_APART
 from dokimasia.algorithms.correction.values import ShareEstimate
+from dokimasia.algorithms.statistics.clusters import ClusterNames
 from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.algorithms.statistics.distributions import normal_quantile
 from dokimasia.algorithms.statistics.shares import ConfidenceInterval
@@ -165,7 +166,7 @@ def rates_over_mixes(
 
 
 def same_kinds(
-    kinds: Sequence[str], mix: Mapping[str, float], *, clusters: Sequence[Hashable] | None = None, seed: int
+    kinds: Sequence[str], mix: Mapping[str, float], *, clusters: ClusterNames | None = None, seed: int
 ) -> float:
     """Return the p-value of the hypothesis that kinds of error come from a mix.
 

@@ -4,17 +4,19 @@ The words are those of `values`. A *label* is a person's decision on an answer, 
 random sample of the open answers. An answer is *known* if a rule decided it, which does not err; the others are *open*.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from math import hypot
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dokimasia.algorithms.correction.values import ShareEstimate
 from dokimasia.algorithms.statistics.clusters import (
     ROUNDING,
+    ClusterNames,
     Floats,
+    Mask,
+    Positions,
     jackknife_error,
     number_clusters,
     trusted_df,
@@ -79,7 +81,7 @@ def powered_rate(
     labels: Sequence[bool | None],
     *,
     known: Sequence[bool] | None = None,
-    clusters: Sequence[Hashable] | None = None,
+    clusters: ClusterNames | None = None,
     seed: int = 0,
 ) -> Powered:
     """Return the share of right answers from a few labels and a judge's or a rule's decisions on all answers.
@@ -164,7 +166,7 @@ def powered_rate(
 
 
 def powered_difference(
-    first: LabelledAnswers, second: LabelledAnswers, *, clusters: Sequence[Hashable] | None = None
+    first: LabelledAnswers, second: LabelledAnswers, *, clusters: ClusterNames | None = None
 ) -> Powered:
     """Return the second model's share of right answers minus the first's, from labels and decisions on the same samples.
 
@@ -239,15 +241,15 @@ class _Side(NamedTuple):
     """
 
     decisions: Floats
-    open: NDArray[np.bool_]
-    labelled: NDArray[np.bool_]
+    open: Mask
+    labelled: Mask
     truth: Floats
-    place: NDArray[np.intp]
+    place: Positions
     slope: float
     refusal: Powered | None
 
     @classmethod
-    def of(cls, answers: LabelledAnswers, clusters: Sequence[Hashable] | None) -> "_Side":
+    def of(cls, answers: LabelledAnswers, clusters: ClusterNames | None) -> "_Side":
         """Return the arrays of a model's answers.
 
         Raises
@@ -400,7 +402,7 @@ def too_few(labels: int, clusters: int, open_answers: int, answers: int) -> Powe
     return Powered(None, None, 0.0, None, labels, clusters, min(lacking, unlabelled), reason)
 
 
-def _slope(judged_right: NDArray[np.bool_], truly_right: NDArray[np.bool_]) -> float:
+def _slope(judged_right: Mask, truly_right: Mask) -> float:
     """Return the slope of labels on decisions, clipped to 0 and 1; 0 if the labels stand alone."""
     n, right = len(judged_right), int(truly_right.sum())
     if not (0 < judged_right.sum() < n and FEWEST_OF_A_KIND <= right <= n - FEWEST_OF_A_KIND):

@@ -9,11 +9,20 @@ from math import ceil
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dokimasia.algorithms.correction.labelled import FEWEST_LABELS, Powered, too_few
 from dokimasia.algorithms.correction.values import ShareEstimate
-from dokimasia.algorithms.statistics.clusters import ROUNDING, Floats, jackknife_error, number_clusters, trusted_df
+from dokimasia.algorithms.statistics.clusters import (
+    ROUNDING,
+    Bounds,
+    ClusterNames,
+    Floats,
+    Mask,
+    Positions,
+    jackknife_error,
+    number_clusters,
+    trusted_df,
+)
 from dokimasia.algorithms.statistics.distributions import student_t_quantile
 from dokimasia.algorithms.statistics.shares import ConfidenceInterval, clopper_pearson, effective_share
 
@@ -41,8 +50,8 @@ class RatedAnswers(NamedTuple):
 def stratified_mean(
     answers: RatedAnswers,
     *,
-    clusters: Sequence[Hashable] | None = None,
-    scale: tuple[float, float] = (0.0, 1.0),
+    clusters: ClusterNames | None = None,
+    scale: Bounds = (0.0, 1.0),
     together: bool = True,
     seed: int = 0,
 ) -> Powered:
@@ -103,8 +112,8 @@ def stratified_difference(
     first: RatedAnswers,
     second: RatedAnswers,
     *,
-    clusters: Sequence[Hashable] | None = None,
-    scale: tuple[float, float] = (0.0, 1.0),
+    clusters: ClusterNames | None = None,
+    scale: Bounds = (0.0, 1.0),
     together: bool = True,
     seed: int = 0,
 ) -> Powered:
@@ -153,8 +162,8 @@ def labels_needed(
     answers: RatedAnswers,
     width: float,
     *,
-    clusters: Sequence[Hashable] | None = None,
-    scale: tuple[float, float] = (0.0, 1.0),
+    clusters: ClusterNames | None = None,
+    scale: Bounds = (0.0, 1.0),
     seed: int = 0,
 ) -> int | None:
     """Return about how many labels of open answers are needed in all for an interval no wider than `width`.
@@ -213,8 +222,8 @@ class _Pool(NamedTuple):
     of_answers: Floats
     floor: float
     weight: float
-    open: NDArray[np.bool_]
-    place: NDArray[np.intp]
+    open: Mask
+    place: Positions
     n_labels: int
     n_clusters: int
     refusal: Powered | None
@@ -224,8 +233,8 @@ class _Pool(NamedTuple):
     def of(
         cls,
         answers: RatedAnswers,
-        clusters: Sequence[Hashable] | None,
-        scale: tuple[float, float],
+        clusters: ClusterNames | None,
+        scale: Bounds,
         *,
         together: bool,
         seed: int,
@@ -321,7 +330,7 @@ class _Pool(NamedTuple):
         """The standard error of the mean."""
         return _error(self.contributions, self.floor + _error(self.of_answers) ** 2)
 
-    def interval(self, scale: tuple[float, float]) -> ConfidenceInterval:
+    def interval(self, scale: Bounds) -> ConfidenceInterval:
         """Return the 95 % interval of the mean."""
         low, high = scale
         if len(self.contributions) < 2:
@@ -340,13 +349,13 @@ class _RatedArrays(NamedTuple):
 
     values: Floats
     truth: Floats
-    open: NDArray[np.bool_]
-    labelled: NDArray[np.bool_]
-    stratum: NDArray[np.intp]
-    place: NDArray[np.intp]
+    open: Mask
+    labelled: Mask
+    stratum: Positions
+    place: Positions
 
 
-def _joined(stratum: NDArray[np.intp], expected: Floats, counts: Floats, short: NDArray[np.bool_]) -> NDArray[np.intp]:
+def _joined(stratum: Positions, expected: Floats, counts: Floats, short: Mask) -> Positions:
     """Return the strata with the short ones merged, and with others too while too few labels are expected of them."""
     if not short.any():
         return stratum
@@ -377,7 +386,7 @@ def _cross_fitted(parts: _RatedArrays, seed: int) -> Floats:
     return slopes
 
 
-def _slope(parts: _RatedArrays, chosen: NDArray[np.bool_]) -> float:
+def _slope(parts: _RatedArrays, chosen: Mask) -> float:
     """Return the slope of labels on values within strata, clipped to 0 and 1."""
     stratum = parts.stratum[chosen]
     if not stratum.size:
@@ -403,7 +412,7 @@ def _error(contributions: Floats, least: float = 0.0) -> float:
     return max(jackknife_error(_left_out(contributions)), least**0.5)
 
 
-def _apart(pools: Sequence[_Pool], scale: tuple[float, float]) -> tuple[float, ConfidenceInterval]:
+def _apart(pools: Sequence[_Pool], scale: Bounds) -> tuple[float, ConfidenceInterval]:
     """Return the second mean minus the first with its interval."""
     reach = scale[1] - scale[0]
     difference = pools[1].mean - pools[0].mean

@@ -4,11 +4,12 @@ The interval of a rate corrected by passport covers the uncertainty of the passp
 to this run. The functions move one of the judge's two rates at a time, with its interval, until a conclusion no longer holds.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from dokimasia.algorithms.correction.judged import corrected_difference, corrected_rate, judged_values, refusal
 from dokimasia.algorithms.correction.values import Corrected, DecidedLabel, ShareEstimate
+from dokimasia.algorithms.statistics.clusters import ClusterNames
 from dokimasia.algorithms.statistics.intervals import bootstrap_interval
 from dokimasia.algorithms.statistics.shares import ConfidenceInterval
 
@@ -80,7 +81,7 @@ def rate_tipping(
     *,
     sensitivity: ShareEstimate,
     specificity: ShareEstimate,
-    clusters: Sequence[Hashable] | None = None,
+    clusters: ClusterNames | None = None,
     seed: int,
 ) -> dict[JudgeRate, Tipping]:
     """Return how far each of the judge's rates may move before the corrected rate no longer differs from the rate as judged.
@@ -128,7 +129,7 @@ def order_tipping(
     *,
     sensitivity: ShareEstimate,
     specificity: ShareEstimate,
-    clusters: Sequence[Hashable] | None = None,
+    clusters: ClusterNames | None = None,
     seed: int,
 ) -> dict[tuple[Side, JudgeRate], Tipping]:
     """Return how far each of the judge's rates may move before it is unclear which of two models is better.
@@ -191,7 +192,7 @@ def order_tipping(
 def _difference_sign(
     sides: Sequence[Sequence[DecidedLabel]],
     judges: Sequence[Mapping[JudgeRate, ShareEstimate]],
-    clusters: Sequence[Hashable] | None,
+    clusters: ClusterNames | None,
     seed: int,
 ) -> int:
     """Return 1 or -1 if the second rate is clearly above or below the first, each corrected by its own rates; else 0."""

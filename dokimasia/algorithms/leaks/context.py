@@ -5,20 +5,18 @@ from collections.abc import Sequence
 
 from dokimasia.algorithms.leaks.secrets import Key, key_of
 from dokimasia.algorithms.leaks.values import UNITS, StatedValue
+from dokimasia.algorithms.text.words import word_set
 
-ENDS = frozenset((".", ",", ";", ":", "!", "?", ")", '"', "'"))
+ENDS = word_set(". , ; : ! ? ) \" '")
 """Tokens after which a statement ends or pauses."""
 
 UNIT_WORDS = frozenset((*UNITS, *(f"{unit}s" for unit in UNITS), "percent", "%", "degrees", "pm", "am", "per", "cent"))
 
-# fmt: off
-_WILL = frozenset(("will", "should", "can", "must"))
-_JOINS = frozenset((
-    ",", "or", "and", "to", "a", "an", "the", "-", "\u2013", "than", "between", "/", "even", "then", "with", "from"))
-_CONJUNCTIONS = frozenset((
-    "for", "because", "since", "so", "as", "and", "which", "where", "but", "though", "although", "then", "it", "you", "that",
-    "the", "i", "he", "she", "they", "look", "there"))
-# fmt: on
+_WILL = word_set("will should can must")
+_JOINS = word_set(", or and to a an the - \u2013 than between / even then with from")
+_CONJUNCTIONS = word_set(
+    """for because since so as and which where but though although then it you that the i he she they look there"""
+)
 _BY_THE_WAY = re.compile(
     r"\b(?:irrelevant|(?:n't|not) (?:matter|count|help|what you|prove|asked|be confused)|ignor\w+|leave \w+ out|no bearing"
     r"|nothing to do|distract\w*|confus\w+|mistak\w+ for|swapped|look alike|digits alike|fool\w*|for example|for instance"
@@ -89,9 +87,7 @@ def value_in_a_row(
     return False
 
 
-_LEADS = frozenset(
-    ("a", "an", "the", "on", "in", "at", "under", "behind", "of", "with", "by", "to", "also", "some", "not")
-)
+_LEADS = word_set("a an the on in at under behind of with by to also some not")
 """Words that may precede an item of a series."""
 
 SHORT_ITEM = 4
@@ -124,7 +120,7 @@ def word_in_a_row(low: Sequence[str], at: int) -> bool:
     return "or" in run or (len(run) >= 2 and any(join != "," for join in run)) or run.count(",") > 2
 
 
-_BREAKS = frozenset((":", ";", "?", "!", "."))
+_BREAKS = word_set(": ; ? ! .")
 
 
 _NEVER = (

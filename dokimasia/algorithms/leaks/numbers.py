@@ -4,19 +4,28 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dokimasia.algorithms.text.words import NUMBER_WORDS
+from dokimasia.algorithms.text.words import NUMBER_WORDS, word_table
 
-# fmt: off
-_TENS = {word: 10 * number for number, word in enumerate(
-    ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"), 2)}
+_TEN_NAMES = "twenty thirty forty fifty sixty seventy eighty ninety"
+_TENS = {word: 10 * number for number, word in enumerate(_TEN_NAMES.split(), 2)}
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
-_ORDINALS = {word: number for number, word in enumerate(
-    ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
-     "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
-     "twentieth"), 1)} | {"thirtieth": 30}
-_COLLECTIVES = {"pair": 2, "couple": 2, "duo": 2, "trio": 3, "quartet": 4, "quintet": 5, "sextet": 6, "septet": 7,
-                "octet": 8, "dozen": 12, "none": 0, "nil": 0, "nought": 0, "naught": 0}
-# fmt: on
+_ORDINAL_NAMES = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
+    "sixteenth seventeenth eighteenth nineteenth twentieth"
+)
+_ORDINALS = {word: number for number, word in enumerate(_ORDINAL_NAMES.split(), 1)} | {"thirtieth": 30}
+_COLLECTIVE_NAMES = """
+    0: none nil nought naught
+    2: pair couple duo
+    3: trio
+    4: quartet
+    5: quintet
+    6: sextet
+    7: septet
+    8: octet
+    12: dozen
+"""
+_COLLECTIVES = {word: float(number) for word, number in word_table(_COLLECTIVE_NAMES).items()}
 
 
 class Number(NamedTuple):
@@ -93,7 +102,7 @@ def _worded(tokens: list[str], at: int) -> tuple[int, float | None]:
         return stopped, total + current
     token = tokens[at]
     if token in _COLLECTIVES:
-        return at + 1, float(_COLLECTIVES[token])
+        return at + 1, _COLLECTIVES[token]
     roman = _roman(token)
     return (at + 1, float(roman)) if roman is not None else (at, None)
 

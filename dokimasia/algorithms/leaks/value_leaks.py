@@ -6,7 +6,7 @@ from dokimasia.algorithms.leaks.context import ENDS, UNIT_WORDS, left_open, valu
 from dokimasia.algorithms.leaks.secrets import Key, QuestionSecrets, key_of
 from dokimasia.algorithms.leaks.values import StatedValue, read, token_at, token_before
 from dokimasia.algorithms.leaks.wording import stem
-from dokimasia.algorithms.text.words import FUNCTION_WORDS
+from dokimasia.algorithms.text.words import FUNCTION_WORDS, word_set
 
 SMALL = 12
 """The largest whole number that is common in texts as the count or the rank of something else."""
@@ -14,24 +14,22 @@ SMALL = 12
 NEAR = 6
 """The most tokens between a number and the word that it belongs to."""
 
-# fmt: off
-_LABELS = frozenset((
-    "step", "page", "figure", "fig", "table", "note", "hint", "part", "point", "section", "line", "version", "chapter",
-    "round", "seat", "row", "column", "label", "question", "criterion", "item", "stage", "level", "number", "no", "#", "digit"))
-_KNOWN = frozenset((
-    "the", "these", "those", "both", "all", "each", "every", "other", "last", "next", "any", "another", "same", "first", "no"))
-_OWNS = frozenset(("has", "have", "had", "with", "having"))
-_MEASURED = frozenset(("ones", "them", "altogether", "total", "overall", "exactly", "such", "more"))
-_PRONOUNS = frozenset(("one", "single", "half", "quarter", "once", "zero", "nothing", "none"))
-_EXACTLY = frozenset((
-    "exactly", "only", "just", "precisely", "is", "are", "=", ":", "equals", "gives", "makes", "get", "number", "count", "total"))
-_GROUPS = frozenset(("pair", "trio", "quartet", "quintet", "sextet", "septet", "octet", "dozen", "score"))
-_LAST = frozenset(("last", "final", "stop", "end", "ends", "enough", "complete", "done", "back"))
-_GUIDING = frozenset((
-    "find", "look", "read", "count", "compare", "check", "take", "go", "note", "locate", "identify", "list", "trace", "start",
-    "see", "measure", "mark", "decide", "ask", "follow", "search", "establish", "determine", "work", "make", "write", "get", ","))
+_LABELS = word_set(
+    """step page figure fig table note hint part point section line version chapter round seat row column label question
+    criterion item stage level number no # digit"""
+)
+_KNOWN = word_set("the these those both all each every other last next any another same first no")
+_OWNS = word_set("has have had with having")
+_MEASURED = word_set("ones them altogether total overall exactly such more")
+_PRONOUNS = word_set("one single half quarter once zero nothing none")
+_EXACTLY = word_set("exactly only just precisely is are = : equals gives makes get number count total")
+_GROUPS = word_set("pair trio quartet quintet sextet septet octet dozen score")
+_LAST = word_set("last final stop end ends enough complete done back")
+_GUIDING = word_set(
+    """find look read count compare check take go note locate identify list trace start see measure mark decide ask
+    follow search establish determine work make write get ,"""
+)
 _MANY = stem("many")
-# fmt: on
 
 
 def tells_value(sentence: str, secrets: QuestionSecrets) -> bool:

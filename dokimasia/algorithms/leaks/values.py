@@ -3,44 +3,97 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from dokimasia.algorithms.leaks.numbers import Number, numbers_in, ordinal
+from dokimasia.algorithms.text.words import word_set, word_table
 
-# fmt: off
-MONTHS = {word: number for number, names in enumerate((
-    "january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug",
-    "september sep sept", "october oct", "november nov", "december dec"), 1) for word in names.split()}
-UNITS = {
-    "m": ("m", 1), "metre": ("m", 1), "meter": ("m", 1), "km": ("m", 1000), "kilometre": ("m", 1000),
-    "kilometer": ("m", 1000), "cm": ("m", 0.01), "centimetre": ("m", 0.01), "centimeter": ("m", 0.01),
-    "mm": ("m", 0.001), "millimetre": ("m", 0.001), "millimeter": ("m", 0.001), "g": ("g", 1), "gram": ("g", 1),
-    "gramme": ("g", 1), "kg": ("g", 1000), "kilo": ("g", 1000), "kilogram": ("g", 1000), "mg": ("g", 0.001),
-    "tonne": ("g", 1e6), "ton": ("g", 1e6), "l": ("l", 1), "litre": ("l", 1), "liter": ("l", 1), "ml": ("l", 0.001),
-    "millilitre": ("l", 0.001), "milliliter": ("l", 0.001), "cl": ("l", 0.01), "dl": ("l", 0.1),
-    "second": ("s", 1), "sec": ("s", 1), "s": ("s", 1), "minute": ("s", 60), "min": ("s", 60), "hour": ("s", 3600),
-    "hr": ("s", 3600), "h": ("s", 3600), "day": ("s", 86400), "week": ("s", 604800), "dollar": ("$", 1),
-    "buck": ("$", 1), "$": ("$", 1), "usd": ("$", 1), "cent": ("$", 0.01), "euro": ("$", 1), "eur": ("$", 1),
-    "\u20ac": ("$", 1), "\u00a3": ("$", 1), "quid": ("$", 1),
-    "inch": ("in", 1), "foot": ("in", 12), "feet": ("in", 12), "ft": ("in", 12), "yard": ("in", 36),
-    "pound": ("lb", 1), "lb": ("lb", 1), "ounce": ("lb", 1 / 16), "oz": ("lb", 1 / 16), "year": ("yr", 1),
-    "month": ("yr", 1 / 12), "decade": ("yr", 10), "century": ("yr", 100), "watt": ("w", 1), "w": ("w", 1),
-    "bar": ("bar", 1), "millibar": ("bar", 0.001), "mbar": ("bar", 0.001), "kw": ("w", 1000), "kilowatt": ("w", 1000),
-    "mw": ("w", 1e6), "p": ("$", 0.01), "pence": ("$", 0.01), "penny": ("$", 0.01),
-}
-_WHOLE_UNITS = frozenset(("dollar", "euro", "litre", "liter", "metre", "meter", "kilometre", "kilometer", "kilo", "kilogram"))
-_PARTS = {"half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fourth": 4, "fourths": 4,
-          "fifth": 5, "fifths": 5, "sixth": 6, "sixths": 6, "seventh": 7, "sevenths": 7, "eighth": 8, "eighths": 8,
-          "ninth": 9, "ninths": 9, "tenth": 10, "tenths": 10, "twelfth": 12, "twelfths": 12}
-_WHOLES = {"twice": 2, "thrice": 3, "double": 2, "triple": 3, "quadruple": 4, "single": 1, "sole": 1, "lone": 1,
-           "solitary": 1, "once": 1, "twosome": 2, "threesome": 3, "foursome": 4, "fivesome": 5, "sixsome": 6,
-           "twins": 2, "triplets": 3, "triad": 3, "quadruplets": 4, "quintuplets": 5, "sextuplets": 6, "both": 2,
-           "score": 20, "half-dozen": 6, "brace": 2, "dozens": 12, "pairs": 2, "nobody": 0, "nothing": 0, "zero": 0,
-           "teens": 13, "solo": 1, "doubles": 2, "foursomes": 4, "duet": 2, "hat-trick": 3}
+_MONTH_NAMES = """
+    1: january jan
+    2: february feb
+    3: march mar
+    4: april apr
+    5: may
+    6: june jun
+    7: july jul
+    8: august aug
+    9: september sep sept
+    10: october oct
+    11: november nov
+    12: december dec
+"""
+MONTHS = {word: int(number) for word, number in word_table(_MONTH_NAMES).items()}
+_UNIT_NAMES = """
+    m 1: m metre meter
+    m 1000: km kilometre kilometer
+    m 0.01: cm centimetre centimeter
+    m 0.001: mm millimetre millimeter
+    g 1: g gram gramme
+    g 1000: kg kilo kilogram
+    g 0.001: mg
+    g 1000000: tonne ton
+    l 1: l litre liter
+    l 0.001: ml millilitre milliliter
+    l 0.01: cl
+    l 0.1: dl
+    s 1: second sec s
+    s 60: minute min
+    s 3600: hour hr h
+    s 86400: day
+    s 604800: week
+    $ 1: dollar buck $ usd euro eur \u20ac \u00a3 quid
+    $ 0.01: cent p pence penny
+    in 1: inch
+    in 12: foot feet ft
+    in 36: yard
+    lb 1: pound lb
+    lb 1/16: ounce oz
+    yr 1: year
+    yr 1/12: month
+    yr 10: decade
+    yr 100: century
+    w 1: watt w
+    w 1000: kw kilowatt
+    w 1000000: mw
+    bar 1: bar
+    bar 0.001: millibar mbar
+"""
+UNITS: dict[str, tuple[str, float]] = {}
+"""By the name of a unit the base unit, and how many of those it is."""
+for _name, _unit_of in word_table(_UNIT_NAMES).items():
+    _base, _size = _unit_of.split()
+    UNITS[_name] = (_base, float(Fraction(_size)))
+_WHOLE_UNITS = word_set("dollar euro litre liter metre meter kilometre kilometer kilo kilogram")
+_PART_NAMES = """
+    2: half halves
+    3: third thirds
+    4: quarter quarters fourth fourths
+    5: fifth fifths
+    6: sixth sixths
+    7: seventh sevenths
+    8: eighth eighths
+    9: ninth ninths
+    10: tenth tenths
+    12: twelfth twelfths
+"""
+_PARTS = {word: int(number) for word, number in word_table(_PART_NAMES).items()}
+_WHOLE_NAMES = """
+    0: nobody nothing zero
+    1: single sole lone solitary once solo
+    2: twice double twosome twins both brace pairs doubles duet
+    3: thrice triple threesome triplets triad hat-trick
+    4: quadruple foursome quadruplets foursomes
+    5: fivesome quintuplets
+    6: sixsome sextuplets half-dozen
+    12: dozens
+    13: teens
+    20: score
+"""
+_WHOLES = {word: int(number) for word, number in word_table(_WHOLE_NAMES).items()}
 _SIZES = {"k": 1e3, "thousand": 1e3, "grand": 1e3, "m": 1e6, "mn": 1e6, "million": 1e6, "bn": 1e9, "billion": 1e9}
-# fmt: on
 _TOKEN = re.compile(r"\d+(?:[.,:\u202f]\d+)*|(?<![\w.])\.\d+|[^\W\d_]+(?:'[^\W\d_]+)?|[^\w\s]")
 _GLYPHS = str.maketrans(
     {"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"', "\u2212": "-", "\u2010": "-", "\u2011": "-", "_": " "}

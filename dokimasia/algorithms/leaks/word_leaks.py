@@ -9,7 +9,7 @@ from dokimasia.algorithms.leaks.context import ENDS, left_open, word_in_a_row
 from dokimasia.algorithms.leaks.secrets import ANSWERS, QuestionSecrets, content
 from dokimasia.algorithms.leaks.values import read, token_at, token_before
 from dokimasia.algorithms.leaks.wording import plain_words, stem, stems_of
-from dokimasia.algorithms.text.words import ARTICLES, FUNCTION_WORDS, NUMBER_WORDS
+from dokimasia.algorithms.text.words import ARTICLES, FUNCTION_WORDS, NUMBER_WORDS, word_set, word_table
 
 RUN = 5
 """The least number of consecutive words of a ground truth that count as a quotation; a shorter one counts as a whole."""
@@ -20,21 +20,17 @@ SHORTEST = 3
 SHORTEST_GAPPED = 3
 """The least number of letters of a word that is searched for with other gaps."""
 
-# fmt: off
 _TWO_MEANINGS_TEXT = """
     left right fall may march save stone light lead close closed open first second third like point mark show read watch will can
     change well mean fine still none even odd over under up down in out on off before after above below behind more less same rise
     one all end middle top bottom side front back call order set match present past round square cross run start stop go high low
     long short full empty sign letter word number plain check line"""
 _TWO_MEANINGS = frozenset(map(stem, _TWO_MEANINGS_TEXT.split()))
-_SAYING = frozenset((
-    "is", "are", "was", "of", "say", "says", "read", "reads", "written", "be", "called", "but", "it's", "answer", "simply",
-    "just", ":", '"', "'"))
-_DASHES = frozenset(("-", "\u2013", "\u2014"))
-_NUMBERING = frozenset(("no", "number"))
-_ATTRIBUTES = frozenset(stem(word) for word in ("colour", "material", "made", "pattern", "shape", "shade", "weather", "season"))
-_DERIVED = frozenset(("n", "en", "y", "d", "ion", "tion", "ation", "al", "er", "or", "ment", "ness", "ly"))
-# fmt: on
+_SAYING = word_set("is are was of say says read reads written be called but it's answer simply just : \" '")
+_DASHES = word_set("- \u2013 \u2014")
+_NUMBERING = word_set("no number")
+_ATTRIBUTES = frozenset(map(stem, word_set("colour material made pattern shape shade weather season")))
+_DERIVED = word_set("n en y d ion tion ation al er or ment ness ly")
 
 
 def tells_word(sentence: str, text: str, secrets: QuestionSecrets) -> bool:
@@ -279,10 +275,22 @@ def _gap(sign: str, after: str) -> str:
     return r"\s{0,2}" if sign.isdigit() and after.isdigit() else r"[\s-]{0,2}"
 
 
-_ROMAN = (
-    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"),
-    (5, "v"), (4, "iv"), (1, "i"),
-)  # fmt: skip
+_ROMAN_SIGNS = """
+    1000: m
+    900: cm
+    500: d
+    400: cd
+    100: c
+    90: xc
+    50: l
+    40: xl
+    10: x
+    9: ix
+    5: v
+    4: iv
+    1: i
+"""
+_ROMAN = {sign: int(value) for sign, value in word_table(_ROMAN_SIGNS).items()}
 
 
 def _roman(number: int) -> str:
@@ -290,7 +298,7 @@ def _roman(number: int) -> str:
     if not 1 < number < 4000:
         return ""
     numeral = ""
-    for value, sign in _ROMAN:
+    for sign, value in _ROMAN.items():
         numeral += sign * (number // value)
         number %= value
     return numeral

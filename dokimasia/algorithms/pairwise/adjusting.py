@@ -1,16 +1,15 @@
 """Ratings of models adjusted for what else decides a comparison, such as the place of a response or its length."""
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dokimasia.algorithms.pairwise.ratings import FEW_CASES, MEAN, TENFOLD
 from dokimasia.algorithms.pairwise.strengths import PairOutcome, groups, unbounded
 from dokimasia.algorithms.statistics import ConfidenceInterval
-from dokimasia.algorithms.statistics.clusters import Floats, number_clusters
+from dokimasia.algorithms.statistics.clusters import ClusterNames, Floats, Positions, number_clusters
 from dokimasia.algorithms.statistics.intervals import jackknifed
 
 MOST_GROUPS = 200
@@ -50,8 +49,7 @@ def rate_adjusted(
     comparisons: Sequence[PairOutcome],
     covariates: Mapping[str, Sequence[float]],
     *,
-    clusters: Sequence[Hashable] | None = None,
-    level: float = 0.95,
+    clusters: ClusterNames | None = None,
 ) -> tuple[AdjustedRatings, ...]:
     """Return ratings as of `rate_models` that are adjusted for covariates of the comparisons.
 
@@ -64,8 +62,6 @@ def rate_adjusted(
         model was shown first and -1 if it was shown second; for length the difference over the sum.
     clusters : sequence of hashable, optional
         The case of each comparison; without it each is its own cluster.
-    level : float
-        Nominal coverage of the intervals, of the jackknife over clusters.
 
     Returns
     -------
@@ -106,7 +102,7 @@ def rate_adjusted(
             continue
         inside = [at for at, one in enumerate(comparisons) if one.first in models and one.second in models]
         chosen = [comparisons[at] for at in inside]
-        rated.append(_rated(models, chosen, design[inside], index[inside], tuple(covariates), level))
+        rated.append(_rated(models, chosen, design[inside], index[inside], tuple(covariates)))
     return tuple(rated)
 
 
@@ -114,9 +110,8 @@ def _rated(
     models: tuple[str, ...],
     comparisons: Sequence[PairOutcome],
     covariates: Floats,
-    index: NDArray[np.intp],
+    index: Positions,
     names: tuple[str, ...],
-    level: float,
 ) -> AdjustedRatings:
     place = {name: at for at, name in enumerate(models)}
     rows = np.zeros((len(comparisons), len(models) + len(names)))
@@ -146,7 +141,7 @@ def _rated(
             return AdjustedValue(
                 figure, ConfidenceInterval(-math.inf, math.inf, "no value without one of the clusters")
             )
-        return AdjustedValue(figure, jackknifed(figure, mean + np.array([fit[at] for fit in left_out]), level=level))
+        return AdjustedValue(figure, jackknifed(figure, mean + np.array([fit[at] for fit in left_out])))
 
     return AdjustedRatings(
         models,

@@ -1,10 +1,11 @@
 """Position effects of a judge: how often both orders agree, and how much the place shown first gains."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 
 from dokimasia.algorithms.pairwise.people import check_pairs
 from dokimasia.algorithms.pairwise.verdicts import MOST, check_verdicts
 from dokimasia.algorithms.statistics import ConfidenceInterval, bootstrap_interval, rate_interval
+from dokimasia.algorithms.statistics.clusters import ClusterNames
 
 
 def position_consistency(first: Sequence[int], swapped: Sequence[int]) -> float:
@@ -34,8 +35,7 @@ def position_consistency_interval(
     first: Sequence[int],
     swapped: Sequence[int],
     *,
-    clusters: Sequence[Hashable] | None = None,
-    level: float = 0.95,
+    clusters: ClusterNames | None = None,
 ) -> ConfidenceInterval:
     """Return a confidence interval of `position_consistency`, a share, by `rate_interval`.
 
@@ -45,8 +45,6 @@ def position_consistency_interval(
         As `position_consistency`.
     clusters : sequence of hashable, optional
         The case of each pair; without it each pair is its own.
-    level : float
-        Nominal coverage, strictly between 0 and 1.
 
     Raises
     ------
@@ -59,7 +57,7 @@ def position_consistency_interval(
     >>> round(low, 3), round(high, 3)
     (0.194, 0.994)
     """
-    return rate_interval(_same_side(first, swapped), clusters=clusters, level=level)
+    return rate_interval(_same_side(first, swapped), clusters=clusters)
 
 
 def position_bias(first: Sequence[int], swapped: Sequence[int]) -> float:
@@ -102,8 +100,7 @@ def position_bias_interval(
     first: Sequence[int],
     swapped: Sequence[int],
     *,
-    clusters: Sequence[Hashable] | None = None,
-    level: float = 0.95,
+    clusters: ClusterNames | None = None,
     seed: int,
 ) -> ConfidenceInterval:
     """Return a confidence interval of `position_bias`, resampling whole cases.
@@ -114,7 +111,7 @@ def position_bias_interval(
         As `position_bias`.
     clusters : sequence of hashable, optional
         The case of each pair; without it each pair is its own.
-    level, seed
+    seed
         As `bootstrap_interval`, whose refusals hold here too.
 
     Raises
@@ -129,7 +126,7 @@ def position_bias_interval(
     True
     """
     gains = _gains(first, swapped)
-    return bootstrap_interval(gains, clusters=clusters, level=level, seed=seed, bounds=(-50.0 * MOST, 50.0 * MOST))
+    return bootstrap_interval(gains, clusters=clusters, seed=seed, bounds=(-50.0 * MOST, 50.0 * MOST))
 
 
 def _gains(first: Sequence[int], swapped: Sequence[int]) -> list[float]:

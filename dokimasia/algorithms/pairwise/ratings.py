@@ -1,7 +1,7 @@
 """Ratings of many models from pairwise comparisons, with intervals, ranks and tests of differences."""
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -17,17 +17,26 @@ from dokimasia.algorithms.pairwise.strengths import (
     unbounded,
 )
 from dokimasia.algorithms.statistics import ConfidenceInterval
-from dokimasia.algorithms.statistics.clusters import ROUNDING, Floats, jackknife_error, number_clusters, trusted_df
+from dokimasia.algorithms.statistics.clusters import (
+    ROUNDING,
+    ClusterNames,
+    Floats,
+    jackknife_error,
+    number_clusters,
+    trusted_df,
+)
 from dokimasia.algorithms.statistics.distributions import student_t_quantile, student_t_tails
 from dokimasia.algorithms.statistics.intervals import RESAMPLES, accelerated
 from dokimasia.algorithms.statistics.refusal import NO_SPREAD
-from dokimasia.algorithms.statistics.shares import check_level
 
 MEAN = 1000.0
 """The mean rating of a group of models."""
 
 TENFOLD = 400.0
 """The difference of two ratings with odds of winning of 10 to 1, ties aside."""
+
+LEVEL = 0.95
+"""The nominal coverage of all intervals."""
 
 FEW_CASES = 6
 """The fewest clusters of a part with which there is an interval."""
@@ -71,10 +80,9 @@ class ConnectedModels(NamedTuple):
 def rate_models(
     comparisons: Sequence[PairOutcome],
     *,
-    clusters: Sequence[Hashable] | None = None,
+    clusters: ClusterNames | None = None,
     models: Sequence[str] = (),
     parts: int = 1,
-    level: float = 0.95,
     seed: int,
 ) -> tuple[ConnectedModels, ...]:
     """Return the ratings of models by Davidson's version of the Bradley-Terry model, in groups that can be compared.
@@ -89,8 +97,6 @@ def rate_models(
         All models, if some may be in no comparison.
     parts : int
         The number of equal parts of the clusters for which pairs were drawn separately: 1 if all models meet on all.
-    level : float
-        Nominal coverage, strictly between 0 and 1.
     seed : int
         Seed of the bootstrap. The order of comparisons does not matter.
 
@@ -147,7 +153,6 @@ def rate_models(
         comparison.outcome in (1, 0, -1) and comparison.first != comparison.second for comparison in comparisons
     ):
         raise ValueError("a comparison is of two models, and its outcome is 1, 0 or -1")
-    check_level(level)
     alone = [ConnectedModels((name,), NEVER_MET, {}, {}, {}, {}, {}, None) for name in _unmet(comparisons, models)]
     if not comparisons:
         return tuple(alone)
@@ -158,11 +163,11 @@ def rate_models(
         if reason:
             rated.append(ConnectedModels(group, reason, {}, {}, {}, {}, {}, None))
         else:
-            rated.append(_rated(tables(comparisons, index, group), parts=parts, level=level, seed=seed))
+            rated.append(_rated(tables(comparisons, index, group), parts=parts, seed=seed))
     return (*rated, *alone)
 
 
-def _rated(outcomes: OutcomeTables, *, parts: int, level: float, seed: int) -> ConnectedModels:
+def _rated(outcomes: OutcomeTables, *, parts: int, seed: int) -> ConnectedModels:
     """Return the ratings of a group whose ratings are finite."""
     names, pairs, counts = outcomes
     number = len(counts)
@@ -179,9 +184,9 @@ def _rated(outcomes: OutcomeTables, *, parts: int, level: float, seed: int) -> C
         if reason or np.ptp(left_out) <= ROUNDING * _SCALE:
             return ConfidenceInterval(-math.inf, math.inf, reason or NO_SPREAD)
         value, (error, df) = float(point @ weights), _error(left_out, parts)
-        quantile = student_t_quantile((1 + level) / 2, number / parts - 1)
+        quantile = student_t_quantile((1 + LEVEL) / 2, number / parts - 1)
         resampled_limits = accelerated(finite @ weights, value, left_out, quantile)
-        margin = student_t_quantile((1 + level) / 2, df) * error
+        margin = student_t_quantile((1 + LEVEL) / 2, df) * error
         return ConfidenceInterval(min(resampled_limits.low, value - margin), max(resampled_limits.high, value + margin))
 
     def p_value(weights: Floats) -> float | None:
@@ -209,7 +214,7 @@ def _rated(outcomes: OutcomeTables, *, parts: int, level: float, seed: int) -> C
             for name, interval in intervals.items()
         },
         ranks={} if reason else shares,
-        rank_intervals={} if reason else _rank_intervals(names, differences, 1 - level),
+        rank_intervals={} if reason else _rank_intervals(names, differences, 1 - LEVEL),
         differences=differences,
         tie_rate=nu / (2 + nu),
     )

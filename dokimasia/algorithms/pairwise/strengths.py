@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dokimasia.algorithms.statistics.clusters import Floats
+from dokimasia.algorithms.statistics.clusters import Floats, Mask, Positions
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -38,7 +37,7 @@ class OutcomeTables(NamedTuple):
     """
 
     names: tuple[str, ...]
-    pairs: NDArray[np.intp]
+    pairs: Positions
     counts: Floats
 
 
@@ -47,10 +46,10 @@ class Fits(NamedTuple):
 
     strengths: Floats
     ties: Floats
-    finite: NDArray[np.bool_]
+    finite: Mask
 
 
-def tables(comparisons: Sequence[PairOutcome], clusters: NDArray[np.intp], names: Sequence[str]) -> OutcomeTables:
+def tables(comparisons: Sequence[PairOutcome], clusters: Positions, names: Sequence[str]) -> OutcomeTables:
     """Return the outcomes among some models, counted by cluster and pair; other comparisons are ignored."""
     place = {name: at for at, name in enumerate(names)}
     rows: list[tuple[int, int, int, int]] = []
@@ -118,7 +117,7 @@ def unbounded(comparisons: Sequence[PairOutcome], group: Sequence[str]) -> str:
     return "" if nx.negative_edge_cycle(inside) else TIES
 
 
-def fit(pairs: NDArray[np.intp], counts: Floats, models: int) -> Fits:
+def fit(pairs: Positions, counts: Floats, models: int) -> Fits:
     """Fit Davidson's model to many tables at once, by Newton's method on a concave likelihood.
 
     Parameters
@@ -172,7 +171,7 @@ def fit(pairs: NDArray[np.intp], counts: Floats, models: int) -> Fits:
     return Fits(strengths - strengths.mean(axis=1, keepdims=True), ties, finite)
 
 
-def _connected(pairs: NDArray[np.intp], games: Floats, models: int) -> NDArray[np.bool_]:
+def _connected(pairs: Positions, games: Floats, models: int) -> Mask:
     """Return for each fit whether all models met, directly or through others."""
     import networkx as nx
 

@@ -1,10 +1,11 @@
 """Counts of verdicts, rewards and win rates, with their intervals, and with bounds for failed verdicts."""
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from dokimasia.algorithms.statistics import ConfidenceInterval, bootstrap_interval, rate_interval
+from dokimasia.algorithms.statistics.clusters import ClusterNames
 
 MOST = 2
 """The strongest verdict, either way."""
@@ -105,9 +106,7 @@ def count_verdicts(verdicts: Sequence[int], failed: int = 0) -> VerdictCounts:
     return VerdictCounts(counts[2], counts[1], counts[0], counts[-1], counts[-2], failed)
 
 
-def reward_interval(
-    verdicts: Sequence[int], *, clusters: Sequence[Hashable] | None = None, level: float = 0.95, seed: int
-) -> ConfidenceInterval:
+def reward_interval(verdicts: Sequence[int], *, clusters: ClusterNames | None = None, seed: int) -> ConfidenceInterval:
     """Return a confidence interval of the reward of valid verdicts, -100 to 100, resampling whole cases.
 
     Parameters
@@ -117,7 +116,7 @@ def reward_interval(
     clusters : sequence of hashable, optional
         The case of each verdict (or what several cases share, such as an image): both orders of a case are one cluster.
         Without it each verdict is its own cluster.
-    level, seed
+    seed
         As `bootstrap_interval`, whose refusals hold here too.
 
     Raises
@@ -133,17 +132,15 @@ def reward_interval(
     """
     check_verdicts(verdicts)
     rewards = [50.0 * verdict for verdict in verdicts]
-    return bootstrap_interval(rewards, clusters=clusters, level=level, seed=seed, bounds=(-50.0 * MOST, 50.0 * MOST))
+    return bootstrap_interval(rewards, clusters=clusters, seed=seed, bounds=(-50.0 * MOST, 50.0 * MOST))
 
 
-def win_rate_interval(
-    verdicts: Sequence[int], *, clusters: Sequence[Hashable] | None = None, level: float = 0.95
-) -> ConfidenceInterval:
+def win_rate_interval(verdicts: Sequence[int], *, clusters: ClusterNames | None = None) -> ConfidenceInterval:
     """Return a confidence interval of the win rate of valid verdicts, in percent, by `rate_interval`.
 
     Parameters
     ----------
-    verdicts, clusters, level
+    verdicts, clusters
         As `reward_interval`.
 
     Raises
@@ -158,7 +155,7 @@ def win_rate_interval(
     True
     """
     check_verdicts(verdicts)
-    return percent(rate_interval([verdict > 0 for verdict in verdicts], clusters=clusters, level=level))
+    return percent(rate_interval([verdict > 0 for verdict in verdicts], clusters=clusters))
 
 
 def percent(interval: ConfidenceInterval) -> ConfidenceInterval:

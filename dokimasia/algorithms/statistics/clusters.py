@@ -11,6 +11,11 @@ Floats = NDArray[np.float64]
 
 Positions = NDArray[np.intp]
 
+Mask = NDArray[np.bool_]
+
+Bounds = tuple[float, float]
+"""The lowest and the highest possible value."""
+
 ClusterNames = Sequence[Hashable] | Positions
 """The cluster of each value by name, or by a number from 0; an array of numbers is read much faster."""
 
@@ -101,7 +106,7 @@ def finite(values: Sequence[float] | Floats) -> Floats:
     return array
 
 
-def number_clusters(clusters: ClusterNames, n: int) -> NDArray[np.intp]:
+def number_clusters(clusters: ClusterNames, n: int) -> Positions:
     """Return the cluster of each of n items as a number from 0, without gaps; names in order of appearance."""
     if len(clusters) != n:
         raise ValueError(f"{n} values for {len(clusters)} cluster names")

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dokimasia.algorithms.statistics.clusters import (
     ROUNDING,
     ClusterNames,
     Floats,
+    Positions,
     effective_number,
     finite,
     number_clusters,
@@ -116,7 +116,6 @@ def correlation_interval(
     *,
     method: Method = "pearson",
     clusters: ClusterNames | None = None,
-    level: float = 0.95,
 ) -> ConfidenceInterval:
     """Return a confidence interval of a correlation: the jackknife over clusters, on Fisher's scale.
 
@@ -128,8 +127,6 @@ def correlation_interval(
         The kind of correlation.
     clusters : sequence of hashable, optional
         The cluster that each pair belongs to; without it each pair is its own cluster.
-    level : float
-        Nominal coverage, strictly between 0 and 1.
 
     Returns
     -------
@@ -181,9 +178,7 @@ def correlation_interval(
         remaining = (np.flatnonzero(index != cluster) for cluster in range(count))
         left_out = np.array([correlate(first[use].tolist(), second[use].tolist()) for use in remaining])
     worth = (effective_number(np.bincount(index).astype(np.float64)) - 1) / (count - 1)
-    limits = jackknifed(
-        float(_on_fishers_scale(correlate(x, y))), _on_fishers_scale(left_out), level=level, worth=worth
-    )
+    limits = jackknifed(float(_on_fishers_scale(correlate(x, y))), _on_fishers_scale(left_out), worth=worth)
     return ConfidenceInterval(math.tanh(limits.low), math.tanh(limits.high), limits.reason)
 
 
@@ -191,7 +186,7 @@ def _on_fishers_scale(values: float | Floats) -> Floats:
     return np.arctanh(np.clip(values, -_NEARLY_ONE, _NEARLY_ONE))
 
 
-def _without_each(first: Floats, second: Floats, index: NDArray[np.intp]) -> Floats:
+def _without_each(first: Floats, second: Floats, index: Positions) -> Floats:
     """Return Pearson's correlation without each cluster, from the total sums minus those of the cluster.
 
     Raises

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from dokimasia.algorithms.statistics.clusters import Clusters, Floats
+from dokimasia.algorithms.statistics.clusters import Bounds, Clusters, Floats
 from dokimasia.algorithms.statistics.distributions import root
 from dokimasia.algorithms.statistics.shares import ConfidenceInterval
 
@@ -13,7 +13,7 @@ _PATH: Floats = np.arange(0.0, 12.0, _STEP)
 _HALVINGS = 30
 
 
-def gaffke_interval(grouped: Clusters, scale: tuple[float, float], level: float = 0.95) -> ConfidenceInterval:
+def gaffke_interval(grouped: Clusters, scale: Bounds, level: float = 0.95) -> ConfidenceInterval:
     """Return an interval of a mean over clusters from nothing but the ends of the scale.
 
     Parameters

@@ -1,7 +1,7 @@
 """Intervals that hold their level with few values, with clustered values, and near the end of a scale."""
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from statistics import NormalDist
 from typing import NamedTuple
@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from dokimasia.algorithms.statistics.clusters import (
     ROUNDING,
+    Bounds,
     ClusterNames,
     Clusters,
     Floats,
+    Positions,
     by_cluster,
     finite,
     jackknife_error,
@@ -61,7 +63,7 @@ def bootstrap_interval(
     clusters: ClusterNames | None = None,
     level: float = 0.95,
     seed: int,
-    bounds: tuple[float, float] | None = None,
+    bounds: Bounds | None = None,
 ) -> ConfidenceInterval:
     """Return a confidence interval of the mean of values, resampling whole clusters.
 
@@ -153,10 +155,10 @@ def difference_interval(
     first: Sequence[float],
     second: Sequence[float],
     *,
-    clusters: Sequence[Hashable] | None = None,
+    clusters: ClusterNames | None = None,
     level: float = 0.95,
     seed: int,
-    bounds: tuple[float, float] | None = None,
+    bounds: Bounds | None = None,
 ) -> ConfidenceInterval:
     """Return a confidence interval of the mean of second minus first, measured on the same items.
 
@@ -202,9 +204,9 @@ def jackknife_interval(
     statistic: Callable[[Sequence[int]], float],
     n: int,
     *,
-    clusters: Sequence[Hashable] | None = None,
+    clusters: ClusterNames | None = None,
     level: float = 0.95,
-    bounds: tuple[float, float] | None = None,
+    bounds: Bounds | None = None,
     additive: bool = False,
 ) -> ConfidenceInterval:
     """Return a confidence interval of any figure computed from n items, by leaving out one cluster at a time.
@@ -285,8 +287,8 @@ def jackknifed(
     figure: float,
     left_out: Floats,
     *,
-    level: float,
-    bounds: tuple[float, float] = (-math.inf, math.inf),
+    level: float = 0.95,
+    bounds: Bounds = (-math.inf, math.inf),
     worth: float = 1.0,
 ) -> ConfidenceInterval:
     """Return the interval of `jackknife_interval` from the figure and its values without each cluster.
@@ -305,7 +307,7 @@ def jackknifed(
     )
 
 
-def _scale(array: Floats, bounds: tuple[float, float] | None) -> tuple[float, float]:
+def _scale(array: Floats, bounds: Bounds | None) -> tuple[float, float]:
     low, high = bounds if bounds is not None else (-math.inf, math.inf)
     slack = ROUNDING * (high - low) if bounds is not None else 0.0
     if not low < high or array.min() < low - slack or array.max() > high + slack:
@@ -313,7 +315,7 @@ def _scale(array: Floats, bounds: tuple[float, float] | None) -> tuple[float, fl
     return low, high
 
 
-def _sign(array: Floats, clusters: ClusterNames | None, bounds: tuple[float, float] | None) -> int:
+def _sign(array: Floats, clusters: ClusterNames | None, bounds: Bounds | None) -> int:
     """Return 1 for values that are resampled as they are, -1 if their negatives are, 0 if these are the same values.
 
     So opposite values are resampled alike, and have opposite intervals.
@@ -329,7 +331,7 @@ def _sign(array: Floats, clusters: ClusterNames | None, bounds: tuple[float, flo
 
 
 def _mean_interval(
-    array: Floats, clusters: ClusterNames | None, level: float, seed: int, bounds: tuple[float, float] | None
+    array: Floats, clusters: ClusterNames | None, level: float, seed: int, bounds: Bounds | None
 ) -> ConfidenceInterval:
     """Return the interval of the mean of values within their bounds, as they are."""
     low, high = bounds or (-math.inf, math.inf)
@@ -380,7 +382,7 @@ def _outer_limits(
     )
 
 
-def _unseen_limits(grouped: Clusters, level: float, scale: tuple[float, float]) -> ConfidenceInterval:
+def _unseen_limits(grouped: Clusters, level: float, scale: Bounds) -> ConfidenceInterval:
     """Return Gaffke's interval, or of fewer than three clusters the scale."""
     if grouped.number < FEWEST_FOR_GAFFKE:
         return ConfidenceInterval(*scale)
@@ -412,7 +414,7 @@ class _Drawn(NamedTuple):
     counts: NDArray[np.integer]
 
 
-def _drawn_kinds(seed: int, count: int, starts: NDArray[np.intp]) -> Iterator[_Drawn]:
+def _drawn_kinds(seed: int, count: int, starts: Positions) -> Iterator[_Drawn]:
     """Yield how often each resample has each kind of cluster, part by part.
 
     The clusters of a kind are equal and follow each other; `starts` are the positions of the first of each kind.
@@ -461,12 +463,12 @@ _drawn_before_few = lru_cache(maxsize=_CACHED_DRAWS_OF_FEW)(_count_before)
 _drawn_before_many = lru_cache(maxsize=_CACHED_DRAWS_OF_MANY)(_count_before)
 
 
-def _drawn_clusters(seed: int, count: int) -> Iterator[tuple[slice, NDArray[np.intp]]]:
+def _drawn_clusters(seed: int, count: int) -> Iterator[tuple[slice, Positions]]:
     """Yield some resamples, and how often they have each cluster, resamples by clusters."""
     generator = np.random.default_rng(seed)
     for block in _blocks(count):
         rows = block.stop - block.start
-        drawn: NDArray[np.intp] = generator.integers(0, count, size=(rows, count), dtype=np.int32).astype(np.intp)
+        drawn: Positions = generator.integers(0, count, size=(rows, count), dtype=np.int32).astype(np.intp)
         drawn += np.arange(0, rows * count, count, dtype=np.intp)[:, np.newaxis]
         yield block, np.bincount(drawn.ravel(), minlength=rows * count).reshape(rows, count)
 

@@ -2,12 +2,12 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from dokimasia.algorithms.statistics.clusters import by_cluster, finite, jackknife_error
+from dokimasia.algorithms.statistics.clusters import ClusterNames, by_cluster, finite, jackknife_error
 from dokimasia.algorithms.statistics.distributions import noncentral_t_cdf, student_t_quantile
 
 _MOST_SAMPLES = 1 << 40
@@ -25,7 +25,7 @@ class Design(NamedTuple):
     design_effect: float = 1.0
 
 
-def pilot_design(differences: Sequence[float], *, clusters: Sequence[Hashable] | None = None) -> Design:
+def pilot_design(differences: Sequence[float], *, clusters: ClusterNames | None = None) -> Design:
     """Return the design of a study, from the paired differences of a pilot.
 
     Parameters

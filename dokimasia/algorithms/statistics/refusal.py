@@ -2,7 +2,14 @@
 
 import numpy as np
 
-from dokimasia.algorithms.statistics.clusters import ClusterNames, Clusters, Floats, by_cluster, effective_number
+from dokimasia.algorithms.statistics.clusters import (
+    Bounds,
+    ClusterNames,
+    Clusters,
+    Floats,
+    by_cluster,
+    effective_number,
+)
 
 ONE_CLUSTER = "one cluster"
 NO_SPREAD = "the figure is the same whichever cluster is left out"
@@ -15,7 +22,7 @@ _APART = 0.25
 """The share of the distance to the farther end of the scale from which a cluster counts in full."""
 
 
-def refusal(grouped: Clusters, scale: tuple[float, float]) -> str:
+def refusal(grouped: Clusters, scale: Bounds) -> str:
     """Return why there is no interval of a mean over clusters; empty if there is one.
 
     Parameters
@@ -86,7 +93,7 @@ def too_little_variation(values: Floats, clusters: ClusterNames | None) -> str:
     return _message(f"one side hardly varies over {grouped.number} clusters", spread)
 
 
-def _region(middle: float, scale: tuple[float, float]) -> str:
+def _region(middle: float, scale: Bounds) -> str:
     """Return where on a scale the median of the clusters lies, in words."""
     end = _NEAR * (scale[1] - scale[0])
     if middle >= scale[1] - end:

@@ -1,9 +1,18 @@
 """Intervals of shares: exact for independent trials, by effective trials for clustered ones."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, Self
 
-from dokimasia.algorithms.statistics.clusters import Clusters, Floats, by_cluster, finite, jackknife_error, trusted_df
+from dokimasia.algorithms.statistics.clusters import (
+    Bounds,
+    ClusterNames,
+    Clusters,
+    Floats,
+    by_cluster,
+    finite,
+    jackknife_error,
+    trusted_df,
+)
 from dokimasia.algorithms.statistics.distributions import beta_quantile, normal_quantile, student_t_quantile
 
 IntervalName = Literal["", "gaffke"]
@@ -83,7 +92,7 @@ def clopper_pearson(k: int, n: int, level: float = 0.95) -> ConfidenceInterval:
 
 
 def rate_interval(
-    hits: Sequence[bool], *, clusters: Sequence[Hashable] | None = None, level: float = 0.95
+    hits: Sequence[bool], *, clusters: ClusterNames | None = None, level: float = 0.95
 ) -> ConfidenceInterval:
     """Return a confidence interval of a rate whose trials may be clustered: the share of hits that are true.
 
@@ -141,7 +150,7 @@ def check_level(level: float) -> None:
         raise ValueError(f"a level lies strictly between 0 and 1: {level}")
 
 
-def share_of_scale(grouped: Clusters, level: float, scale: tuple[float, float]) -> ConfidenceInterval:
+def share_of_scale(grouped: Clusters, level: float, scale: Bounds) -> ConfidenceInterval:
     """Return the limits of a mean, treating its position on a scale as a share; the clusters must not all be equal."""
     low, span = scale[0], scale[1] - scale[0]
     placed = Clusters((grouped.sums - low * grouped.sizes) / span, grouped.sizes)

@@ -3,9 +3,8 @@
 from collections.abc import Hashable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dokimasia.algorithms.statistics.clusters import Floats, number_clusters
+from dokimasia.algorithms.statistics.clusters import Floats, Positions, number_clusters
 
 FEWEST_DRAWS = 4_000
 DRAWS_A_TEST = 100
@@ -135,7 +134,7 @@ def _p_values(sums: Floats, columns: Sequence[int], *, seed: int, draws: int) ->
     step = min(_STEP, max(1, _AT_ONCE // len(ordered)))
     while n_drawn < draws and (n_drawn < _STEP or np.minimum(above, below).min() < _ENOUGH):
         batch = min(step, draws - n_drawn)
-        drawn: NDArray[np.intp] = (generator.random((batch, len(ordered))) * counts).astype(np.intp) + place
+        drawn: Positions = (generator.random((batch, len(ordered))) * counts).astype(np.intp) + place
         statistics = np.sort(_student(ordered.ravel()[drawn]))
         above += batch - np.searchsorted(statistics, observed - _ROUNDING, side="left")
         below += np.searchsorted(statistics, observed + _ROUNDING, side="right")

@@ -27,12 +27,10 @@ from dokimasia.algorithms.text.doubts import is_in_doubt, may_mean_otherwise, mi
 from dokimasia.algorithms.text.no_answer import gives_no_answer, is_surely_answered
 from dokimasia.algorithms.text.options import options_in
 from dokimasia.algorithms.text.quantities import compare_quantities, read_quantity
-from dokimasia.algorithms.text.words import FUNCTION_WORDS, contains_run, signs, words
+from dokimasia.algorithms.text.words import FUNCTION_WORDS, contains_run, signs, word_set, words
 
 _LONGEST_CONTAINING = 25
-_SAYING = frozenset(
-    ["answer", "final", "correct", "right", "image", "picture", "photo", "shown", "shows", "show", "see", "here", "i"]
-)
+_SAYING = word_set("answer final correct right image picture photo shown shows show see here i")
 _OPTION_FRAME = re.compile(
     r"\A(?:(?:it|that|this)(?:'s|\sis)(?=\s\W?[a-z]\W?\Z)|(?:option|choice|answer)(?=\s\W?[a-z]\b))\s"
 )
@@ -41,17 +39,14 @@ _TEXT_AND_LETTER = re.compile(r"(?P<text>.+?),?\s[(\[](?:option\s)?(?P<letter>[a
 _VULGAR = re.compile(r"(?<![0-9.,])([0-9]{1,9})\s?([\u00bc-\u00be\u2150-\u215e])")
 _PERCENT = re.compile(r"(?<=[0-9])\s?(?:percent|per\scent)\b", re.IGNORECASE)
 _PLAIN_SIGNS = frozenset("%°$€£¥#*.,:-")
-# fmt: off
-_DOUBTFUL = frozenset({
-    "but", "cannot", "could", "either", "except", "if", "impossible", "instead", "may", "maybe", "might", "neither", "never",
-    "no", "nobody", "none", "nor", "not", "nothing", "or", "perhaps", "possibly", "probably", "rather", "refuse", "unable",
-    "unclear", "unknown", "unless", "unsure", "whether", "without",
-})
-_NOT_THE_NUMBER = frozenset({
-    "%", "above", "almost", "below", "billion", "dozen", "fewer", "greater", "hundred", "least", "less", "million", "minus",
-    "more", "most", "nearly", "over", "than", "thousand", "trillion", "under", "until",
-})
-# fmt: on
+_DOUBTFUL = word_set(
+    """but cannot could either except if impossible instead may maybe might neither never no nobody none nor not nothing
+    or perhaps possibly probably rather refuse unable unclear unknown unless unsure whether without"""
+)
+_NOT_THE_NUMBER = word_set(
+    """% above almost below billion dozen fewer greater hundred least less million minus more most nearly over than
+    thousand trillion under until"""
+)
 """Words beside a number that turn it into another number, or an inexact one."""
 
 

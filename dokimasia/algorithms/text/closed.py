@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from dokimasia.algorithms.leaks.numbers import ordinal
 from dokimasia.algorithms.text.dates import day_of_year, month_number
 from dokimasia.algorithms.text.quantities import Quantity, compare_quantities, is_doubtful_pair, read_any_quantity
-from dokimasia.algorithms.text.words import FUNCTION_WORDS, words
+from dokimasia.algorithms.text.words import FUNCTION_WORDS, word_set, word_table, words
 
 Kind = Literal["yes or no", "number", "rank", "date", "month", "weekday", "time", "colour", "side"]
 
@@ -36,58 +36,61 @@ _BEFORE: dict[str, re.Pattern[str]] = {
 }
 _COLOUR_NAMED = re.compile(r"\s(?:in\scolou?r|colou?r(?:ed)?)\Z")
 
-# fmt: off
-_YES = frozenset((
-    "yes", "yeah", "yep", "yup", "indeed", "yes indeed", "of course", "yes of course", "certainly", "yes certainly",
-    "definitely", "yes definitely", "absolutely", "yes absolutely",
-))
-_NO = frozenset((
-    "no", "nope", "nah", "not at all", "no not at all", "definitely not", "no definitely not", "certainly not",
-    "no certainly not", "absolutely not", "no absolutely not", "of course not", "no of course not", "by no means",
-))
-_CONTRARY = frozenset((frozenset(("yes", "no")), frozenset(("true", "false"))))
-_WEEKDAYS = {
-    name: number for number, names in enumerate((
-        "monday mon", "tuesday tue tues", "wednesday wed", "thursday thu thur thurs", "friday fri", "saturday sat", "sunday sun",
-    )) for name in names.split()
-}
-_COLOURS = {name: name for name in (
-    "black", "white", "red", "green", "yellow", "blue", "brown", "orange", "pink", "purple", "grey",
-)} | {"gray": "grey"}
-_ALIKE = frozenset(map(frozenset, (
-    ("purple", "pink"), ("purple", "blue"), ("red", "orange"), ("red", "pink"), ("red", "brown"), ("orange", "yellow"),
-    ("orange", "brown"), ("orange", "pink"), ("yellow", "green"), ("yellow", "brown"), ("blue", "green"), ("grey", "white"),
-    ("grey", "black"), ("grey", "blue"), ("grey", "brown"), ("grey", "green"), ("yellow", "white"), ("purple", "red"),
-    ("black", "brown"), ("black", "blue"), ("pink", "white"),
-)))
+
+def _pairs(text: str) -> frozenset[frozenset[str]]:
+    """Return the pairs of words that a text lists, each joined by a hyphen."""
+    return frozenset(frozenset(pair.split("-")) for pair in text.split())
+
+
+_YES_PHRASES = (
+    "yes|yeah|yep|yup|indeed|yes indeed|of course|yes of course|certainly|yes certainly|definitely|yes definitely"
+    "|absolutely|yes absolutely"
+)
+_NO_PHRASES = (
+    "no|nope|nah|not at all|no not at all|definitely not|no definitely not|certainly not|no certainly not|absolutely not"
+    "|no absolutely not|of course not|no of course not|by no means"
+)
+_YES, _NO = frozenset(_YES_PHRASES.split("|")), frozenset(_NO_PHRASES.split("|"))
+_CONTRARY = _pairs("yes-no true-false")
+_WEEKDAYS = word_table(
+    """
+    monday: monday mon
+    tuesday: tuesday tue tues
+    wednesday: wednesday wed
+    thursday: thursday thu thur thurs
+    friday: friday fri
+    saturday: saturday sat
+    sunday: sunday sun
+    """
+)
+_COLOURS = {name: name for name in word_set("black white red green yellow blue brown orange pink purple grey")}
+_COLOURS["gray"] = "grey"
+_ALIKE = _pairs(
+    """purple-pink purple-blue red-orange red-pink red-brown orange-yellow orange-brown orange-pink yellow-green yellow-brown
+    blue-green grey-white grey-black grey-blue grey-brown grey-green yellow-white purple-red black-brown black-blue pink-white"""
+)
 """Pairs of colours that two people may use for the same surface."""
-_SIDES = {name: name for name in ("left", "right", "north", "south", "east", "west")} | {
+_SIDES = {name: name for name in word_set("left right north south east west")} | {
     f"{name} {of}".replace(" -", "-"): name for name in ("left", "right") for of in ("side", "hand side", "-hand side")
 }
-_OPPOSED = frozenset(map(frozenset, (("left", "right"), ("north", "south"), ("east", "west"), ("north", "east"),
-                                     ("north", "west"), ("south", "east"), ("south", "west"))))
-DOUBT = frozenset((
-    "about", "above", "all", "almost", "although", "and", "another", "apparently", "approx", "approximately", "around",
-    "assume", "at", "bc", "bce", "believe", "below", "between", "billions", "both", "but", "by", "can", "cannot", "circa",
-    "could", "couple", "dozen", "dozens", "early", "either", "else", "especially", "estimated", "except", "few", "fewer",
-    "fold", "greater", "guess", "half", "hardly", "however", "hundreds", "if", "impossible", "instead", "ish", "late",
-    "least", "less", "likely", "mainly", "many", "max", "maximum", "may", "maybe", "mid", "might", "millions", "minimum",
-    "minus", "more", "most", "mostly", "nearly", "neither", "never", "nor", "not", "odd", "or", "other", "over", "pair",
-    "pairs", "partly", "perhaps", "plus", "possibly", "presumably", "probably", "rather", "roughly", "same", "seem",
-    "seemingly", "seems", "several", "some", "something", "sometimes", "somewhat", "than", "think", "though", "thousands",
-    "times", "to", "unable", "unclear", "under", "unless", "unsure", "until", "usually", "whether", "with", "without",
-    "x", "yet",
-))
+_OPPOSED = _pairs("left-right north-south east-west north-east north-west south-east south-west")
+DOUBT = word_set(
+    """about above all almost although and another apparently approx approximately around assume at bc bce believe below
+    between billions both but by can cannot circa could couple dozen dozens early either else especially estimated
+    except few fewer fold greater guess half hardly however hundreds if impossible instead ish late least less likely
+    mainly many max maximum may maybe mid might millions minimum minus more most mostly nearly neither never nor not
+    odd or other over pair pairs partly perhaps plus possibly presumably probably rather roughly same seem seemingly
+    seems several some something sometimes somewhat than think though thousands times to unable unclear under unless
+    unsure until usually whether with without x yet"""
+)
 """Words that doubt or deny a value, join it with another, or apply it to something else."""
-_OPTIONAL_WORDS = FUNCTION_WORDS.union((
-    "am", "answer", "any", "be", "can", "can't", "color", "colour", "could", "count", "depicted", "exactly", "get",
-    "give", "have", "he", "he's", "her", "here", "his", "how", "i", "i'm", "image", "it's", "many", "may", "me", "month",
-    "much", "my", "name", "number", "our", "photo", "photograph", "picture", "pictured", "please", "question", "said",
-    "see", "seen", "she", "she's", "should", "show", "shown", "so", "some", "tell", "that's", "there's", "they're",
-    "total", "us", "visible", "we", "what's", "where's", "would", "year", "you", "your",
-)) - {"no", "not", "yes", "true", "false", "but", "or"}
+_OPTIONAL_WORDS = (FUNCTION_WORDS - word_set("no not yes true false but or")) | word_set(
+    """am answer any be can can't color colour could count depicted exactly get give have he he's her here his how i i'm
+    image it's many may me month much my name number our photo photograph picture pictured please question said see
+    seen she she's should show shown so some tell that's there's they're total us visible we what's where's would year
+    you your"""
+)
 """Words of a question that an answer need not repeat."""
-# fmt: on
 
 _PRONOUN = r"(?:there|it|that|this|they|these|those|he|she|you|we|i)"
 _VERB = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)"

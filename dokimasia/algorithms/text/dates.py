@@ -3,10 +3,7 @@
 import re
 from datetime import date
 
-_MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
+_MONTH_NAMES = "january february march april may june july august september october november december"
 _MONTH = r"(?P<month>[a-z]{3,9})\.?"
 _YEAR = r"(?P<year>[12][0-9]{3})"
 _DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?"
@@ -87,7 +84,9 @@ def day_of_year(text: str) -> tuple[int, ...] | None:
 
 def _month(name: str) -> int | None:
     short = "sep" if name == "sept" else name
-    numbers = [number for number, month in enumerate(_MONTHS, start=1) if month == short or month[:3] == short]
+    numbers = [
+        number for number, month in enumerate(_MONTH_NAMES.split(), start=1) if month == short or month[:3] == short
+    ]
     return numbers[0] if numbers else None
 
 

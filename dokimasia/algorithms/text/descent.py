@@ -44,7 +44,7 @@ def likeness(sentence: str, other: str) -> float:
     return 1.0 if sentence == other else _alike(beginnings(sentence), beginnings(other))
 
 
-def trace_sentences(start: str, texts: Mapping[str, Text], *, threshold: float = LIKENESS) -> list[Descent]:
+def trace_sentences(start: str, texts: Mapping[str, Text]) -> list[Descent]:
     """Return the origin of each sentence of a text, following the texts that it was written from.
 
     Parameters
@@ -53,8 +53,6 @@ def trace_sentences(start: str, texts: Mapping[str, Text], *, threshold: float =
         The id of the text whose sentences are traced.
     texts : mapping of str to Text
         All texts by id; the sources must not form a cycle.
-    threshold : float
-        The least similarity, 0 to 1, at which a sentence of a source counts as the origin.
 
     Returns
     -------
@@ -82,21 +80,19 @@ def trace_sentences(start: str, texts: Mapping[str, Text], *, threshold: float =
     stemmed = {
         id: [(sentence, beginnings(sentence)) for sentence in sentences(text.text)] for id, text in texts.items()
     }
-    return [_trace(sentence, stems, start, texts, stemmed, threshold) for sentence, stems in stemmed[start]]
+    return [_trace(sentence, stems, start, texts, stemmed) for sentence, stems in stemmed[start]]
 
 
 _Stemmed = Mapping[str, Sequence[tuple[str, frozenset[str]]]]
 
 
-def _trace(
-    sentence: str, stems: frozenset[str], start: str, texts: Mapping[str, Text], stemmed: _Stemmed, threshold: float
-) -> Descent:
+def _trace(sentence: str, stems: frozenset[str], start: str, texts: Mapping[str, Text], stemmed: _Stemmed) -> Descent:
     at, least, also = start, 1.0, ()
     current = (sentence, stems)
     for _ in range(len(texts)):
         candidates = [(id, *_nearest(current, stemmed[id])) for id in dict.fromkeys(texts[at].sources)]
         best = max((value for _, value, _ in candidates), default=0.0)
-        if best < threshold or best == 0.0:
+        if best < LIKENESS:
             return Descent(sentence, at, least, also)
         equals = [(id, neighbour) for id, value, neighbour in candidates if value == best]
         at, current = equals[0]

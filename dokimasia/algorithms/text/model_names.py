@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from dokimasia.algorithms.text.name_places import judges
+from dokimasia.algorithms.text.words import word_set
 
 _VARIANTS = (
     "turbo|mini|nano|micro|pro|flash|lite|ultra|opus|sonnet|haiku|instant|vision|visual|chat|instruct|preview|thinking"
@@ -50,13 +51,10 @@ COMPANIES = (
 )
 """Makers whose names also appear on signs and screens: removed only if the text is about their model."""
 
-_ROUTES = frozenset(
-    re.findall(
-        r"\S+",
-        """sim openai google meta microsoft amazon nvidia apple ibm baidu tencent salesforce cohere local models model azure
+_ROUTES = word_set(
+    """sim openai google meta microsoft amazon nvidia apple ibm baidu tencent salesforce cohere local models model azure
         azure_ai bedrock vertex_ai ollama ollama_chat huggingface hf together_ai together openrouter groq fireworks_ai
-        replicate deepinfra hosted_vllm vllm lm_studio text-completion-openai custom_openai litellm_proxy anyscale sambanova""",
-    )
+        replicate deepinfra hosted_vllm vllm lm_studio text-completion-openai custom_openai litellm_proxy anyscale sambanova"""
 )
 """Parts of full names that stand for a route or company, not for a model."""
 

@@ -2,17 +2,16 @@
 
 import re
 
-_JUDGING = frozenset(
-    re.findall(
-        r"\S+",
-        """higher above greater larger exceed exceeds exceeded exceeding surpass surpasses surpassed surpassing lower below fewer
+from dokimasia.algorithms.text.words import word_set
+
+_JUDGING = word_set(
+    """higher above greater larger exceed exceeds exceeded exceeding surpass surpasses surpassed surpassing lower below fewer
     smaller beneath better stronger outperform outperforms outperformed outperforming outscores outscored outscoring beat beats
     superior lead leads dominate dominates worse weaker poorer underperform underperforms
     underperformed underperforming behind trails lags inferior differ differs differed apart similar similarly indistinguishable
     comparable overlap overlaps overlapping tied ties equal equally highest largest greatest most maximum lowest smallest fewest
     least minimum best strongest easiest winner tops worst weakest poorest hardest strong strength strengths excel excels
-    excelled weak weakness weaknesses struggle struggles struggled deficit deficits deficient poor poorly cannot incapable""",
-    )
+    excelled weak weakness weaknesses struggle struggles struggled deficit deficits deficient poor poorly cannot incapable"""
 )
 _AFTER_VERB = re.compile(
     r"\b(?:is|are|was|were|be|looks?|seems?|remains?|surely|clearly|particularly|especially|relatively|not|a|an|its|most"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from dokimasia.algorithms.text.closed import LONGEST, plain_answer
-from dokimasia.algorithms.text.words import FUNCTION_WORDS, words
+from dokimasia.algorithms.text.words import FUNCTION_WORDS, word_set, words
 
 _CANNOT = r"(?:cannot|can't|can not|could not|couldn't|am unable to|am not able to|'m unable to|'m not able to)"
 _KNOW = r"(?:tell|say|determine|know|answer|identify)"
@@ -22,22 +22,7 @@ _NO_ANSWER = re.compile(
     r")"
     r"(?P<tail> (?:from|based on|based upon|whether|if|what|which|who|how|where|when|why|the|that|with|in|given|of|without)\b.*)?"
 )
-_BESIDE = frozenset(
-    (
-        "image",
-        "picture",
-        "photo",
-        "photograph",
-        "information",
-        "given",
-        "provided",
-        "available",
-        "based",
-        "upon",
-        "alone",
-        "i",
-    )
-)
+_BESIDE = word_set("image picture photo photograph information given provided available based upon alone i")
 _MAYBE_NONE = re.compile(
     r"\b(?:not?|nor|none|nothing|nobody|nowhere|neither|never|un\w+|in(?:visible|sufficient|determinate|conclusive)|impossible|"
     r"possible|possibly|can|cannot|could|tell|know|known|knows|determined?|sure|clear|certain|information|enough|available|given|"

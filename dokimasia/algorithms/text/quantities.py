@@ -6,7 +6,7 @@ import unicodedata
 from typing import Literal, NamedTuple
 
 from dokimasia.algorithms.leaks.numbers import numbers_in
-from dokimasia.algorithms.text.words import FUNCTION_WORDS, NUMBER_WORDS, words
+from dokimasia.algorithms.text.words import FUNCTION_WORDS, NUMBER_WORDS, word_set, word_table, words
 
 _QUANTITY = re.compile(
     r"(?P<currency>[$€£¥])?\s{0,4}(?P<sign>[+-])?\s{0,4}(?P<whole>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,40})?"
@@ -15,7 +15,7 @@ _QUANTITY = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_UNIT = 2
-_NO_UNIT = FUNCTION_WORDS | {"hundred", "thousand", "million", "billion", "trillion", "dozen", "k", "mn", "bn"}
+_NO_UNIT = FUNCTION_WORDS | word_set("hundred thousand million billion trillion dozen k mn bn")
 _SIGNS = str.maketrans({"\u2212": "-", "\u2044": "/"})
 _SEPARATOR = re.compile(r"(?<=[0-9])[\u00a0\u202f\u2009](?=[0-9]{3}(?![0-9]))")
 
@@ -27,62 +27,46 @@ _SCALED = re.compile(
 _SCALES = {
     "hundred": 100.0, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "dozen": 12.0,
 }  # fmt: skip
-_WORDED = frozenset(
-    [
-        *NUMBER_WORDS,
-        "thirty",
-        "forty",
-        "fifty",
-        "sixty",
-        "seventy",
-        "eighty",
-        "ninety",
-        "hundred",
-        "thousand",
-        "million",
-    ]
-)
-_UNITS = {
-    name: names[0]
-    for names in (
-        ("%", "percent", "per cent"),
-        ("$", "dollar", "usd", "us dollar"),
-        ("€", "euro", "eur"),
-        ("£", "gbp"),
-        ("¥", "yen"),
-        ("gallon", "gal"),
-        ("m", "metre", "meter"),
-        ("cm", "centimetre", "centimeter"),
-        ("mm", "millimetre", "millimeter"),
-        ("km", "kilometre", "kilometer"),
-        ("kg", "kilogram", "kilo"),
-        ("g", "gram"),
-        ("l", "litre", "liter"),
-        ("ml", "millilitre", "milliliter"),
-        ("hour", "hr", "h"),
-        ("minute", "min"),
-        ("second", "sec", "s"),
-        ("day",),
-        ("week", "wk"),
-        ("month",),
-        ("year", "yr"),
-        ("cent", "ct"),
-        ("mg", "milligram"),
-        ("pound", "lb"),
-        ("ounce", "oz"),
-        ("yard", "yd"),
-        ("tonne", "ton", "t"),
-        ("foot", "feet", "ft"),
-        ("inch", "inches"),
-        ("mile", "mi"),
-        ("°", "degree"),
-        ("person", "people"),
-        ("child", "children"),
-        ("man", "men"),
-        ("woman", "women"),
-    )
-    for name in names
-}
+_WORDED = word_set("thirty forty fifty sixty seventy eighty ninety hundred thousand million").union(NUMBER_WORDS)
+_UNIT_NAMES = """
+    %: % percent
+    $: $ dollar usd
+    \u20ac: \u20ac euro eur
+    \u00a3: \u00a3 gbp
+    \u00a5: \u00a5 yen
+    gallon: gallon gal
+    m: m metre meter
+    cm: cm centimetre centimeter
+    mm: mm millimetre millimeter
+    km: km kilometre kilometer
+    kg: kg kilogram kilo
+    g: g gram
+    l: l litre liter
+    ml: ml millilitre milliliter
+    hour: hour hr h
+    minute: minute min
+    second: second sec s
+    day: day
+    week: week wk
+    month: month
+    year: year yr
+    cent: cent ct
+    mg: mg milligram
+    pound: pound lb
+    ounce: ounce oz
+    yard: yard yd
+    tonne: tonne ton t
+    foot: foot feet ft
+    inch: inch inches
+    mile: mile mi
+    \u00b0: \u00b0 degree
+    person: person people
+    child: child children
+    man: man men
+    woman: woman women
+"""
+_UNITS = word_table(_UNIT_NAMES) | {"per cent": "%", "us dollar": "$"}
+"""The canonical names of units by each of their names."""
 
 _MEASURES = frozenset(_UNITS.values()) - {"person", "child", "man", "woman"}
 _HALVES_OF_DAY = frozenset(("am", "pm", "a m", "p m"))

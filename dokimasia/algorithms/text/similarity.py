@@ -7,6 +7,8 @@ from dokimasia.algorithms.text.words import content_words, signs, words
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _STEM = 5
+COVERING = 0.3
+"""The least share of a sentence's content words that a criterion must contain to cover it."""
 
 
 def word_overlap(text: str, other: str) -> float:
@@ -56,7 +58,7 @@ def sentences(text: str) -> list[str]:
     return [sentence for piece in _SENTENCE_END.split(text) if (sentence := piece.strip())]
 
 
-def uncovered_sentences(reference: str, criteria: Iterable[str], *, threshold: float = 0.3) -> list[str]:
+def uncovered_sentences(reference: str, criteria: Iterable[str]) -> list[str]:
     """Return the sentences of a reference answer that no criterion covers, in order.
 
     Parameters
@@ -65,8 +67,6 @@ def uncovered_sentences(reference: str, criteria: Iterable[str], *, threshold: f
         The reference answer.
     criteria : iterable of str
         One text per criterion: its question and ground truth together.
-    threshold : float
-        The least share of a sentence's content words that a criterion must contain to cover it.
 
     Returns
     -------
@@ -82,5 +82,5 @@ def uncovered_sentences(reference: str, criteria: Iterable[str], *, threshold: f
     return [
         sentence
         for sentence in sentences(reference)
-        if content_words(sentence) and all(word_overlap(sentence, text) < threshold for text in texts)
+        if content_words(sentence) and all(word_overlap(sentence, text) < COVERING for text in texts)
     ]

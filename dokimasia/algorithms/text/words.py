@@ -3,27 +3,40 @@
 import re
 import unicodedata
 
-# fmt: off
-_COUNTING = (
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+_COUNTING = """
+    zero one two three four five six seven eight nine ten eleven twelve
+    thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty
+"""
+
+NUMBER_WORDS = {word: str(value) for value, word in enumerate(_COUNTING.split())}
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the words that a text lists, as written."""
+    return frozenset(text.split())
+
+
+def word_table(text: str) -> dict[str, str]:
+    """Return the table that a text lists, a value with the words for it on each line, as the value by word.
+
+    Examples
+    --------
+    >>> word_table("12: dozen dozens")
+    {'dozen': '12', 'dozens': '12'}
+    """
+    table: dict[str, str] = {}
+    for line in text.strip().splitlines():
+        value, _, names = line.partition(":")
+        table.update(dict.fromkeys(names.split(), value.strip()))
+    return table
+
+
+ARTICLES = word_set("a an the")
+
+FUNCTION_WORDS = ARTICLES | word_set(
+    """and are as at be been but by did do does for from had has have how in into is it its no not of on or that their
+    there these they this those to was were what when where which who whose why will with yes true false"""
 )
-# fmt: on
-
-NUMBER_WORDS = {word: str(value) for value, word in enumerate(_COUNTING)}
-
-ARTICLES = frozenset({"a", "an", "the"})
-
-# fmt: off
-_PLAIN_WORDS = (
-    "and", "are", "as", "at", "be", "been", "but", "by", "did", "do", "does", "for", "from", "had", "has",
-    "have", "how", "in", "into", "is", "it", "its", "no", "not", "of", "on", "or", "that", "their", "there",
-    "these", "they", "this", "those", "to", "was", "were", "what", "when", "where", "which", "who", "whose",
-    "why", "will", "with", "yes", "true", "false",
-)
-# fmt: on
-
-FUNCTION_WORDS = ARTICLES.union(_PLAIN_WORDS)
 """Words without content; yes, no, true and false are among them, since any question can contain them."""
 
 _THOUSANDS = re.compile(r"(?<=[0-9])[,\u00a0\u202f\u2009](?=[0-9]{3}(?![0-9]))")

@@ -4,17 +4,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
-from dokimasia.algorithms.taxonomy import attributes_of, copy_of
+from dokimasia.algorithms.taxonomy import Tree, attributes_of, copy_of
 from dokimasia.algorithms.trees.places import mapping_of, members_below, place_of
 from dokimasia.domain.capability import ROOT, EditKind, TreeEdit
 
-if TYPE_CHECKING:
-    from dokimasia.algorithms.taxonomy import Tree
 
-
-def edits_by_hand(old: "Tree", new: "Tree", *, reason: str = "") -> tuple[TreeEdit, ...]:
+def edits_by_hand(old: Tree, new: Tree, *, reason: str = "") -> tuple[TreeEdit, ...]:
     """Return the edits that lead from one tree to another, as far as the trees show.
 
     A removed node counts as renamed or moved if a new node of the same layer holds exactly what it held (renamed if the
@@ -42,8 +38,8 @@ def edits_by_hand(old: "Tree", new: "Tree", *, reason: str = "") -> tuple[TreeEd
     [('rename', '<A><B><C>', '<A><B><E>')]
     """
     held_before, held_after = members_below(old), members_below(new)
-    removed = sorted(set(map(str, old)) - set(map(str, new)), key=lambda node: (node.count("<"), node))
-    fresh = sorted(set(map(str, new)) - set(map(str, old)), key=lambda node: (node.count("<"), node))
+    removed = sorted(set(old) - set(new), key=lambda node: (node.count("<"), node))
+    fresh = sorted(set(new) - set(old), key=lambda node: (node.count("<"), node))
     before, after = mapping_of(old), mapping_of(new)
     became: dict[str, str] = {}
     edits: list[TreeEdit] = []
@@ -76,7 +72,7 @@ def edits_by_hand(old: "Tree", new: "Tree", *, reason: str = "") -> tuple[TreeEd
     return tuple(edits)
 
 
-def with_absorbed(new: "Tree", edits: Sequence[TreeEdit], old: "Tree") -> "Tree":
+def with_absorbed(new: Tree, edits: Sequence[TreeEdit], old: Tree) -> Tree:
     """Return the tree whose nodes also absorb what a person renamed, moved or merged into them.
 
     Examples

@@ -4,15 +4,12 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from dokimasia.algorithms.taxonomy import attributes_of, deepest, holder, leaves
+from dokimasia.algorithms.taxonomy import Tree, attributes_of, deepest, holder, leaves
 from dokimasia.algorithms.trees.places import mapping_of
 from dokimasia.domain.capability import LAYERS, ROOT, CapabilityPath
 from dokimasia.domain.wording import shortened
-
-if TYPE_CHECKING:
-    from dokimasia.algorithms.taxonomy import Tree
 
 _NAMED = 5
 
@@ -33,7 +30,7 @@ class TreeDiff(NamedTuple):
 
 
 def check_tree(
-    tree: "Tree", *, categories: Collection[str] | None = None, criteria: Collection[str] | None = None
+    tree: Tree, *, categories: Collection[str] | None = None, criteria: Collection[str] | None = None
 ) -> list[str]:
     """Return the problems of a tree, in words; empty for a valid tree.
 
@@ -74,7 +71,7 @@ def check_tree(
     ]
 
 
-def diff(old: "Tree", new: "Tree") -> TreeDiff:
+def diff(old: Tree, new: Tree) -> TreeDiff:
     """Return the differences between two trees.
 
     Examples
@@ -103,7 +100,7 @@ def diff(old: "Tree", new: "Tree") -> TreeDiff:
     )
 
 
-def _cycle(tree: "Tree") -> list[str]:
+def _cycle(tree: Tree) -> list[str]:
     import networkx as nx
 
     if nx.is_directed_acyclic_graph(tree):
@@ -114,7 +111,7 @@ def _cycle(tree: "Tree") -> list[str]:
     return [f"there is a cycle: {' > '.join([*names[first:], *names[:first], names[first]])}"]
 
 
-def _shape(tree: "Tree") -> list[str]:
+def _shape(tree: Tree) -> list[str]:
     """Return a problem for each node that is not where its id says."""
     problems: list[str] = []
     if tree.in_degree(ROOT):
@@ -143,14 +140,14 @@ def _shape(tree: "Tree") -> list[str]:
     return problems
 
 
-def _anchors(tree: "Tree", categories: Collection[str] | None) -> list[str]:
+def _anchors(tree: Tree, categories: Collection[str] | None) -> list[str]:
     expected = [f"<{name}>" for name in (tree.graph.get("categories", ()) if categories is None else categories)]
     anchors = {str(node) for node in tree if tree.nodes[node].get("layer") == 1}
     problems = [f"the anchor {node} is missing" for node in expected if node not in anchors]
     return problems + [f"{node} is none of the fixed categories" for node in sorted(anchors.difference(expected))]
 
 
-def _duplicates(tree: "Tree") -> list[str]:
+def _duplicates(tree: Tree) -> list[str]:
     """Return a problem for siblings, and for capabilities of the whole tree, whose names differ only in case."""
     last = {str(node): str(node).rstrip(">").rpartition("<")[2].casefold() for node in tree if node != ROOT}
     problems: list[str] = []
@@ -169,7 +166,7 @@ def _alike(keyed: Iterable[tuple[str, str]]) -> list[list[str]]:
     return sorted(sorted(group) for group in groups.values() if len(group) > 1)
 
 
-def _membership_problems(tree: "Tree", criteria: Collection[str] | None) -> list[str]:
+def _membership_problems(tree: Tree, criteria: Collection[str] | None) -> list[str]:
     """Return a problem for criteria held twice or by no leaf, and for supports that are not the number of members."""
     problems: list[str] = []
     everywhere: Counter[str] = Counter()

@@ -9,11 +9,10 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from dokimasia.algorithms.taxonomy import attributes_of, hang, new_tree
+from dokimasia.algorithms.taxonomy import Tree, attributes_of, hang, new_tree
 from dokimasia.algorithms.trees.places import place_of
 from dokimasia.domain.capability import (
     DEEPEST,
@@ -28,9 +27,6 @@ from dokimasia.domain.capability import (
 )
 from dokimasia.domain.user_yaml import read_user_yaml
 from dokimasia.errors import DataError
-
-if TYPE_CHECKING:
-    from dokimasia.algorithms.taxonomy import Tree
 
 FORMAT = "dokimasia-tree/1"
 _MERMAID_SIGNS = {ord(sign): f"#{ord(sign)};" for sign in '"#&;`[](){}|\\'}
@@ -49,7 +45,7 @@ _HEADING = """\
 """
 
 
-def to_nodes(tree: "Tree") -> tuple[StoredNode, ...]:
+def to_nodes(tree: Tree) -> tuple[StoredNode, ...]:
     """Return the tree's nodes as they are stored, sorted by id.
 
     Examples
@@ -66,7 +62,7 @@ def to_nodes(tree: "Tree") -> tuple[StoredNode, ...]:
     return tuple(nodes)
 
 
-def from_nodes(nodes: Iterable[StoredNode], categories: Sequence[str], level: Level | None = None) -> "Tree":
+def from_nodes(nodes: Iterable[StoredNode], categories: Sequence[str], level: Level | None = None) -> Tree:
     """Return the tree of stored nodes; missing parents are added.
 
     Without a level, the tree is at the level of parents if parents hold criteria and there are no capabilities.
@@ -105,7 +101,7 @@ def from_nodes(nodes: Iterable[StoredNode], categories: Sequence[str], level: Le
     return tree
 
 
-def to_version(tree: "Tree", *, before: str | None = None, edits: Iterable[TreeEdit] = ()) -> TreeVersion:
+def to_version(tree: Tree, *, before: str | None = None, edits: Iterable[TreeEdit] = ()) -> TreeVersion:
     """Return the tree as a version to store, with the version that it grew from and the edits that led to it."""
     return TreeVersion(
         categories=tuple(tree.graph["categories"]),
@@ -116,7 +112,7 @@ def to_version(tree: "Tree", *, before: str | None = None, edits: Iterable[TreeE
     )
 
 
-def from_version(version: TreeVersion) -> "Tree":
+def from_version(version: TreeVersion) -> Tree:
     """Return the tree of a stored version.
 
     Raises
@@ -127,7 +123,7 @@ def from_version(version: TreeVersion) -> "Tree":
     return from_nodes(version.nodes, version.categories, version.level)
 
 
-def to_json(tree: "Tree") -> str:
+def to_json(tree: Tree) -> str:
     """Return the tree as JSON: `format`, `categories`, and `nodes` with the fields of `StoredNode`.
 
     Examples
@@ -140,7 +136,7 @@ def to_json(tree: "Tree") -> str:
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-def from_json(text: str) -> "Tree":
+def from_json(text: str) -> Tree:
     """Return the tree that `to_json` wrote.
 
     Raises
@@ -160,7 +156,7 @@ def from_json(text: str) -> "Tree":
     return from_nodes([_node(row, f"node {number}") for number, row in enumerate(rows, start=1)], categories)
 
 
-def to_csv(tree: "Tree") -> str:
+def to_csv(tree: Tree) -> str:
     """Return the tree as CSV, one node per row, anchors in their order first; `members` and `absorbed` are JSON lists.
 
     Examples
@@ -180,7 +176,7 @@ def to_csv(tree: "Tree") -> str:
     return text.getvalue()
 
 
-def from_csv(text: str) -> "Tree":
+def from_csv(text: str) -> Tree:
     """Return the tree that `to_csv` wrote; only the column `id` is required.
 
     Raises
@@ -213,7 +209,7 @@ def from_csv(text: str) -> "Tree":
     return from_nodes(nodes, list(categories))
 
 
-def to_graphml(tree: "Tree") -> str:
+def to_graphml(tree: Tree) -> str:
     """Return the tree as GraphML (Gephi, yEd, Cytoscape); `members` and `absorbed` are JSON lists in a string."""
     import networkx as nx
 
@@ -232,7 +228,7 @@ def to_graphml(tree: "Tree") -> str:
     return "\n".join(nx.generate_graphml(graph, named_key_ids=True)) + "\n"
 
 
-def from_graphml(text: str) -> "Tree":
+def from_graphml(text: str) -> Tree:
     """Return the graph that `to_graphml` wrote, with its edges as written; check it with `check_tree`.
 
     Raises
@@ -269,7 +265,7 @@ def from_graphml(text: str) -> "Tree":
     return graph
 
 
-def to_mermaid(tree: "Tree") -> str:
+def to_mermaid(tree: Tree) -> str:
     """Return the tree as a Mermaid flow chart, each node with its support.
 
     Examples
@@ -292,7 +288,7 @@ def to_mermaid(tree: "Tree") -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_yaml(tree: "Tree", *, name: str = "", version: int = 0, texts: Mapping[str, str] | None = None) -> str:
+def to_yaml(tree: Tree, *, name: str = "", version: int = 0, texts: Mapping[str, str] | None = None) -> str:
     """Return the tree as YAML, categories in their order and the rest sorted by name.
 
     Parameters
@@ -333,7 +329,7 @@ def to_yaml(tree: "Tree", *, name: str = "", version: int = 0, texts: Mapping[st
     )
 
 
-def from_yaml(text: str) -> "Tree":
+def from_yaml(text: str) -> Tree:
     """Return the tree that `to_yaml` wrote and somebody may have edited; check it with `check_tree`.
 
     The graph's attributes `name` and `version` are those of the file, `texts` holds the criteria's texts; each is empty if
@@ -363,7 +359,7 @@ def from_yaml(text: str) -> "Tree":
     return tree
 
 
-def _fields_of(tree: "Tree", node: str, layer: int, texts: Mapping[str, str]) -> dict[str, object]:
+def _fields_of(tree: Tree, node: str, layer: int, texts: Mapping[str, str]) -> dict[str, object]:
     """Return a node's fields and children."""
     attributes = attributes_of(tree, node)
     members = sorted(attributes.members)
@@ -433,7 +429,7 @@ def _texts(fields: Mapping[str, object], field: str, node: str) -> tuple[str, ..
     return tuple(values)
 
 
-def _level(tree: "Tree") -> Level:
+def _level(tree: Tree) -> Level:
     """Return the level of a tree by what it holds."""
     depths = {node: str(node).count("<") for node in tree}
     holding = any(depth == DEEPEST - 1 and attributes_of(tree, node).members for node, depth in depths.items())

@@ -7,7 +7,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from dokimasia.algorithms.statistics.clusters import Floats
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -128,7 +129,7 @@ def vector_clusters(vectors: Mapping[str, Sequence[float]], count: int, *, seed:
     return dict(zip(keys, _means(rows, count, seed), strict=True))
 
 
-def _means(rows: "csr_matrix | NDArray[np.float64]", count: int, seed: int) -> list[int]:
+def _means(rows: "csr_matrix | Floats", count: int, seed: int) -> list[int]:
     """Return the group of each row, numbered by the first row that belongs to it."""
     from sklearn.cluster import KMeans
 

@@ -4,16 +4,13 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
-from dokimasia.algorithms.taxonomy import add_all, assign, attributes_of, copy_of, deepest, fold, leaves, prune
+from dokimasia.algorithms.taxonomy import Tree, add_all, assign, attributes_of, copy_of, deepest, fold, leaves, prune
 from dokimasia.algorithms.trees.places import leaf_mapping, place_of
 from dokimasia.domain.capability import DEEPEST, ROOT, CapabilityPath, EditKind, Proposal, TreeEdit
 from dokimasia.domain.growth import Placement
 from dokimasia.domain.identity import unit_interval
-
-if TYPE_CHECKING:
-    from dokimasia.algorithms.taxonomy import Tree
 
 T = TypeVar("T")
 
@@ -21,7 +18,7 @@ T = TypeVar("T")
 class Grown(NamedTuple):
     """A tree after a step, its changes, and the refused proposals, each with its reason."""
 
-    tree: "Tree"
+    tree: Tree
     changes: list[TreeEdit]
     refused: list[tuple[str, str]]
 
@@ -93,7 +90,7 @@ def spread(items: Sequence[T], size: int) -> Sequence[T]:
 
 
 def reconcile(
-    tree: "Tree",
+    tree: Tree,
     placements: Mapping[str, str | Proposal],
     parents: Iterable[Proposal] = (),
     *,
@@ -196,7 +193,7 @@ def reconcile(
     return Grown(assign(grown, {**leaf_mapping(tree), **placed}), changes, refusals), placed
 
 
-def thin_out(tree: "Tree", min_support: int, *, fixed: Collection[str] = ()) -> Grown:
+def thin_out(tree: Tree, min_support: int, *, fixed: Collection[str] = ()) -> Grown:
     """Return the tree without leaves of too little support (see `prune`), and without parents that have no leaves.
 
     Parameters
@@ -244,7 +241,7 @@ def thin_out(tree: "Tree", min_support: int, *, fixed: Collection[str] = ()) -> 
     return Grown(thinned, changes, [])
 
 
-def options_below(tree: "Tree", node: str, *, shown: int) -> list[str]:
+def options_below(tree: Tree, node: str, *, shown: int) -> list[str]:
     """Return the paths among which a criterion below a node is placed: its leaves, or its children if there are many leaves.
 
     Examples

@@ -5,25 +5,21 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, combinations
-from typing import TYPE_CHECKING
 
-from dokimasia.algorithms.taxonomy import attributes_of, carry, copy_of, deepest, fold, leaves
+from dokimasia.algorithms.taxonomy import Tree, attributes_of, carry, copy_of, deepest, fold, leaves
 from dokimasia.algorithms.trees.growth import Grown, judged
 from dokimasia.algorithms.trees.places import members_below, place_of
 from dokimasia.domain.capability import LAYERS, CapabilityPath, EditKind, TreeEdit
 
-if TYPE_CHECKING:
-    from dokimasia.algorithms.taxonomy import Tree
 
-
-def parents(tree: "Tree") -> list[str]:
+def parents(tree: Tree) -> list[str]:
     """Return the nodes directly above leaves, sorted; none in a tree at the level of parents."""
     above = {leaf.rpartition("<")[0] for leaf in leaves(tree)}
     return sorted(node for node in above if node.count("<") > 1)
 
 
 def comparisons(
-    tree: "Tree",
+    tree: Tree,
     *,
     nodes: Sequence[str] | None = None,
     half: int = 30,
@@ -64,7 +60,7 @@ def comparisons(
 
 
 def unite(
-    tree: "Tree",
+    tree: Tree,
     groups: Iterable[Sequence[str]],
     vague: Mapping[str, str] | None = None,
     *,
@@ -107,7 +103,7 @@ def unite(
 class _TreeTidier:
     """A tree that is being tidied, with its changes and the refused requests."""
 
-    def __init__(self, tree: "Tree", fixed: Collection[str]) -> None:
+    def __init__(self, tree: Tree, fixed: Collection[str]) -> None:
         self.tree, self.fixed = copy_of(tree), frozenset(fixed)
         self.changes: list[TreeEdit] = []
         self.refused: list[tuple[str, str]] = []
@@ -153,7 +149,7 @@ class _TreeTidier:
         """Give a node a better name, and return whether that was possible."""
         above = place_of(node).parent or ""
         leaf = node.count("<") == deepest(self.tree)
-        others = leaves(self.tree) if leaf else list(map(str, self.tree.successors(above)))
+        others = leaves(self.tree) if leaf else list(self.tree.successors(above))
         twin = next((node for node in others if place_of(node).name.casefold() == name.casefold()), None)
         to = twin or f"{above}<{name}>"
         if twin in vague or not self._fits(node, to):
@@ -170,7 +166,7 @@ class _TreeTidier:
             return False
         above, support = place_of(node).parent or "", self._support()
         siblings = sorted(
-            (node for node in map(str, self.tree.successors(above)) if node not in vague),
+            (node for node in self.tree.successors(above) if node not in vague),
             key=lambda node: (-support[node], node),
         )
         reason = "its name is vague" if siblings else "its name is vague, and no sibling could take it in"
@@ -182,12 +178,12 @@ class _TreeTidier:
     def _fits(self, node: str, to: str) -> bool:
         """Return whether no node above or below has the name that a node would get."""
         *above, name = (part.casefold() for part in CapabilityPath.parse(to).names)
-        return name not in {*above, *(place_of(node).name.casefold() for node in map(str, self.tree.successors(node)))}
+        return name not in {*above, *(place_of(node).name.casefold() for node in self.tree.successors(node))}
 
     def _carry(self, kind: EditKind, node: str, to: str, reason: str) -> None:
         members = members_below(self.tree)
         self.changes.append(judged(kind, node, to, reason, members[node]))
-        for child in sorted(map(str, self.tree.successors(node))):
+        for child in sorted(self.tree.successors(node)):
             moved = to + child.removeprefix(node)
             self.changes.append(judged("move", child, moved, f"what it is below is {to} now", members[child]))
         carry(self.tree, node, to)

@@ -3,13 +3,10 @@
 """Positions in a capability tree: the layer, name and parent of nodes, and the nodes that hold criteria."""
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from dokimasia.algorithms.taxonomy import leaves
+from dokimasia.algorithms.taxonomy import Tree, leaves
 from dokimasia.domain.capability import ROOT, CapabilityPath
-
-if TYPE_CHECKING:
-    from dokimasia.algorithms.taxonomy import Tree
 
 
 class NodePosition(NamedTuple):
@@ -39,7 +36,7 @@ def place_of(node: str) -> NodePosition:
     return NodePosition(path.layer, path.name, str(path.parent or ROOT))
 
 
-def in_order(tree: "Tree") -> Iterator[str]:
+def in_order(tree: Tree) -> Iterator[str]:
     """Return the nodes from the root down, each before its children: anchors in their order, others by name."""
     import networkx as nx
 
@@ -51,7 +48,7 @@ def in_order(tree: "Tree") -> Iterator[str]:
     return nx.dfs_preorder_nodes(tree, ROOT, sort_neighbors=ordered)
 
 
-def mapping_of(tree: "Tree") -> dict[str, str]:
+def mapping_of(tree: Tree) -> dict[str, str]:
     """Return the node of each criterion: its leaf, or the parent that kept it when its leaf was dropped."""
     mapping: dict[str, str] = {}
     for node in sorted(map(str, tree)):
@@ -60,13 +57,13 @@ def mapping_of(tree: "Tree") -> dict[str, str]:
     return mapping
 
 
-def leaf_mapping(tree: "Tree") -> dict[str, str]:
+def leaf_mapping(tree: Tree) -> dict[str, str]:
     """Return the leaf of each criterion that has one."""
     all_leaves = set(leaves(tree))
     return {criterion: node for criterion, node in mapping_of(tree).items() if node in all_leaves}
 
 
-def members_below(tree: "Tree") -> dict[str, list[str]]:
+def members_below(tree: Tree) -> dict[str, list[str]]:
     """Return all criteria at and below each node, sorted."""
     members: dict[str, list[str]] = {}
     for node in reversed(list(in_order(tree))):

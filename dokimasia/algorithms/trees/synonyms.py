@@ -8,7 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dokimasia.algorithms.statistics.clusters import Floats, Positions
+
 NEIGHBOURS = 10
+"""The number of nearest neighbours of each text that are considered."""
+
 THRESHOLD = 0.3
 BLOCK = 20
 
@@ -35,7 +39,6 @@ def candidate_synonyms(
     texts: Mapping[str, str],
     *,
     vectors: Mapping[str, Sequence[float]] | None = None,
-    neighbours: int = NEIGHBOURS,
     threshold: float = THRESHOLD,
     seed: int = 0,
 ) -> list[SynonymPair]:
@@ -48,8 +51,6 @@ def candidate_synonyms(
     vectors : mapping of str to sequence of float, optional
         An embedding of each key, all of one length; without it a text is represented by its character and word n-grams,
         weighted by rarity (TF-IDF), which finds other spellings and other orders of words, but not other words.
-    neighbours : int
-        The number of nearest neighbours of each text that are considered.
     threshold : float
         The least similarity of a pair.
     seed : int
@@ -85,7 +86,7 @@ def candidate_synonyms(
     if len(keys) < 2:
         return []
     rows = _ngrams([texts[key] for key in keys]) if vectors is None else _rows_of_vectors(keys, vectors)
-    count = min(neighbours, len(keys) - 1)
+    count = min(NEIGHBOURS, len(keys) - 1)
     trees = _TREES if vectors is None else _TREES_OF_VECTORS
     near = _neighbours(_projected(rows, seed), count, seed, trees=trees)
     if vectors is None and len(keys) > _LEAF:
@@ -223,7 +224,7 @@ def _sharing(rows: Any, count: int) -> NDArray[np.int64]:
     return near
 
 
-def _halves(rows: Vectors, part: NDArray[np.intp], generator: np.random.Generator) -> list[NDArray[np.intp]]:
+def _halves(rows: Vectors, part: Positions, generator: np.random.Generator) -> list[Positions]:
     """Return a part split into two equal halves along the line between two of its rows."""
     first, second = generator.choice(part, 2, replace=False)
     order = np.argsort(rows[part] @ (rows[first] - rows[second]), kind="stable")
@@ -241,7 +242,7 @@ def _pairs(near: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64
     return keys // size, keys % size
 
 
-def _cosines(rows: Any, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float64]:
+def _cosines(rows: Any, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
     """Return the exact similarity of pairs of unit rows, in bounded memory."""
     similarities = np.empty(len(first))
     for start in range(0, len(first), 50_000):

@@ -5,16 +5,14 @@
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import islice
 from math import fsum
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dokimasia.algorithms.statistics import ConfidenceInterval, adjusted, bootstrap_interval, clopper_pearson
+from dokimasia.algorithms.statistics.clusters import Bounds, Floats, Mask, Positions
 from dokimasia.algorithms.statistics.exchange import Exchange
-
-if TYPE_CHECKING:
-    from dokimasia.algorithms.taxonomy import Tree
+from dokimasia.algorithms.taxonomy import Tree
 
 FEWEST_PERMUTATIONS, MOST_PERMUTATIONS = 2_000, 20_000
 _AT_ONCE = 256
@@ -59,7 +57,7 @@ class NodeFinding(NamedTuple):
     exchanged: float = 1.0
 
 
-def roll_up(tree: "Tree", results: Mapping[str, float]) -> dict[str, NodeTotal]:
+def roll_up(tree: Tree, results: Mapping[str, float]) -> dict[str, NodeTotal]:
     """Return the results of all criteria at and below each node.
 
     Parameters
@@ -98,7 +96,7 @@ def roll_up(tree: "Tree", results: Mapping[str, float]) -> dict[str, NodeTotal]:
 
 
 def node_findings(
-    tree: "Tree",
+    tree: Tree,
     scores: Mapping[str, float],
     cluster_of: Mapping[str, Hashable],
     *,
@@ -106,7 +104,7 @@ def node_findings(
     min_support: int = 5,
     limit: float = 0.05,
     level: float = 0.95,
-    bounds: tuple[float, float] = (0.0, 100.0),
+    bounds: Bounds = (0.0, 100.0),
     permutations: int | None = None,
 ) -> tuple[NodeFinding, ...]:
     """Return the nodes at which one model is weaker or stronger than elsewhere, and the others tested.
@@ -206,7 +204,7 @@ def node_findings(
 
 
 def evident_nodes(
-    tree: "Tree",
+    tree: Tree,
     hits: Mapping[str, bool],
     threshold: float,
     *,
@@ -267,7 +265,7 @@ def evident_nodes(
     return evident
 
 
-def _downwards(tree: "Tree") -> list[str]:
+def _downwards(tree: Tree) -> list[str]:
     """Return all nodes, each before its children."""
     import networkx as nx
 
@@ -277,8 +275,8 @@ def _downwards(tree: "Tree") -> list[str]:
 
 
 def _scored(
-    tree: "Tree", scores: Mapping[str, float], cluster_of: Mapping[str, Hashable]
-) -> tuple[list[str], list[str], NDArray[np.intp]]:
+    tree: Tree, scores: Mapping[str, float], cluster_of: Mapping[str, Hashable]
+) -> tuple[list[str], list[str], Positions]:
     """Return the scored criteria, the nodes that hold any, and for each criterion the index of its node."""
     holders: list[str] = []
     holder_index: dict[str, int] = {}
@@ -298,11 +296,9 @@ def _scored(
     return order, holders, np.array([holder_index[criterion] for criterion in order], dtype=np.intp)
 
 
-def _looked_at(
-    tree: "Tree", holders: list[str], counts: NDArray[np.intp], min_support: int
-) -> dict[str, NDArray[np.bool_]]:
+def _looked_at(tree: Tree, holders: list[str], counts: Positions, min_support: int) -> dict[str, Mask]:
     """Return the nodes to test, each with a mask of the holders at or below it."""
-    below: dict[str, NDArray[np.bool_]] = {}
+    below: dict[str, Mask] = {}
     position = {node: at for at, node in enumerate(holders)}
     for node in reversed(_downwards(tree)):
         inside = np.zeros(len(holders), dtype=np.bool_)
@@ -321,10 +317,10 @@ def _looked_at(
 
 
 def _p_values(
-    values: NDArray[np.float64],
-    holder_of: NDArray[np.intp],
+    values: Floats,
+    holder_of: Positions,
     exchange: Exchange,
-    contains: NDArray[np.float64],
+    contains: Floats,
     *,
     seed: int,
     permutations: int,

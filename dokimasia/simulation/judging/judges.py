@@ -8,8 +8,8 @@ from pydantic import BaseModel, JsonValue
 
 from dokimasia.domain.call import ChatReply, ToolSpec
 from dokimasia.domain.criterion import MAX_CRITERIA, WEIGHT_TOTAL, Box
-from dokimasia.simulation.candidates import REFUSAL
-from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.candidates import REFUSED
+from dokimasia.simulation.draws import Draws, text_reply
 from dokimasia.simulation.judging.diagnosing import DIAGNOSIS_PROMPTS as DIAGNOSIS_PROMPTS
 from dokimasia.simulation.judging.diagnosing import diagnosis_reply
 from dokimasia.simulation.judging.modes import MODE_PROMPTS as MODES_PROMPTS
@@ -289,7 +289,7 @@ def judge_reply(
     """
     request = understood.request
     if draws.chance(profile.refusal, "refusal"):
-        return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
+        return REFUSED
     hidden = [] if view is None else _hidden_steps(profile, understood, view)
     if view is not None and hidden:
         look = ask_to_enlarge(tools, (step.box for step in hidden), view.image, view.part, draws.key)
@@ -301,7 +301,7 @@ def judge_reply(
         text = judge_reply_as_object(request.name, text)
     elif draws.chance(profile.format_noise, "noise"):
         text = _spoil_reply(text, draws)
-    return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
+    return text_reply(text)
 
 
 def _reply_text(

@@ -18,11 +18,11 @@ from dokimasia.domain.call import ChatReply, ToolCall, ToolSpec
 from dokimasia.domain.criterion import MAX_CRITERIA, WEIGHT_TOTAL, Box
 from dokimasia.domain.identity import unit_interval
 from dokimasia.prompts.dimensions import error_dimensions
-from dokimasia.simulation.candidates import REFUSAL
-from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.candidates import REFUSAL, REFUSED
+from dokimasia.simulation.draws import Draws, text_reply, tool_reply
 from dokimasia.simulation.gold_answers import faults_in_text, gold_answer, reworded, stated_facts
 from dokimasia.simulation.image_edits import PlantedEdit
-from dokimasia.simulation.panel import CHATTER, draw_slip
+from dokimasia.simulation.panel import CHATTER, judge_slip
 from dokimasia.simulation.picture_content import PictureContent, PictureFact, Statement, read_statements, sort_of
 from dokimasia.simulation.profiles import JudgeProfile, Profile, Slip, as_judge
 from dokimasia.simulation.requests import Inputs
@@ -129,9 +129,9 @@ def probe_reply(
         tools: what it may still look closer with.
     """
     judge = as_judge(profile)
-    slip = draw_slip(judge, draws)
-    if slip == "refuses" or draws.chance(judge.refusal, "refusal"):
-        return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
+    slip = judge_slip(judge, draws)
+    if slip == "refuses":
+        return REFUSED
     match = _PROMPT.fullmatch(prompt)
     if match is not None and tools and judge.sight > 0:
         looking = _looks(judge, inputs, images, tools, draws, count=_judged_count(match[1], match[2]))
@@ -150,23 +150,17 @@ def probe_reply(
             text = _comparison_reply(judge, setting, inputs, images, draws, slip, as_object=as_object)
         else:
             text = _score_reply(judge, setting, inputs, images, slip, as_object=as_object)
-    return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
+    return text_reply(text)
 
 
 def miss_rate(
     judge: JudgeProfile, dimension: str, group: str, evaluator: str, *, new: bool = False, effort: str = ""
 ) -> float:
     """Return the rate at which a judge misses an error: the most specific of its planted `misses`, and what the effort adds."""
-    evaluators = [
-        *(["new-reference"] if new and evaluator == "reference" else []),
-        evaluator,
-        evaluator.partition("-")[0],
-    ]
-    keys = [
-        *(f"{kind}{suffix}" for kind in (dimension, group) for suffix in (*(f"/{name}" for name in evaluators), "")),
-        *evaluators,
-    ]
-    rate = next((judge.misses[key] for key in keys if key in judge.misses), 1 - judge.detects_missing)
+    evaluators = ["new-reference"] if new and evaluator == "reference" else []
+    evaluators += [evaluator, evaluator.partition("-")[0]]
+    keys = [f"{kind}{suffix}" for kind in (dimension, group) for suffix in (*(f"/{name}" for name in evaluators), "")]
+    rate = next((judge.misses[key] for key in (*keys, *evaluators) if key in judge.misses), 1 - judge.detects_missing)
     return min(1.0, max(0.0, rate + judge.misses_more.get(effort, 0.0)))
 
 
@@ -405,9 +399,7 @@ def _looks(
         boxes = _needed(judge, texts, image, _shown_parts(images, image))
         look = ask_to_enlarge(tools, boxes[: MOST_LOOKS // count], number, image.part, f"{draws.key[:10]}{number}")
         calls += look.tool_calls if look else ()
-    if not calls:
-        return None
-    return ChatReply(text="", finish_reason="tool_calls", native_finish_reason="tool_calls", tool_calls=tuple(calls))
+    return tool_reply(calls) if calls else None
 
 
 def _needed(judge: JudgeProfile, texts: Sequence[str], image: JudgedImage, parts: Sequence[ImagePart]) -> list[Box]:

@@ -9,9 +9,9 @@ from pydantic import BaseModel, JsonValue
 
 from dokimasia.domain.call import ChatReply
 from dokimasia.domain.identity import unit_interval
-from dokimasia.simulation.candidates import REFUSAL
-from dokimasia.simulation.draws import Draws
-from dokimasia.simulation.panel import CHATTER, draw_slip
+from dokimasia.simulation.candidates import REFUSED
+from dokimasia.simulation.draws import Draws, text_reply
+from dokimasia.simulation.panel import CHATTER, judge_slip
 from dokimasia.simulation.picture_content import PictureContent, Statement, read_statements, same_value, sort_of
 from dokimasia.simulation.profiles import JudgeProfile, Profile, Slip, as_judge
 from dokimasia.simulation.requests import Inputs, read_json
@@ -54,9 +54,9 @@ def rubric_reply(
 ) -> ChatReply:
     """Return the judge's reply to a prompt on rubrics."""
     judge = as_judge(profile)
-    slip = draw_slip(judge, draws)
-    if slip == "refuses" or draws.chance(judge.refusal, "refusal"):
-        return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
+    slip = judge_slip(judge, draws)
+    if slip == "refuses":
+        return REFUSED
     if slip == "unparsable" or draws.chance(judge.format_noise, "noise"):
         text = CHATTER
     elif prompt.startswith("rubric_assessment"):
@@ -67,7 +67,7 @@ def rubric_reply(
         rows = _written_rubrics(judge, prompt, inputs, picture)
         written = [row.model_dump(exclude_none=True) for row in rows]
         text = orjson.dumps(written[:-1] if slip == "one_short" else written).decode()
-    return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
+    return text_reply(text)
 
 
 def meets_rubric(statement: str, response: str) -> bool:

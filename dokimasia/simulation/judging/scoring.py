@@ -17,8 +17,8 @@ _SPACE = re.compile(r"\s+")
 _HEDGES = re.compile(r"\b(probably|perhaps|maybe|possibly|might be|may be|not sure|unsure|i guess|i think|seems)\b")
 _ANY = "Any one of these is accepted: "
 _STARTS = "\n.!?:;)*-\u2013\u2014\u2022\"'"
-_NUMBER_WORDS = "zero one two three four five six seven eight nine ten eleven twelve"
-_NUMBERS: dict[str, str] = {word: str(number) for number, word in enumerate(_NUMBER_WORDS.split())}
+NUMBER_WORDS = "zero one two three four five six seven eight nine ten eleven twelve"
+_NUMBERS: dict[str, str] = {word: str(number) for number, word in enumerate(NUMBER_WORDS.split())}
 
 
 class ShownCriterion(BaseModel):
@@ -55,8 +55,8 @@ def unaddressed_criteria(criteria: list[ShownCriterion], response: str) -> set[i
     Sentences that state no ground truth are matched with the unstated ground truths, the most similar in words and order
     first; they address the ones they are matched with.
     """
-    lines = [line for line in map(_plain_text, response.splitlines()) if line and not line.startswith("final answer:")]
-    truths = {criterion.n: _plain_text(criterion.ground_truth) for criterion in criteria}
+    lines = [line for line in map(plain_text, response.splitlines()) if line and not line.startswith("final answer:")]
+    truths = {criterion.n: plain_text(criterion.ground_truth) for criterion in criteria}
     unknown_numbers = {criterion.n for criterion in criteria if is_unknown_question(criterion.question)}
     unsaid = {
         number: words_of(truth)
@@ -82,7 +82,8 @@ def unaddressed_criteria(criteria: list[ShownCriterion], response: str) -> set[i
     }
 
 
-def _plain_text(text: str) -> str:
+def plain_text(text: str) -> str:
+    """Return a text in lower case with single spaces."""
     return _SPACE.sub(" ", text).strip().casefold()
 
 
@@ -91,10 +92,9 @@ def statement_score(sentence: str, response: str) -> int:
 
     The line that begins with `Final answer:` is the answer and not a step, and is not searched.
     """
-    wanted = _SPACE.sub(" ", sentence).strip().casefold()
+    wanted = plain_text(sentence)
     best = MISSING
-    for line in response.splitlines():
-        text = _SPACE.sub(" ", line).strip().casefold()
+    for text in map(plain_text, response.splitlines()):
         if text.startswith("final answer:"):
             continue
         position = text.find(wanted)

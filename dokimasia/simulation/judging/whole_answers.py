@@ -200,8 +200,7 @@ def duel_verdict(profile: JudgeProfile, texts: tuple[str, str], draws: Draws) ->
 
 def impartial_verdict(ahead: int) -> int:
     """Return an impartial judge's verdict, given how many more vivid lines the first answer has than the second."""
-    size = 0 if not ahead else 2 if abs(ahead) >= MUCH_BETTER else 1
-    return size if ahead > 0 else -size
+    return (ahead > 0) - (ahead < 0) + (ahead >= MUCH_BETTER) - (ahead <= -MUCH_BETTER)
 
 
 def answer_worth(text: str) -> int:

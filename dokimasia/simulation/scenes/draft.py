@@ -1,15 +1,14 @@
 """A scene being composed: its facts, the clues that are read off them, and the questions that these settle."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
 from dokimasia.domain.criterion import Box
-from dokimasia.simulation import capabilities as can
 from dokimasia.simulation.scene import Fact, QuestionKind, SceneQuestion, SceneStep
 from dokimasia.simulation.scenes.drawing import Pixels, box_of, union
-from dokimasia.simulation.scenes.sorts import ORDINALS, PictureSort, kind_of, places_of
+from dokimasia.simulation.scenes.sorts import ORDINALS, MeasureWording, PictureSort, kind_of, places_of
 
 _WEIGHTS: dict[int, tuple[tuple[int, ...], ...]] = {
     3: ((3, 3, 4), (2, 3, 5), (2, 2, 6)),
@@ -35,7 +34,10 @@ class Clue(NamedTuple):
 
 
 class SceneDraft:
-    """A scene being composed. `rng` is its seeded draw; facts stand in the order in which they were told."""
+    """A scene being composed. `rng` is its seeded draw; facts stand in the order in which they were told.
+
+    The clues are worded as the sort of picture says under their key; `names` fill in the fields of that wording.
+    """
 
     def __init__(self, rng: Random, id: str, sort: PictureSort) -> None:
         self.rng = rng
@@ -62,6 +64,16 @@ class SceneDraft:
             value=str(value),
             box=box_of(at or form.region(id)),
         )
+
+    def state(self, **values: str | int) -> None:
+        """Add facts whose form says what they are told of, and where."""
+        for id, value in values.items():
+            self.fact(id, value)
+
+    def row(self, id: str, name: str, /, **values: str | int) -> None:
+        """Add the facts `id.COLUMN` of a row of things, which are told of the thing with that name."""
+        for column, value in values.items():
+            self.fact(f"{id}.{column}", value, name)
 
     def words(self, name: str) -> tuple[str, ...]:
         """Return a list of words that this sort of picture chooses from."""
@@ -90,33 +102,50 @@ class SceneDraft:
         free = [number + d * step for d in range(-reach, reach + 1) if d and number + d * step >= low]
         return self.rng.sample(free, k)
 
-    def counted(self, ask: str, form: str, number: int, leaf: str = can.COUNTING, at: EvidenceRegion = None) -> Clue:
+    def clue(self, key: str, truth: str, wrong: Iterable[str], at: EvidenceRegion = None, **names: str) -> Clue:
+        """Return the clue with that key, its truth and its falsehoods."""
+        form = self.sort.clues[key]
+        return Clue(fill(form.ask, names), fill(form.say, names), truth, tuple(wrong), form.leaf, at)
+
+    def named(self, key: str, truth: str, pool: Sequence[str] = (), at: EvidenceRegion = None, **names: str) -> Clue:
+        """Return a clue whose truth is a member of a pool, by default that of its form, as are its falsehoods."""
+        pool = pool or self.words(self.sort.clues[key].pool)
+        return self.clue(key, truth, self.others(pool, truth), at, **names)
+
+    def counted(self, key: str, number: int, at: EvidenceRegion = None, **names: str) -> Clue:
         """Return a clue whose truth is a count."""
-        return Clue(ask, form, str(number), tuple(map(str, self.near(number))), leaf, at)
+        return self.clue(key, str(number), map(str, self.near(number)), at, **names)
 
-    def named(self, ask: str, form: str, truth: str, pool: Sequence[str], leaf: str, at: EvidenceRegion = None) -> Clue:
-        """Return a clue whose truth is a member of a pool, which its falsehoods come from too."""
-        return Clue(ask, form, truth, self.others(pool, truth), leaf, at)
+    def measured(self, key: str, number: int, at: EvidenceRegion = None, show: str = "", **names: str) -> Clue:
+        """Return a clue whose truth is a positive number, by default as its form shows it."""
+        form = self.sort.clues[key]
+        show = show or form.show
+        wrong = [show.format(n) for n in self.near(number, step=form.step, low=form.step)]
+        return self.clue(key, show.format(number), wrong, at, **names)
 
-    def measured(
-        self, ask: str, form: str, number: int, show: str, leaf: str, at: EvidenceRegion = None, *, step: int = 1
-    ) -> Clue:
-        """Return a clue whose truth is a positive number as `show` writes it (`{}` is the number)."""
-        wrong = tuple(show.format(n) for n in self.near(number, step=step, low=step))
-        return Clue(ask, form, show.format(number), wrong, leaf, at)
-
-    def word(self, id: str, ask: str, form: str, pool: Sequence[str], leaf: str) -> Clue:
+    def word(self, id: str, pool: Sequence[str] = (), key: str = "", **names: str) -> Clue:
         """Return the clue that reads a fact whose value is a member of a pool."""
-        return self.named(ask, form, self.facts[id].value, pool, leaf, id)
+        return self.named(key or kind_of(id), self.facts[id].value, pool, id, **names)
 
-    def number(self, id: str, ask: str, form: str, leaf: str, *, step: int = 1) -> Clue:
+    def number(self, id: str, **names: str) -> Clue:
         """Return the clue that reads a fact whose value has a positive number in it."""
         before, digits, after = _DIGITS.split(self.facts[id].value, maxsplit=1)
-        return self.measured(ask, form, int(digits), f"{before}{{}}{after}", leaf, id, step=step)
+        return self.measured(kind_of(id), int(digits), id, f"{before}{{}}{after}", **names)
 
-    def count(self, id: str, ask: str, form: str, leaf: str = can.COUNTING) -> Clue:
+    def count(self, id: str, key: str = "", **names: str) -> Clue:
         """Return the clue that counts what a fact gives the number of."""
-        return self.counted(ask, form, int(self.facts[id].value), leaf, id)
+        return self.counted(key or kind_of(id), int(self.facts[id].value), id, **names)
+
+    def genre(self) -> Clue:
+        """Return the clue that says of which kind the document, window, figure, drawing, puzzle or work is."""
+        noun, kind = self.sort.genre
+        return self.named("genre", kind, self.words(noun), noun=noun)
+
+    def measures(self, labels: Sequence[str], values: Sequence[int], at: str, **names: str) -> "Measures":
+        """Return measured things; `at` is the id of the fact of each, with `{}` for its place."""
+        pairs = enumerate(zip(labels, values, strict=True))
+        items = [MeasuredItem(label, value, at.format(place)) for place, (label, value) in pairs]
+        return Measures(self, items, names)
 
     def pose(
         self, kind: QuestionKind, text: str, clues: Sequence[Clue], answer: str = "", wrong: Sequence[str] = ()
@@ -152,11 +181,22 @@ class SceneDraft:
         """Ask for several things that are written in the picture, joined in the order of the clues."""
         return self.join("read", text, clues)
 
+    def ask_kind(self, text: str, *clues: Clue) -> SceneQuestion:
+        """Ask what kind of document, window, figure, drawing, puzzle or work this is, and what else the clues say."""
+        return self.join("recognise", f"What kind of {self.sort.genre[0]} is this, {text}", (self.genre(), *clues))
+
     def join(self, kind: QuestionKind, text: str, clues: Sequence[Clue]) -> SceneQuestion:
         """Ask for what all clues say: the answer joins their truths, and a wrong answer has one of them false."""
         answer, wrong = say_all(lambda *truths: ", ".join(truths), *clues)
         self.rng.shuffle(wrong)
         return self.pose(kind, text, clues, answer, wrong)
+
+
+def fill(text: str, names: Mapping[str, str]) -> str:
+    """Return a text with names in the place of its fields; `{}` stays."""
+    for name, value in names.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
 
 
 def say_all(say: Callable[..., str], *clues: Clue) -> tuple[str, list[str]]:
@@ -219,160 +259,139 @@ class MeasuredItem(NamedTuple):
     at: EvidenceRegion
 
 
-def measured_items(labels: Sequence[str], values: Sequence[int], at: str) -> list[MeasuredItem]:
-    """Return measured things with their labels and values; `at` is the id of the fact of each, with `{}` for its place."""
-    pairs = enumerate(zip(labels, values, strict=True))
-    return [MeasuredItem(label, value, at.format(place)) for place, (label, value) in pairs]
+class Measures:
+    """The measured things of a picture, in order, and the questions on them."""
 
-
-class MeasureWording(NamedTuple):
-    """How a set of measured things is spoken of.
-
-    `ask` holds `{}` for a thing's name, `say` `{name}` and `{value}`; `degrees` are adjectives for the greatest, the
-    least and the greater; `first` and `after` say how the things are ordered. `name` holds `{}` for the label, and
-    `plural` is needed where that is not formed with an s. `step` is the grain of the values.
-    """
-
-    single: str
-    ask: str
-    say: str
-    show: Callable[[int], str]
-    read: str
-    degrees: tuple[str, str, str] = ("highest", "lowest", "higher")
-    first: str = "furthest to the left"
-    after: str = "directly to the right of"
-    name: str = ""
-    plural: str = ""
-    step: int = 1
-
-    @property
-    def many(self) -> str:
-        """What several of the things are called."""
-        return self.plural or self.single + "s"
+    def __init__(self, draft: SceneDraft, items: Sequence[MeasuredItem], names: Mapping[str, str]) -> None:
+        assert draft.sort.measure is not None
+        wording = draft.sort.measure
+        self.draft = draft
+        self.items = items
+        self.wording: MeasureWording = wording
+        self._name = fill(wording.name or f"the {wording.single} {{}}", names)
+        self._show = fill(wording.show, names)
+        most, least, more = wording.degrees
+        self.names = {
+            "single": wording.single,
+            "many": fill(wording.plural or f"{wording.single}s", names),
+            "first": wording.first,
+            "after": wording.after,
+            "most": most,
+            "least": least,
+            "more": more,
+        }
 
     def called(self, label: str) -> str:
         """Return what the thing with this label is called."""
-        return (self.name or f"the {self.single} {{}}").format(label)
+        return self._name.format(label)
 
-    def clue(self, d: SceneDraft, ask: str, form: str, number: int, leaf: str, at: EvidenceRegion = None) -> Clue:
+    def clue(self, key: str, number: int, at: EvidenceRegion = None, **names: str) -> Clue:
         """Return a clue whose truth is a number as it is shown, and whose falsehoods are near to it."""
-        wrong = tuple(self.show(n) for n in d.near(number, step=self.step, low=self.step))
-        return Clue(ask, form, self.show(number), wrong, leaf, at)
+        return self.draft.clue(key, self._show.format(number), self._near(number), at, **self.names, **names)
 
+    def _near(self, number: int) -> list[str]:
+        step = self.wording.step
+        return [self._show.format(n) for n in self.draft.near(number, step=step, low=step)]
 
-def reading_clue(d: SceneDraft, w: MeasureWording, item: MeasuredItem) -> Clue:
-    """Return the clue that reads one thing's value."""
-    name = w.called(item.label)
-    return w.clue(d, w.ask.format(name), w.say.format(name=name, value="{}"), item.value, w.read, item.at)
+    def reading(self, item: MeasuredItem) -> Clue:
+        """Return the clue that reads one thing's value."""
+        wording, name = self.wording, self.called(item.label)
+        truth, wrong = self._show.format(item.value), tuple(self._near(item.value))
+        return Clue(wording.ask.format(name), fill(wording.say, {"name": name}), truth, wrong, wording.leaf, item.at)
 
+    def pair(self) -> list[MeasuredItem]:
+        """Draw two of the things."""
+        return self.draft.rng.sample(self.items, 2)
 
-def extreme_clue(d: SceneDraft, w: MeasureWording, items: Sequence[MeasuredItem], *, most: bool) -> Clue:
-    """Return the clue that names the greatest or the least thing."""
-    best = max(items, key=lambda i: i.value) if most else min(items, key=lambda i: i.value)
-    ask = f"Which of all the {w.many} is the {w.degrees[not most]}?"
-    form = f"Of all the {w.many}, the {w.degrees[not most]} is {{}}."
-    return d.named(ask, form, best.label, [i.label for i in items], can.EXTREME, best.at)
+    def _extreme(self, item: MeasuredItem, degree: str) -> Clue:
+        labels = [item.label for item in self.items]
+        return self.draft.named("extreme", item.label, labels, item.at, **self.names, degree=degree)
 
+    def _ends(self) -> tuple[MeasuredItem, MeasuredItem]:
+        """Return the greatest and the least thing."""
+        return max(self.items, key=lambda item: item.value), min(self.items, key=lambda item: item.value)
 
-def count_above(d: SceneDraft, w: MeasureWording, items: Sequence[MeasuredItem]) -> SceneQuestion:
-    """Ask how many things lie above a limit that none of them equals."""
-    values = sorted(i.value for i in items)
-    cut = d.rng.randrange(1, len(values))
-    limit = w.show((values[cut - 1] + values[cut]) // 2)
-    above = f"The number of {w.many} above {limit} is {{}}."
-    clues = [
-        d.counted(f"How many {w.many} are there altogether?", f"Altogether there are {{}} {w.many}.", len(items)),
-        extreme_clue(d, w, items, most=True),
-        extreme_clue(d, w, items, most=False),
-        d.counted(f"How many {w.many} lie above {limit}?", above, len(values) - cut, can.COUNTING_SELECTED),
-    ]
-    return d.pose("count", f"How many of the {w.many} are {w.degrees[2]} than {limit}?", clues)
+    def count_above(self) -> SceneQuestion:
+        """Ask how many things lie above a limit that none of them equals."""
+        d, names, (high, low) = self.draft, self.names, self._ends()
+        values = sorted(item.value for item in self.items)
+        cut = d.rng.randrange(1, len(values))
+        limit = self._show.format((values[cut - 1] + values[cut]) // 2)
+        clues = [
+            d.counted("altogether", len(values), **names),
+            self._extreme(high, names["most"]),
+            self._extreme(low, names["least"]),
+            d.counted("above", len(values) - cut, **names, limit=limit),
+        ]
+        return d.pose("count", f"How many of the {names['many']} are {names['more']} than {limit}?", clues)
 
+    def relate_next(self) -> SceneQuestion:
+        """Ask which thing comes directly after another, and its value."""
+        d, items = self.draft, self.items
+        position = d.rng.randrange(len(items) - 1)
+        this, after = items[position], items[position + 1]
+        labels = [item.label for item in items]
+        names = {**self.names, "name": self.called(this.label)}
+        first = d.named("leading", labels[0], labels, items[0].at, **names)
+        place = d.named("counted", ORDINALS[position], ORDINALS[: len(items)], this.at, **names)
+        label = d.clue("following", after.label, d.others(labels, after.label, this.label), after.at, **names)
+        value = self.clue("neighbour", after.value, after.at, name=names["name"])._replace(leaf=self.wording.leaf)
+        text = fill("Which {single} comes {after} {name}, and what is its value?", names)
+        pairs = ((label.wrong[0], value.truth), (label.truth, value.wrong[0]), (label.wrong[0], value.wrong[1]))
+        wrong = [", ".join(pair) for pair in pairs]
+        return d.pose("relate", text, [first, place, label, value], f"{label.truth}, {value.truth}", wrong)
 
-def relate_next(d: SceneDraft, w: MeasureWording, items: Sequence[MeasuredItem]) -> SceneQuestion:
-    """Ask which thing comes directly after another, and its value."""
-    position = d.rng.randrange(len(items) - 1)
-    this, after = items[position], items[position + 1]
-    labels = [i.label for i in items]
-    name = w.called(this.label)
-    clues = [
-        d.named(f"Which {w.single} stands {w.first}?", f"The {w.single} {w.first} is {{}}.", labels[0], labels,
-                can.POSITION, items[0].at),
-        d.named(f"At which place, counted from the {w.single} {w.first}, does {name} come?",
-                f"Counted from there, {name} comes {{}}.", ORDINALS[position], ORDINALS[: len(items)], can.ORDINAL, this.at),
-        Clue(f"Which {w.single} comes {w.after} {name}?", f"The {w.single} {w.after} {name} is {{}}.", after.label,
-             d.others(labels, after.label, this.label), can.POSITION, after.at),
-        w.clue(d, f"What is the value of the {w.single} that comes {w.after} {name}?",
-               "The value of that neighbour is {}.", after.value, w.read, after.at),
-    ]  # fmt: skip
-    text = f"Which {w.single} comes {w.after} {name}, and what is its value?"
-    label, value = clues[2:]
-    answer = f"{label.truth}, {value.truth}"
-    pairs = ((label.wrong[0], value.truth), (label.truth, value.wrong[0]), (label.wrong[0], value.wrong[1]))
-    return d.pose("relate", text, clues, answer, [", ".join(pair) for pair in pairs])
+    def compare_pair(self) -> SceneQuestion:
+        """Ask which of a pair of things is the greater, and by how much."""
+        d = self.draft
+        first, second = self.pair()
+        high, low = (first, second) if first.value > second.value else (second, first)
+        gap = self.clue("difference", high.value - low.value)
+        equal = "neither, since they are equal"
+        greater = d.clue("greater", high.label, (low.label, equal), high.at, **self.names)
+        clues = [self.reading(first), self.reading(second), gap, greater]
+        text = f"Which is {self.names['more']}, {self.called(first.label)} or {self.called(second.label)}, and by how much?"
+        answers = by_how_much("{}, by {}".format, high.label, low.label, gap.truth, gap.wrong)
+        return d.pose("compare", text, clues, *answers)
 
+    def infer_sum(self) -> SceneQuestion:
+        """Ask how a pair of things together stands to a limit, or how far the greatest and the least lie apart."""
+        d, step = self.draft, self.wording.step
+        if d.rng.random() < 0.4:
+            return self._infer_range()
+        first, second = self.pair()
+        total = first.value + second.value
+        miss = d.rng.choice((-5, -4, -3, -2, 2, 3, 4, 5)) * step
+        limit, size = self._show.format(total + miss), abs(miss)
+        forms = ("exceed it by {}", "fall short of it by {}")
+        form, contrary = forms if miss < 0 else forms[::-1]
+        misses = ((form, size), (contrary, size), (form, size + 3 * step), (contrary, size + step))
+        truth, *wrong = (wording.format(self._show.format(number)) for wording, number in misses)
+        clues = [
+            self.reading(first),
+            self.reading(second),
+            self.clue("together", total),
+            d.clue("limit", truth, wrong, **self.names, limit=limit),
+        ]
+        both = f"{self.called(first.label)} and {self.called(second.label)}"
+        text = f"Do {both} together exceed {limit} or fall short of it, and by how much?"
+        return d.pose("infer", text, clues, f"they {truth}", [f"they {value}" for value in wrong])
 
-def compare_pair(d: SceneDraft, w: MeasureWording, items: Sequence[MeasuredItem]) -> SceneQuestion:
-    """Ask which of a pair of things is the greater, and by how much."""
-    first, second = d.rng.sample(list(items), 2)
-    high, low = (first, second) if first.value > second.value else (second, first)
-    more = w.degrees[2]
-    gap = w.clue(d, f"By how much do the compared {w.many} differ?", "Between them lies a difference of {}.",
-                 high.value - low.value, can.DIFFERENCE)  # fmt: skip
-    clues = [
-        reading_clue(d, w, first),
-        reading_clue(d, w, second),
-        gap,
-        Clue(f"Which of the compared {w.many} is the {more}?", f"Of the compared {w.many}, the {more} is {{}}.",
-             high.label, (low.label, "neither, since they are equal"), can.MAGNITUDE, high.at),
-    ]  # fmt: skip
-    text = f"Which is {more}, {w.called(first.label)} or {w.called(second.label)}, and by how much?"
-    return d.pose("compare", text, clues, *by_how_much("{}, by {}".format, high.label, low.label, gap.truth, gap.wrong))
-
-
-def infer_sum(d: SceneDraft, w: MeasureWording, items: Sequence[MeasuredItem]) -> SceneQuestion:
-    """Ask how a pair of things together stands to a limit, or how far the greatest and the least lie apart."""
-    if d.rng.random() < 0.4:
-        return _infer_range(d, w, items)
-    one_item, other_item = d.rng.sample(list(items), 2)
-    total = one_item.value + other_item.value
-    miss = d.rng.choice((-5, -4, -3, -2, 2, 3, 4, 5)) * w.step
-    limit = w.show(total + miss)
-    size = abs(miss)
-    forms = ("exceed it by {}", "fall short of it by {}")
-    form, contrary = forms if miss < 0 else forms[::-1]
-    wrong = (
-        contrary.format(w.show(size)),
-        form.format(w.show(size + 3 * w.step)),
-        contrary.format(w.show(size + w.step)),
-    )
-    truth = form.format(w.show(size))
-    clues = [
-        reading_clue(d, w, one_item),
-        reading_clue(d, w, other_item),
-        w.clue(d, f"What do both {w.many} come to together?", "Together they come to {}.", total, can.ADDITION),
-        Clue(f"How do both {w.many} together stand to the limit of {limit}?",
-             f"Held against the limit of {limit}, they {{}}.", truth, wrong, can.LIMIT),
-    ]  # fmt: skip
-    first, second = w.called(one_item.label), w.called(other_item.label)
-    text = f"Do {first} and {second} together exceed {limit} or fall short of it, and by how much?"
-    return d.pose("infer", text, clues, f"they {truth}", [f"they {value}" for value in wrong])
-
-
-def _infer_range(d: SceneDraft, w: MeasureWording, items: Sequence[MeasuredItem]) -> SceneQuestion:
-    high, low = max(items, key=lambda i: i.value), min(items, key=lambda i: i.value)
-    most, least, _ = w.degrees
-    ends = [
-        w.clue(d, f"What is the {word} value among the {w.many}?", f"The {word} value found is {{}}.", end.value, w.read,
-               end.at)
-        for word, end in ((most, high), (least, low))
-    ]  # fmt: skip
-    clues = [
-        extreme_clue(d, w, items, most=True), ends[0], extreme_clue(d, w, items, most=False), ends[1],
-        w.clue(d, f"How far apart do the {most} and the {least} of the {w.many} lie?", "They lie {} apart.",
-               high.value - low.value, can.DIFFERENCE),
-    ]  # fmt: skip
-    return d.pose("infer", f"How far apart are the {most} and the {least} of the {w.many}?", clues)
+    def _infer_range(self) -> SceneQuestion:
+        names, (high, low) = self.names, self._ends()
+        most, least = (
+            self.clue("end", item.value, item.at, degree=degree)._replace(leaf=self.wording.leaf)
+            for item, degree in ((high, names["most"]), (low, names["least"]))
+        )
+        clues = [
+            self._extreme(high, names["most"]),
+            most,
+            self._extreme(low, names["least"]),
+            least,
+            self.clue("range", high.value - low.value),
+        ]
+        text = fill("How far apart are the {most} and the {least} of the {many}?", names)
+        return self.draft.pose("infer", text, clues)
 
 
 TONES: tuple[str, ...] = ("red", "orange", "yellow", "green", "blue", "purple", "pink")
@@ -386,24 +405,3 @@ PEOPLE_NAMES: tuple[str, ...] = (
 )  # fmt: skip
 
 MONTHS: tuple[str, ...] = ("January", "March", "April", "May", "July", "September", "October", "November")
-
-PICTURE_KINDS: dict[str, tuple[str, ...]] = {
-    "document": ("invoice", "letter", "event programme", "contract", "recipe"),
-    "window": ("settings window", "file list", "music player", "calendar", "chat window"),
-    "figure": ("bar chart", "line chart", "pie chart", "table", "scatter plot"),
-    "drawing": ("circuit diagram", "geometric figure", "row of beakers", "weather map", "molecule"),
-    "puzzle": ("sequence of figures", "matrix with a gap", "set of balances", "maze", "crossword"),
-    "work": ("poster", "coat of arms", "comic strip", "postage stamp", "book cover"),
-}
-"""What kinds of picture there are, by the noun that a question calls them."""
-
-
-def genre_clue(d: SceneDraft, noun: str, kind: str) -> Clue:
-    """Return the clue that says of which kind the document, window, figure, drawing, puzzle or work is."""
-    ask, form = f"What kind of {noun} is shown?", f"The {noun} shown is of the kind {{}}."
-    return d.named(ask, form, kind, PICTURE_KINDS[noun], can.GENRE)
-
-
-def ask_kind(d: SceneDraft, noun: str, kind: str, text: str, *clues: Clue) -> SceneQuestion:
-    """Ask what kind of document, window, figure, drawing, puzzle or work this is, and what else the clues say."""
-    return d.join("recognise", f"What kind of {noun} is this, {text}", (genre_clue(d, noun, kind), *clues))

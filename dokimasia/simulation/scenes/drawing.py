@@ -100,14 +100,12 @@ class Canvas:
         self._image = Image.new("RGB", (WIDTH, HEIGHT), background) if on is None else on
         self._draw = ImageDraw.Draw(self._image)
 
-    def rect(
-        self, at: Pixels, fill: Rgb | None = None, *, line: Rgb | None = INK, width: int = 2, radius: int = 0
-    ) -> None:
+    def rect(self, at: Pixels, fill: Rgb | None = None, *, line: Rgb | None = INK, radius: int = 0) -> None:
         """Draw a rectangle, its corners rounded by `radius`."""
         if radius:
-            self._draw.rounded_rectangle(at, radius, fill=fill, outline=line, width=width)
+            self._draw.rounded_rectangle(at, radius, fill=fill, outline=line, width=2)
         else:
-            self._draw.rectangle(at, fill=fill, outline=line, width=width)
+            self._draw.rectangle(at, fill=fill, outline=line, width=2)
 
     def line(self, points: list[PixelPoint], *, line: Rgb = INK, width: int = 2, fill: Rgb | None = None) -> None:
         """Draw a line through the points, and fill what it encloses."""

@@ -1,5 +1,6 @@
 """Natural scenes: a park, a street and a kitchen, with coloured things in a back and a front row, a sky and a sign."""
 
+from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 from itertools import pairwise
@@ -7,10 +8,8 @@ from random import Random
 from typing import NamedTuple
 
 from dokimasia.domain.criterion import Box
-from dokimasia.simulation import capabilities as can
 from dokimasia.simulation.scene import SceneQuestion
 from dokimasia.simulation.scenes.draft import (
-    Clue,
     Compose,
     Composition,
     SceneDraft,
@@ -19,31 +18,13 @@ from dokimasia.simulation.scenes.draft import (
     coloured,
     say_both,
 )
-from dokimasia.simulation.scenes.drawing import (
-    COLOUR_NAMES,
-    Pixels,
-    box_of,
-    union,
-)
+from dokimasia.simulation.scenes.drawing import COLOUR_NAMES, Pixels, box_of, union
 from dokimasia.simulation.scenes.sorts import ORDINALS
 
-_PLACES: dict[str, tuple[str, ...]] = {
-    "park": ("ball", "balloon", "kite", "umbrella", "cat", "bench", "flower", "tent"),
-    "street": ("car", "bus", "ball", "bicycle", "umbrella", "cat", "bench", "balloon"),
-    "kitchen": ("mug", "bottle", "bowl", "book", "pot", "lamp", "flower", "cat"),
-}
-_SIGNS: dict[str, tuple[str, ...]] = {
-    "park": ("Oak Meadow", "Swan Lake", "Maple Green", "Lindenhof", "Rose Garden", "Birch Hill", "Fern Hollow"),
-    "street": ("Elm Lane", "Harbour Road", "Mill Street", "Abbey Row", "Queen Street", "Chapel Way", "Dock Road"),
-    "kitchen": ("January", "February", "March", "April", "June", "August", "October", "December"),
-}
-_BOARD = {"park": "wooden sign", "street": "street sign", "kitchen": "calendar"}
-PLURALS: dict[str, str] = {
-    "ball": "balls", "balloon": "balloons", "kite": "kites", "umbrella": "umbrellas", "cat": "cats",
-    "bench": "benches", "flower": "flowers", "tent": "tents", "car": "cars", "bus": "buses", "bicycle": "bicycles",
-    "mug": "mugs", "bottle": "bottles", "bowl": "bowls", "book": "books", "pot": "pots", "lamp": "lamps",
-}  # fmt: skip
-"""Every thing that natural scenes are made of, and its plural."""
+_THINGS = "ball balloon kite umbrella cat bench flower tent car bus bicycle mug bottle bowl book pot lamp"
+THINGS: tuple[str, ...] = tuple(_THINGS.split())
+"""Every thing that natural scenes are made of."""
+
 _TOP = {"park": 99, "street": 99, "kitchen": 29}
 _SKIES = ("sun", "moon", "cloud")
 _COUNTS = ((3, 2, 2, 1), (3, 3, 1, 1), (4, 2, 1, 1), (3, 2, 1, 1), (2, 2, 2, 1), (4, 1, 1, 1))
@@ -51,18 +32,29 @@ _ROWS = ("back", "front")
 
 
 class SceneThing(NamedTuple):
-    """A thing of a natural scene: its row, its place in it from 0, and its box."""
+    """A thing of a natural scene: its row, its place in it from 0, and the column that it stands in."""
 
     kind: str
     colour: str
     row: str
     place: int
-    box: Box
+    column: int
 
     @property
     def name(self) -> str:
         """Colour and kind."""
         return f"{self.colour} {self.kind}"
+
+    @property
+    def slot(self) -> Pixels:
+        """Its region in pixels."""
+        left, top = 42 + 148 * self.column, 190 if self.row == "back" else 342
+        return (left, top, left + 112, top + 112)
+
+    @property
+    def box(self) -> Box:
+        """Its region."""
+        return box_of(self.slot)
 
 
 class Signed(NamedTuple):
@@ -74,75 +66,68 @@ class Signed(NamedTuple):
     sky: str
 
 
-def _things(rng: Random, setting: str) -> list[SceneThing]:
-    kinds = rng.sample(_PLACES[setting], 4)
-    named = [
-        (kind, colour)
-        for kind, n in zip(kinds, rng.choice(_COUNTS), strict=True)
-        for colour in rng.sample(COLOUR_NAMES, n)
-    ]
+def _plural(kind: str) -> str:
+    return f"{kind}es" if kind in ("bench", "bus") else f"{kind}s"
+
+
+def _things(rng: Random, among: tuple[str, ...]) -> list[SceneThing]:
+    kinds = rng.sample(among, 4)
+    named: list[tuple[str, str]] = []
+    for kind, n in zip(kinds, rng.choice(_COUNTS), strict=True):
+        named += [(kind, colour) for colour in rng.sample(COLOUR_NAMES, n)]
     rng.shuffle(named)
     front = rng.choice((3, 4)) if len(named) == 7 else 4
     slots: list[tuple[str, int, int]] = []
     for row, n in (("back", len(named) - front), ("front", front)):
         slots += [(row, position, column) for position, column in enumerate(sorted(rng.sample(range(4), n)))]
-    return [
-        SceneThing(kind, colour, row, at, box_of(_slot(row, column)))
-        for (kind, colour), (row, at, column) in zip(named, slots, strict=True)
-    ]
-
-
-def _slot(row: str, column: int) -> Pixels:
-    left, top = 42 + 148 * column, 190 if row == "back" else 342
-    return (left, top, left + 112, top + 112)
+    return [SceneThing(*thing, *slot) for thing, slot in zip(named, slots, strict=True)]
 
 
 def _compose(setting: str, d: SceneDraft) -> Composition:
     rng = d.rng
-    things = _things(rng, setting)
+    things = _things(rng, d.words("things"))
     side = rng.choice(("left", "right"))
-    words, number, weather = rng.choice(_SIGNS[setting]), str(rng.randrange(12, _TOP[setting])), rng.choice(_SKIES)
-    board = _state_facts(setting, d, things, Signed(words, number, side, weather))
-    sign = (words, number, side, box_of(board))
+    words, number, sky = rng.choice(d.words("signs")), str(rng.randrange(12, _TOP[setting])), rng.choice(_SKIES)
+    sign = Signed(words, number, side, sky)
+    board = _state_facts(d, things, sign)
     questions = [
         _recognise(d, things),
-        _count(d, setting, things),
+        _count(d, things),
         _relate(d, things),
-        _read(d, setting, sign),
+        _read(d, sign, box_of(board)),
         _compare(d, things),
-        _infer(d, things, weather),
+        _infer(d, things, sky),
     ]
     return f"{article(setting)} with {len(things)} things", questions
 
 
-def _state_facts(setting: str, d: SceneDraft, things: list[SceneThing], sign: Signed) -> Pixels:
+def _state_facts(d: SceneDraft, things: list[SceneThing], sign: Signed) -> Pixels:
     """Add the facts of a scene, and return where its sign hangs."""
     left = sign.side == "left"
     board: Pixels = (40, 24, 240, 124) if left else (400, 24, 600, 124)
     above: Pixels = (480, 30, 570, 114) if left else (70, 30, 160, 114)
     for n, thing in enumerate(things, 1):
-        at = _slot(thing.row, round((thing.box.x0 * 640 - 42) / 148))
-        d.fact(f"thing{n}.kind", thing.kind, f"{ORDINALS[thing.place]} in the {thing.row} row", at)
-        d.fact(f"thing{n}.colour", thing.colour, thing.name, at)
+        d.fact(f"thing{n}.kind", thing.kind, f"{ORDINALS[thing.place]} in the {thing.row} row", thing.slot)
+        d.fact(f"thing{n}.colour", thing.colour, thing.name, thing.slot)
     d.fact("sky", sign.sky, at=above)
-    d.fact("sign.text", sign.words, _BOARD[setting], (board[0], board[1], board[2], board[1] + 50))
-    d.fact("sign.number", sign.number, _BOARD[setting], (board[0], board[1] + 50, board[2], board[3]))
+    x0, y0, x1, y1 = board
+    (name,) = d.words("board")
+    d.fact("sign.text", sign.words, name, (x0, y0, x1, y0 + 50))
+    d.fact("sign.number", sign.number, name, (x0, y0 + 50, x1, y1))
     return board
 
 
-def arranged(
-    setting: str, d: SceneDraft, rows: Mapping[str, list[tuple[str, str]]], sign: Signed
-) -> list[SceneQuestion]:
+def arranged(d: SceneDraft, rows: Mapping[str, list[tuple[str, str]]], sign: Signed) -> list[SceneQuestion]:
     """Add the facts of a scene in which things stand as they are named: by row, each its colour and kind, from left to right.
 
     Returns one question, what a thing is. At most four things stand in a row.
     """
     things = [
-        SceneThing(kind, colour, row, place, box_of(_slot(row, place)))
+        SceneThing(kind, colour, row, place, place)
         for row, named in rows.items()
         for place, (colour, kind) in enumerate(named)
     ]
-    _state_facts(setting, d, things, sign)
+    _state_facts(d, things, sign)
     return [_recognise(d, things)]
 
 
@@ -150,50 +135,39 @@ def _row_box(row: str) -> Box:
     return box_of((42, 190, 598, 302) if row == "back" else (42, 342, 598, 454))
 
 
-def _kinds(things: list[SceneThing]) -> list[str]:
-    return [t.kind for t in things]
+def _in_rows(things: list[SceneThing], kind: str) -> list[int]:
+    """Return how many things of a kind stand in each row."""
+    return [sum(t.kind == kind and t.row == row for t in things) for row in _ROWS]
 
 
 def _recognise(d: SceneDraft, things: list[SceneThing]) -> SceneQuestion:
     it = d.rng.choice(things)
     where = f"the {ORDINALS[it.place]} thing from the left in the {it.row} row"
     row = sum(t.row == it.row for t in things)
-    kind = d.named(f"What kind of thing is {where}?", "The thing asked for is of the kind {}.", it.kind, list(PLURALS),
-                   can.OBJECT, it.box)  # fmt: skip
-    colour = d.named(f"Which colour has {where}?", "The colour of the thing asked for is {}.", it.colour, COLOUR_NAMES,
-                     can.COLOUR, it.box)  # fmt: skip
+    kind = d.named("kind", it.kind, THINGS, it.box, where=where)
+    colour = d.named("colour", it.colour, COLOUR_NAMES, it.box, where=where)
     answer, wrong = say_both(coloured, colour, kind)
     clues = [
-        d.counted(f"How many things stand in the {it.row} row?", f"The {it.row} row holds {{}} things.", row,
-                  at=_row_box(it.row)),
+        d.counted("row_size", row, _row_box(it.row), row=it.row),
         kind,
         colour,
-        Clue(f"How is {where} named in full, by colour and kind?", "Named in full, it is {}.", answer, tuple(wrong),
-             can.FORM, it.box),
-    ]  # fmt: skip
+        d.clue("full_name", answer, wrong, it.box, where=where),
+    ]
     return d.pose("recognise", f"What is {where}? Name its colour and kind.", clues, answer, wrong)
 
 
-def _count(d: SceneDraft, setting: str, things: list[SceneThing]) -> SceneQuestion:
-    kind = d.rng.choice([k for k in dict.fromkeys(_kinds(things)) if _kinds(things).count(k) > 1])
-    many = PLURALS[kind]
-    inside = [sum(t.kind == kind and t.row == row for t in things) for row in _ROWS]
-    absent = d.absent(_PLACES[setting], _kinds(things))
+def _count(d: SceneDraft, things: list[SceneThing]) -> SceneQuestion:
+    tally = Counter(t.kind for t in things)
+    kind = d.rng.choice([kind for kind, n in tally.items() if n > 1])
+    many = _plural(kind)
+    absent = article(d.absent(d.words("things"), list(tally)))
     clues = [
-        d.counted(f"How many {many} stand in the {row} row?", f"The number of {many} in the {row} row is {{}}.", n,
-                  can.COUNTING_SELECTED, _row_box(row))
-        for row, n in zip(_ROWS, inside, strict=True)
-    ]  # fmt: skip
-    clues.append(_missing(absent))
-    clues.append(d.counted(f"How many {many} does the picture show altogether?",
-                           f"Altogether the picture shows this number of {many}: {{}}.", sum(inside)))  # fmt: skip
+        d.counted("kind_in_row", n, _row_box(row), many=many, row=row)
+        for row, n in zip(_ROWS, _in_rows(things, kind), strict=True)
+    ]
+    clues.append(d.clue("absent", "nowhere", ("in the back row", "in the front row"), absent=absent))
+    clues.append(d.counted("kind_altogether", tally[kind], many=many))
     return d.pose("count", f"How many {many} are there in the picture?", clues)
-
-
-def _missing(kind: str) -> Clue:
-    name = article(kind)
-    return Clue(f"Where in the picture is {name} to be seen?", f"As for {name}, the picture shows it {{}}.", "nowhere",
-                ("in the back row", "in the front row"), can.ABSENCE)  # fmt: skip
 
 
 def _relate(d: SceneDraft, things: list[SceneThing]) -> SceneQuestion:
@@ -202,103 +176,83 @@ def _relate(d: SceneDraft, things: list[SceneThing]) -> SceneQuestion:
     side = d.rng.choice(("right", "left"))
     if side == "left":
         it, beside = beside, it
-    kind = d.named("What kind of thing is the neighbour on the side that is asked about?",
-                   f"The {side} neighbour is of the kind {{}}.", beside.kind, list(PLURALS), can.POSITION,
-                   beside.box)  # fmt: skip
-    colour = d.named("Which colour has the neighbour on the side that is asked about?",
-                     f"The colour of the {side} neighbour is {{}}.", beside.colour, COLOUR_NAMES, can.COLOUR,
-                     beside.box)  # fmt: skip
-    row_wrong = ("middle", "front" if it.row == "back" else "back")
+    kind = d.named("neighbour_kind", beside.kind, THINGS, beside.box, side=side)
+    colour = d.named("neighbour_colour", beside.colour, COLOUR_NAMES, beside.box, side=side)
+    other_row = "front" if it.row == "back" else "back"
     clues = [
-        Clue(f"In which row does the {it.name} stand?", f"The {it.name} stands in the {{}} row.", it.row, row_wrong,
-             can.POSITION, it.box),
-        d.named(f"At which place from the left in its row does the {it.name} stand?",
-                f"Counted from the left in its row, the {it.name} comes {{}}.", ORDINALS[it.place], ORDINALS[:4],
-                can.ORDINAL, it.box),
+        d.clue("row", it.row, ("middle", other_row), it.box, thing=it.name),
+        d.named("place", ORDINALS[it.place], ORDINALS[:4], it.box, thing=it.name),
         kind,
         colour,
-    ]  # fmt: skip
+    ]
     text = f"What stands next to the {it.name} on its {side} side, in the same row? Name its colour and kind."
     answers = say_both(lambda kind, colour: coloured(colour, kind), kind, colour)
     return d.pose("relate", text, clues, *answers)
 
 
-def _read(d: SceneDraft, setting: str, sign: tuple[str, str, str, Box]) -> SceneQuestion:
-    words, number, side, box = sign
-    board = _BOARD[setting]
-    texts = d.others(_SIGNS[setting], words)
-    numbers = tuple(map(str, d.near(int(number), low=10)))
+def _read(d: SceneDraft, sign: Signed, box: Box) -> SceneQuestion:
+    (board,) = d.words("board")
+    texts = d.others(d.words("signs"), sign.words)
+    numbers = map(str, d.near(int(sign.number), low=10))
     corners = ("upper left", "upper right", "lower left", "lower right")
-    corner = f"upper {side}"
     clues = [
-        d.named(f"In which corner of the picture hangs the {board}?", f"The {board} hangs in the {{}} corner.", corner,
-                corners, can.POSITION, box),
-        Clue(f"Which words stand on the {board}?", f"The words on the {board} read {{}}.", words, texts, can.TEXT, box),
-        Clue(f"Which number stands on the {board}?", f"The number on the {board} is {{}}.", number, numbers, can.NUMBER,
-             box),
-    ]  # fmt: skip
+        d.named("corner", f"upper {sign.side}", corners, box, board=board),
+        d.clue("words", sign.words, texts, box, board=board),
+        d.clue("number", sign.number, numbers, box, board=board),
+    ]
     answers = say_both("{} {}".format, *clues[1:])
     return d.pose("read", f"What do the words and the number on the {board} say?", clues, *answers)
 
 
 def _compare(d: SceneDraft, things: list[SceneThing]) -> SceneQuestion:
-    tally = {k: _kinds(things).count(k) for k in dict.fromkeys(_kinds(things))}
+    tally = Counter(t.kind for t in things)
     high, low = d.unequal(tally)
     compared = [high, low]
     d.rng.shuffle(compared)
-    gap = tally[high] - tally[low]
+    gap = str(tally[high] - tally[low])
     clues = [
-        d.counted(f"How many {PLURALS[k]} are in the picture?", f"The count of the {PLURALS[k]} is {{}}.", tally[k],
-                  can.COUNTING, union([t.box for t in things if t.kind == k]))
-        for k in compared
-    ]  # fmt: skip
-    gaps = tuple(map(str, d.near(gap)))
-    clues.append(Clue("By how many do the compared kinds differ?", "The compared kinds differ by {}.", str(gap), gaps,
-                      can.DIFFERENCE))  # fmt: skip
-    clues.append(Clue("Which of the compared kinds is the more numerous?", "The more numerous kind is the {}.",
-                      PLURALS[high], (PLURALS[low], "neither, since both are equally many"), can.MAGNITUDE))  # fmt: skip
-    text = f"Are there more {PLURALS[compared[0]]} or more {PLURALS[compared[1]]}, and how many more?"
-    answers = by_how_much("{}, {} more".format, PLURALS[high], PLURALS[low], str(gap), gaps)
-    return d.pose("compare", text, clues, *answers)
+        d.counted("tally", tally[k], union([t.box for t in things if t.kind == k]), many=_plural(k)) for k in compared
+    ]
+    gaps = tuple(map(str, d.near(int(gap))))
+    more, less = _plural(high), _plural(low)
+    clues.append(d.clue("gap", gap, gaps))
+    clues.append(d.clue("numerous", more, (less, "neither, since both are equally many")))
+    first, second = map(_plural, compared)
+    text = f"Are there more {first} or more {second}, and how many more?"
+    return d.pose("compare", text, clues, *by_how_much("{}, {} more".format, more, less, gap, gaps))
 
 
-def _infer(d: SceneDraft, things: list[SceneThing], weather: str) -> SceneQuestion:
+def _infer(d: SceneDraft, things: list[SceneThing], sky: str) -> SceneQuestion:
     rng = d.rng
     if rng.random() < 0.5:
         colour = rng.choice([t.colour for t in things])
         n = sum(t.colour == colour for t in things)
         clues = [
-            d.counted("How many things do both rows hold together?", "Both rows together hold {} things.", len(things)),
-            d.counted(f"How many of the things are {colour}?", f"The number of {colour} things is {{}}.", n,
-                      can.COUNTING_SELECTED),
-            d.counted(f"How many things are left when all that is {colour} is gone?",
-                      f"Without all that is {colour}, the number of things left is {{}}.", len(things) - n, can.DIFFERENCE),
-        ]  # fmt: skip
+            d.counted("both_rows", len(things)),
+            d.counted("of_colour", n, colour=colour),
+            d.counted("remaining", len(things) - n, colour=colour),
+        ]
         text = f"If everything {colour} were taken away from both rows, how many things would remain?"
         return d.pose("infer", text, clues)
-    kind = rng.choice(_kinds(things))
-    remaining, more = sum(t.kind == kind and t.row == "back" for t in things), rng.randrange(2, 6)
-    many = PLURALS[kind]
-    lit = {"sun": "a sunny day", "moon": "night", "cloud": "a clouded day"}
+    kind = rng.choice([t.kind for t in things])
+    before, more = _in_rows(things, kind)[0], rng.randrange(2, 6)
+    after, many = before + more, _plural(kind)
+    weathers = {"sun": "a sunny day", "moon": "night", "cloud": "a clouded day"}
     clues = [
-        d.word("sky", "What is to be seen in the sky?", "In the sky one sees a {}.", _SKIES, can.STATE),
-        d.named("What time and weather does the sky tell of?", "The sky tells of {}.", lit[weather], list(lit.values()),
-                can.CONVENTION, "sky"),
-        d.counted(f"How many {many} stood in the back row from the start?",
-                  f"From the start the back row holds this number of {many}: {{}}.", remaining, can.COUNTING_SELECTED,
-                  _row_box("back")),
-        d.counted(f"How many {many} stand in the back row at the end?",
-                  f"At the end the number of {many} there is {{}}.", remaining + more, can.ADDITION),
-    ]  # fmt: skip
+        d.word("sky", _SKIES),
+        d.named("weather", weathers[sky], list(weathers.values()), "sky"),
+        d.counted("before", before, _row_box("back"), many=many),
+        d.counted("after", after, many=many),
+    ]
     text = (
         f"Under the sky that is shown, the front row is cleared away and {more} more {many} are put into the back row. "
         f"Is it day or night, and how many {many} stand in the back row then?"
     )
-    end = {"sun": "day", "moon": "night", "cloud": "day"}
-    wrong = [f"{end[weather]}, {n}" for n in d.near(remaining + more, 2)]
-    wrong.insert(1, f"{'day' if weather == 'moon' else 'night'}, {remaining + more}")
-    return d.pose("infer", text, clues, f"{end[weather]}, {remaining + more}", wrong)
+    time, other = ("night", "day") if sky == "moon" else ("day", "night")
+    wrong = [f"{time}, {n}" for n in d.near(after, 2)]
+    wrong.insert(1, f"{other}, {after}")
+    return d.pose("infer", text, clues, f"{time}, {after}", wrong)
 
 
-LAYOUTS: Mapping[str, Compose] = {setting: partial(_compose, setting) for setting in _PLACES}
+LAYOUTS: Mapping[str, Compose] = {setting: partial(_compose, setting) for setting in _TOP}
 """How natural scenes are composed, by their place."""

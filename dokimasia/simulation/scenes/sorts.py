@@ -1,15 +1,15 @@
-"""The sorts of pictures as data: what facts each has, how they are drawn, and the words that they are chosen from."""
+"""The sorts of pictures as data: the facts of each, how they are drawn, how they are spoken of, and lists of words."""
 
 import re
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
-from typing import Literal
+from typing import Annotated, Literal
 
-import yaml
-from pydantic import Field, TypeAdapter
+from pydantic import AfterValidator, Field
 
 from dokimasia.domain.identity import Value
+from dokimasia.simulation.capabilities import LEAF_PATHS
+from dokimasia.simulation.data_files import read_data
 from dokimasia.simulation.scenes.drawing import HEIGHT, WHITE, WIDTH, Pixels, Rgb
 
 _DIGITS = re.compile(r"\d+")
@@ -47,8 +47,62 @@ class FactForm(Value):
         return x0, y0, x1, y1
 
 
-class PictureSort(Value):
-    """A sort of picture: its layout, its facts by their ids (or ids without digits), and lists of words by their names.
+Leaf = Annotated[str, AfterValidator(LEAF_PATHS.__getitem__)]
+"""The path of a planted capability, given by its name."""
+
+
+class ClueForm(Value):
+    """How a step of a question is asked for and said.
+
+    In `say`, `{}` is the truth; the other fields of both sentences are filled in by the scene. `leaf` is the capability that
+    the step needs. Falsehoods come from the list of words that `pool` names; a number is written as `show` says, and its
+    falsehoods lie whole `step`s from it.
+    """
+
+    ask: str
+    say: str
+    leaf: Leaf = ""
+    pool: str = ""
+    show: str = "{}"
+    step: int = 1
+
+
+class MeasureWording(Value):
+    """How a set of measured things is spoken of, in addition to how a value is asked for and said.
+
+    `ask` and `name` hold `{}` for a thing's name and label, and `say` holds `{name}`; `degrees` are adjectives for the
+    greatest, the least and the greater; `first` and `after` say how the things are ordered. `plural` is needed where that is
+    not formed with an s. `step` is the grain of the values.
+    """
+
+    single: str
+    ask: str
+    say: str
+    leaf: Leaf
+    show: str = "{}"
+    degrees: tuple[str, str, str] = ("highest", "lowest", "higher")
+    first: str = "furthest to the left"
+    after: str = "directly to the right of"
+    name: str = ""
+    plural: str = ""
+    step: int = 1
+
+
+class SortWording(Value):
+    """How a sort of picture is spoken of: lists of words by their names, and the wording of its questions.
+
+    `genre` is what questions call such pictures, and what kind of that it is; `clues` are the steps of its questions, and
+    `measure` says how its measured things are spoken of.
+    """
+
+    words: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    genre: tuple[str, str] = ("", "")
+    clues: Mapping[str, ClueForm] = Field(default_factory=dict)
+    measure: MeasureWording | None = None
+
+
+class PictureSort(SortWording):
+    """A sort of picture: its layout, its wording, and its facts by their ids (or ids without digits).
 
     Each of `links` is a line through the boxes of facts.
     """
@@ -57,7 +111,6 @@ class PictureSort(Value):
     ground: Rgb = WHITE
     facts: Mapping[str, FactForm]
     links: tuple[tuple[str, ...], ...] = ()
-    words: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
 
     def form(self, id: str) -> FactForm:
         """Return the form of the fact with an id."""
@@ -77,5 +130,12 @@ def kind_of(id: str) -> str:
 @cache
 def read_sorts() -> Mapping[str, PictureSort]:
     """Return all sorts of pictures by their names."""
-    text = (files("dokimasia.simulation.scenes") / "pictures.yaml").read_text(encoding="utf-8")
-    return TypeAdapter(dict[str, PictureSort]).validate_python(yaml.safe_load(text), strict=False)
+    sorts = read_data("scenes/pictures.yaml", dict[str, PictureSort])
+    wordings = read_data("scenes/wording.yaml", dict[str, SortWording])
+    every = wordings["every"]
+    complete: dict[str, PictureSort] = {}
+    for name, sort in sorts.items():
+        own = wordings[name]
+        clues, words = {**every.clues, **own.clues}, {**every.words, **sort.words}
+        complete[name] = sort.model_copy(update={**dict(own), "clues": clues, "words": words})
+    return complete

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 
-from dokimasia.simulation import capabilities as can
 from dokimasia.simulation.scene import SceneQuestion
 from dokimasia.simulation.scenes.draft import (
     LETTERS,
@@ -12,30 +11,11 @@ from dokimasia.simulation.scenes.draft import (
     Compose,
     Composition,
     MeasuredItem,
-    MeasureWording,
+    Measures,
     SceneDraft,
-    ask_kind,
-    compare_pair,
-    count_above,
-    infer_sum,
-    measured_items,
-    reading_clue,
-    relate_next,
     spread,
 )
-from dokimasia.simulation.scenes.drawing import (
-    PixelPoint,
-    Pixels,
-)
-
-_SIDES = MeasureWording(
-    single="side",
-    ask="Which length has {}?",
-    say="The length of {name} is {value}.",
-    show="{} cm".format,
-    read=can.LEGEND,
-    degrees=("longest", "shortest", "longer"),
-)
+from dokimasia.simulation.scenes.drawing import PixelPoint, Pixels
 
 
 def _corners(left: int, right: int) -> tuple[PixelPoint, PixelPoint, PixelPoint]:
@@ -71,17 +51,13 @@ def _triangle(d: SceneDraft) -> Composition:
     d.fact("angle2", "unknown", high, _unknown(spots))
     edges = [(low + low2, spots[0], spots[1], lengths[0], (0, 22)), (low2 + high, spots[1], spots[2], lengths[1], (40, -12)),
              (low + high, spots[0], spots[2], lengths[2], (-40, -12))]  # fmt: skip
-    items: list[MeasuredItem] = []
     for n, (name, a, b, length, (dx, dy)) in enumerate(edges):
         x, y = (a[0] + b[0]) / 2 + dx, (a[1] + b[1]) / 2 + dy
         d.fact(f"side{n}", f"{length} cm", name, (x - 36, y - 13, x + 36, y + 13))
-        items.append(MeasuredItem(name, length, f"side{n}"))
+    m = d.measures([edge[0] for edge in edges], lengths, "side{}")
     d.fact("triangle", tones[0], at=(spots[0][0], spots[2][1], spots[1][0], 390))
-    d.fact("grid", tones[1])
-    d.fact("rows", rows)
-    d.fact("columns", columns)
-    d.fact("shaded", shaded)
-    questions = _triangle_questions(d, names, (left, right, top), items, rows * columns)
+    d.state(grid=tones[1], rows=rows, columns=columns, shaded=shaded)
+    questions = _triangle_questions(d, m, names, (left, right, top), rows * columns)
     return f"a triangle {low}{low2}{high} beside a grid", questions
 
 
@@ -96,77 +72,44 @@ def _beside(spots: tuple[PixelPoint, PixelPoint, PixelPoint], n: int) -> Pixels:
     return ((x - 38, y, x - 8, y + 32), (x + 8, y, x + 38, y + 32), (x - 15, y - 36, x + 15, y - 4))[n]
 
 
-def _triangle_questions(d: SceneDraft, names: list[str], angles: tuple[int, int, int], items: list[MeasuredItem], squares: int
-                        ) -> list[SceneQuestion]:  # fmt: skip
+def _triangle_questions(
+    d: SceneDraft, m: Measures, names: list[str], angles: tuple[int, int, int], squares: int
+) -> list[SceneQuestion]:
     low, low2, high = names
-    fill = d.word("triangle", "Which colour fills the triangle?", "The triangle is filled with {}.", TONES, can.COLOUR)
-    fill = fill._replace(at=None)
-    shade = d.word("grid", "Which colour have the shaded squares?", "The shaded squares of the grid are {}.", TONES,
-                   can.COLOUR)  # fmt: skip
-    peak = d.named("Which letter marks the corner at the top?", "The corner at the top is marked {}.", high, names,
-                   can.TEXT)  # fmt: skip
+    fill = d.word("triangle", TONES)._replace(at=None)
+    shade = d.word("grid", TONES)
+    peak = d.named("peak", high, names)
     peak = peak._replace(wrong=d.others([*names, "Y"], high))
-    first = d.measured(f"How large is the angle at {low}?", f"The angle at {low} measures {{}}.", angles[0], "{}°",
-                       can.NUMBER)  # fmt: skip
-    second = d.measured(f"How large is the angle at {low2}?", f"The angle at {low2} measures {{}}.", angles[1], "{}°",
-                        can.NUMBER)  # fmt: skip
-    facing = items[1]
-    opposite = Clue(f"Which side lies opposite to the corner {low}?",
-                    f"Opposite to the corner {low} lies the side {{}}.", facing.label, (items[0].label, items[2].label),
-                    can.POSITION, facing.at)  # fmt: skip
-    counts = [
-        d.count("rows", "How many rows has the grid?", "The grid has this number of rows: {}."),
-        d.count("columns", "How many columns has the grid?", "The grid has this number of columns: {}."),
-        d.count("shaded", "How many squares of the grid are shaded?", "The number of shaded squares is {}.",
-                can.COUNTING_SELECTED),
-    ]  # fmt: skip
-    long = reading_clue(d, _SIDES, facing)
+    first, second = d.measured("angle", angles[0], corner=low), d.measured("angle", angles[1], corner=low2)
+    base, facing, beside = m.items
+    opposite = d.clue("opposite", facing.label, (base.label, beside.label), facing.at, corner=low)
+    counts = [d.count("rows"), d.count("columns"), d.count("shaded")]
+    long = m.reading(facing)
     lengths = long.wrong
     return [
-        ask_kind(d, "drawing", "geometric figure", "which colour fills the triangle, and which shades the grid?", fill, shade),
+        d.ask_kind("which colour fills the triangle, and which shades the grid?", fill, shade),
         d.pose("count", "How many squares of the grid are shaded?", counts),
         d.pose("relate", f"Which side lies opposite to the corner {low}, and how long is it?", (peak, opposite, long),
                answer=f"{facing.label}, {long.truth}",
-               wrong=[f"{items[0].label}, {long.truth}", f"{facing.label}, {lengths[0]}", f"{items[2].label}, {lengths[1]}"]),
+               wrong=[f"{base.label}, {long.truth}", f"{facing.label}, {lengths[0]}", f"{beside.label}, {lengths[1]}"]),
         d.read_out(f"How large is the angle at {low}, how long is {facing.label}, and which corner is at the top?",
                    first, long, peak),
-        compare_pair(d, _SIDES, items),
+        m.compare_pair(),
         _third_angle(d, high, angles[2], first, second) if d.rng.random() < 0.5
         else _unshaded(d, counts, squares),
     ]  # fmt: skip
 
 
 def _third_angle(d: SceneDraft, high: str, angle: int, first: Clue, second: Clue) -> SceneQuestion:
-    clues = [
-        first,
-        second,
-        Clue("To what do all angles of a triangle add up?", "All angles of a triangle add up to {}.", "180°",
-             ("90°", "270°", "360°"), can.GEOMETRY),
-        d.measured(f"How large must the angle at {high} be?", f"So the angle at {high} must measure {{}}.", angle,
-                   "{}°", can.DIFFERENCE),
-    ]  # fmt: skip
+    angle_sum = d.clue("angle_sum", "180°", ("90°", "270°", "360°"))
+    clues = [first, second, angle_sum, d.measured("third_angle", angle, corner=high)]
     return d.pose("infer", f"How large is the unknown angle at {high}?", clues)
 
 
 def _unshaded(d: SceneDraft, counts: list[Clue], squares: int) -> SceneQuestion:
-    clues = [
-        d.counted("How many squares has the grid altogether?", "Altogether the grid has {} squares.", squares,
-                  can.PRODUCT, "grid"),
-        counts[-1],
-        d.counted("How many squares of the grid stay without shading?", "Left without shading stay {} squares.",
-                  squares - int(counts[-1].truth), can.DIFFERENCE),
-    ]  # fmt: skip
+    shaded = counts[-1]
+    clues = [d.counted("squares", squares, "grid"), shaded, d.counted("unshaded", squares - int(shaded.truth))]
     return d.pose("infer", "How many squares of the grid would still have to be shaded to fill it?", clues)
-
-
-_RESISTORS = MeasureWording(
-    single="resistor",
-    ask="Which resistance has {}?",
-    say="The resistance of {name} is {value}.",
-    show="{} ohm".format,
-    read=can.LEGEND,
-    degrees=("greatest", "smallest", "greater"),
-)
 
 
 def _circuit(d: SceneDraft) -> Composition:
@@ -174,62 +117,39 @@ def _circuit(d: SceneDraft) -> Composition:
     n = rng.choice((4, 5))
     labels, values, tones = rng.sample(LETTERS, n), spread(rng, n, 7, 36), rng.sample(TONES, n)
     current, closed = rng.randrange(2, 6), rng.random() < 0.7
-    volts = current * sum(values)
-    switch, lamp = ("closed", "lit") if closed else ("open", "dark")
-    d.fact("battery", f"{volts} V")
-    d.fact("switch", switch)
-    d.fact("lamp", lamp)
+    switch, open_, lamp, dark = ("closed", "open", "lit", "dark") if closed else ("open", "closed", "dark", "lit")
+    d.state(battery=f"{current * sum(values)} V", switch=switch, lamp=lamp)
     for at in range(n):
         left = 110 + at * (460 // n)
         x1 = left + 460 // n - 26
         d.fact(f"part{at}.label", labels[at], at=(left, 50, x1, 76))
         d.fact(f"part{at}.tone", tones[at], labels[at], (left, 78, x1, 118))
         d.fact(f"part{at}.value", f"{values[at]} ohm", labels[at], (left, 122, x1, 148))
-    items = measured_items(labels, values, "part{}.value")
+    m = d.measures(labels, values, "part{}.value")
     at = rng.randrange(n)
-    power = d.number("battery", "Which voltage does the battery give?", "The battery gives {}.", can.NUMBER)
-    key = Clue("In which state is the switch?", "The switch is {}.", switch,
-               ("open" if closed else "closed", "missing"), can.STATE, "switch")  # fmt: skip
-    tone = d.word(f"part{at}.tone", f"Which colour has the resistor {labels[at]}?",
-                  f"The colour of the resistor {labels[at]} is {{}}.", TONES, can.COLOUR)  # fmt: skip
-    glow = Clue("In which state is the lamp?", "The lamp is {}.", lamp, ("dark" if closed else "lit", "broken"),
-                can.STATE, "lamp")  # fmt: skip
+    power = d.number("battery")
+    key = d.clue("switch", switch, (open_, "missing"), "switch")
+    tone = d.word(f"part{at}.tone", TONES, label=labels[at])
+    glow = d.clue("lamp", lamp, (dark, "broken"), "lamp")
     questions = [
-        ask_kind(d, "drawing", "circuit diagram", "in which state is its switch, and in which its lamp?", key, glow),
-        count_above(d, _RESISTORS, items),
-        relate_next(d, _RESISTORS, items),
+        d.ask_kind("in which state is its switch, and in which its lamp?", key, glow),
+        m.count_above(),
+        m.relate_next(),
         d.read_out(f"Which voltage does the battery give, and what are resistance and colour of {labels[at]}?", power,
-                   reading_clue(d, _RESISTORS, items[at]), tone),
-        compare_pair(d, _RESISTORS, items),
-        _ohm(d, sum(values), power, key, current if closed else 0) if rng.random() < 0.7
-        else infer_sum(d, _RESISTORS, items),
+                   m.reading(m.items[at]), tone),
+        m.compare_pair(),
+        _ohm(d, sum(values), power, key, current if closed else 0) if rng.random() < 0.7 else m.infer_sum(),
     ]  # fmt: skip
     return f"a circuit with {n} resistors in series", questions
 
 
 def _ohm(d: SceneDraft, total: int, power: Clue, key: Clue, current: int) -> SceneQuestion:
     wrong = d.others(("0 A", "2 A", "3 A", "4 A", "5 A", "6 A"), f"{current} A")
-    clues = [
-        key,
-        power,
-        d.measured("Which resistance do all parts in series have together?", "In series, all of them together have {}.",
-                   total, "{} ohm", can.SCIENCE),
-        Clue("Which current flows, by Ohm's law and the state of the switch?", "The current that flows is {}.",
-             f"{current} A", wrong, can.SCIENCE),
-    ]  # fmt: skip
+    clues = [key, power, d.measured("resistance", total), d.clue("current", f"{current} A", wrong)]
     text = "Leaving out the lamp's own resistance, which current flows through the circuit as it is shown?"
     return d.pose("infer", text, clues)
 
 
-_LEVELS = MeasureWording(
-    single="beaker",
-    ask="How much liquid is in {}?",
-    say="The liquid in {name} measures {value}.",
-    show="{} ml".format,
-    read=can.GAUGE,
-    degrees=("fullest", "emptiest", "fuller"),
-    step=5,
-)
 _FLOOR, _RIM = 390, 110
 
 
@@ -237,8 +157,7 @@ def _beakers(d: SceneDraft) -> Composition:
     rng = d.rng
     n = rng.choice((4, 5))
     labels, tones, levels = rng.sample(LETTERS, n), rng.sample(TONES, n), spread(rng, n, 15, 95, step=5, gap=2)
-    degrees = rng.randrange(18, 79)
-    d.fact("heat", f"{degrees} °C")
+    d.state(heat=f"{rng.randrange(18, 79)} °C")
     for at in range(n):
         left = 36 + at * (590 // n)
         x1 = left + 590 // n - 34
@@ -246,29 +165,23 @@ def _beakers(d: SceneDraft) -> Composition:
         d.fact(f"glass{at}.label", labels[at], at=(left, 402, x1, 440))
         d.fact(f"glass{at}.tone", tones[at], labels[at], glass)
         d.fact(f"glass{at}.level", f"{levels[at]} ml", labels[at], glass)
-    items = measured_items(labels, levels, "glass{}.level")
+    m = d.measures(labels, levels, "glass{}.level")
     first, second = rng.sample(range(n), 2)
-    tone, tone2 = (
-        d.word(f"glass{i}.tone", f"Which colour has the liquid in {labels[i]}?", f"The liquid in {labels[i]} is {{}}.",
-               TONES, can.COLOUR)
-        for i in (first, second)
-    )  # fmt: skip
-    heat = d.number("heat", "Which temperature is written beside the thermometer?", "The temperature written is {}.",
-                    can.NUMBER)  # fmt: skip
+    tone, tone2 = (d.word(f"glass{i}.tone", TONES, label=labels[i]) for i in (first, second))
+    heat = d.number("heat")
     questions = [
-        ask_kind(d, "drawing", "row of beakers",
-                 f"and which colours have the liquids in {labels[first]} and in {labels[second]}?", tone, tone2),
-        count_above(d, _LEVELS, items),
-        relate_next(d, _LEVELS, items),
+        d.ask_kind(f"and which colours have the liquids in {labels[first]} and in {labels[second]}?", tone, tone2),
+        m.count_above(),
+        m.relate_next(),
         d.read_out(f"Which temperature is shown, how full is {labels[first]}, and which colour has its liquid?", heat,
-                   reading_clue(d, _LEVELS, items[first]), tone),
-        compare_pair(d, _LEVELS, items),
-        _pour(d, items[first], items[second]) if rng.random() < 0.5 else infer_sum(d, _LEVELS, items),
+                   m.reading(m.items[first]), tone),
+        m.compare_pair(),
+        _pour(d, m, m.items[first], m.items[second]) if rng.random() < 0.5 else m.infer_sum(),
     ]  # fmt: skip
     return f"{n} beakers with coloured liquids", questions
 
 
-def _pour(d: SceneDraft, poured: MeasuredItem, receiving: MeasuredItem) -> SceneQuestion:
+def _pour(d: SceneDraft, m: Measures, poured: MeasuredItem, receiving: MeasuredItem) -> SceneQuestion:
     total = poured.value + receiving.value
     if total == 100:
         truth, wrong = "it is just full", ("10 ml spill", "there is room for 10 ml", "20 ml spill")
@@ -276,17 +189,9 @@ def _pour(d: SceneDraft, poured: MeasuredItem, receiving: MeasuredItem) -> Scene
         size, forms = abs(total - 100), ("{} ml spill", "there is room for {} ml")
         form, opposite = forms if total > 100 else forms[::-1]
         truth, wrong = form.format(size), (opposite.format(size), form.format(size + 15), opposite.format(size + 10))
-    clues = [
-        reading_clue(d, _LEVELS, poured),
-        reading_clue(d, _LEVELS, receiving),
-        d.measured("How much liquid is that together?", "Poured together, the liquid measures {}.", total, "{} ml",
-                   can.ADDITION, step=5),
-        Clue("What comes of the pouring, since each beaker holds as much as its scale shows?",
-             "What comes of the pouring is that {}.", truth, wrong, can.LIMIT),
-    ]  # fmt: skip
+    clues = [m.reading(poured), m.reading(receiving), m.clue("poured", total), d.clue("outcome", truth, wrong)]
     pouring = f"If {poured.label} is poured into {receiving.label}, how much spills, or how much room is left?"
-    text = f"A beaker holds 100 ml. {pouring}"
-    return d.pose("infer", text, clues)
+    return d.pose("infer", f"A beaker holds 100 ml. {pouring}", clues)
 
 
 LAYOUTS: Mapping[str, Compose] = {"circuit": _circuit, "triangle": _triangle, "beakers": _beakers}

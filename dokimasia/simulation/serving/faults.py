@@ -9,6 +9,7 @@ from dokimasia.domain.call import Chat, ChatReply, ImageEdit, Usage
 from dokimasia.domain.identity import Value, unit_interval
 from dokimasia.errors import AttemptKind, ConfigError, TransportError
 from dokimasia.simulation.candidates import REFUSAL
+from dokimasia.simulation.data_files import read_data
 from dokimasia.simulation.draws import request_hash, usage_of
 
 MOST_IN_A_ROW = 2
@@ -21,42 +22,19 @@ class FaultResponse(NamedTuple):
     """How a failing try looks: the error's kind for the gateway, the HTTP status, OpenAI's code, and a message."""
 
     kind: AttemptKind
-    status: int | None
     code: str
     message: str
+    status: int | None = None
     retryable: bool = True
     retry_after: float | None = None
 
 
-TRANSPORT_FAULTS: dict[str, FaultResponse] = {
-    "rate_limit": FaultResponse(
-        "rate_limit", 429, "rate_limit_exceeded", "Rate limit reached; slow down.", retry_after=1.0
-    ),
-    "rate_limit_bare": FaultResponse("rate_limit", 429, "rate_limit_exceeded", "Rate limit reached; slow down."),
-    "server_error": FaultResponse("server_error", 500, "internal_error", "The server had an error."),
-    "unavailable": FaultResponse("server_error", 503, "service_unavailable", "The service is unavailable."),
-    "overloaded": FaultResponse("server_error", 529, "overloaded_error", "The model is overloaded."),
-    "reset": FaultResponse("connection", None, "reset", "the connection was reset by the peer"),
-    "timeout": FaultResponse("timeout", None, "timeout", "no reply within the time limit"),
-    "cut_json": FaultResponse("broken_envelope", 200, "cut", "the reply breaks off in the middle of its JSON"),
-    "empty_body": FaultResponse("empty_body", 200, "empty", "the reply's body is empty"),
-    "empty_choices": FaultResponse("empty_choices", 200, "empty_choices", "the reply has no choices"),
-    "html": FaultResponse("not_json", 200, "html", "the reply is an HTML page"),
-}
+_FAULTS = read_data("serving/faults.yaml", dict[str, dict[str, FaultResponse]])
+
+TRANSPORT_FAULTS = _FAULTS["transport"]
 """Drawn anew at every try, and at most twice in a row for one request."""
 
-LASTING_FAULTS: dict[str, FaultResponse] = {
-    "context_overflow": FaultResponse(
-        "context_overflow",
-        400,
-        "context_length_exceeded",
-        "This model's maximum context length is 8192 tokens; the messages are longer. Please reduce their length.",
-        retryable=False,
-    ),
-    "unauthorized": FaultResponse(
-        "auth", 401, "invalid_api_key", "Incorrect API key provided: {key}.", retryable=False
-    ),
-}
+LASTING_FAULTS = _FAULTS["lasting"]
 """A function of the request, like a fault of content: asking again makes no request shorter and no key right. The
 server quotes the key in the error, as some providers do."""
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 import orjson
 from aiohttp import web
@@ -221,19 +221,10 @@ DEFAULT_PORT = 8377
 BODY_LIMIT = 64 * 2**20
 
 
-def build_app(
-    *,
-    latency: float = 0.0,
-    faults: Faults | None = None,
-    log_path: Path | None = None,
-    models: Mapping[str, Profile] | None = None,
-    library: PromptLibrary | None = None,
-) -> web.Application:
-    """Return the application: `GET /v1/models` and four `POST` addresses.
+class ServerOptions(TypedDict, total=False):
+    """The options of a server of simulated models.
 
-    These are `/v1/chat/completions`, `/v1/embeddings`, `/v1/images/edits` and `/v1/images/generations`.
-
-    Args:
+    Attributes:
         latency: seconds that every reply waits.
         faults: what goes wrong, and how often.
         log_path: where a JSON line is appended for every request for a completion: `n`, `request` (the canonical
@@ -242,13 +233,26 @@ def build_app(
             the machine's monotonic clock, and `tokens`: those used as the reply says, input and output.
         models: the models there are; by default those that ship.
         library: the prompts that judges know; by default those that ship.
+    """
+
+    latency: float
+    faults: Faults | None
+    log_path: Path | None
+    models: Mapping[str, Profile] | None
+    library: PromptLibrary | None
+
+
+def build_app(**options: Unpack[ServerOptions]) -> web.Application:
+    """Return the application: `GET /v1/models` and four `POST` addresses.
+
+    These are `/v1/chat/completions`, `/v1/embeddings`, `/v1/images/edits` and `/v1/images/generations`.
 
     Raises:
         ConfigError: the log cannot be written.
     """
-    models = profiles() if models is None else models
-    tries = Tries(faults)
-    log = RequestLog(log_path)
+    models, latency = options.get("models") or profiles(), options.get("latency", 0.0)
+    tries = Tries(options.get("faults"))
+    log = RequestLog(options.get("log_path"))
 
     async def complete(request: web.Request) -> web.StreamResponse:
         edits, began = request.path.endswith("/images/edits"), time.monotonic()
@@ -259,7 +263,7 @@ def build_app(
         else:
             authorization = request.headers.get("Authorization", "")
             read = partial(read_call, request.path, body, form)
-            delivery = decide(read, tries, models, authorization, library=library)
+            delivery = decide(read, tries, models, authorization, library=options.get("library"))
         sent, left = False, 0.0
         try:
             if latency:
@@ -292,12 +296,8 @@ async def serve(
     host: str = "127.0.0.1",
     port: int = DEFAULT_PORT,
     *,
-    latency: float = 0.0,
-    faults: Faults | None = None,
-    log_path: Path | None = None,
     ready: Callable[[str], None] | None = None,
-    models: Mapping[str, Profile] | None = None,
-    library: PromptLibrary | None = None,
+    **options: Unpack[ServerOptions],
 ) -> None:
     """Serve until cancelled; `ready` is called with the base URL (`http://host:port/v1`) once connections are accepted.
 
@@ -306,8 +306,7 @@ async def serve(
     Raises:
         ConfigError: the address is taken or cannot be used, or the log cannot be written.
     """
-    app = build_app(latency=latency, faults=faults, log_path=log_path, models=models, library=library)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5, handler_cancellation=True)
+    runner = web.AppRunner(build_app(**options), access_log=None, shutdown_timeout=0.5, handler_cancellation=True)
     await runner.setup()
     try:
         site = web.TCPSite(runner, host, port)
@@ -324,14 +323,7 @@ async def serve(
 
 
 @contextmanager
-def running_server(
-    *,
-    latency: float = 0.0,
-    faults: Faults | None = None,
-    log_path: Path | None = None,
-    models: Mapping[str, Profile] | None = None,
-    library: PromptLibrary | None = None,
-) -> Iterator[str]:
+def running_server(**options: Unpack[ServerOptions]) -> Iterator[str]:
     """Serve on a free loopback port from a thread of its own; yields the base URL and stops at the end of the block.
 
     Raises:
@@ -346,12 +338,7 @@ def running_server(
         base_url.append(url)
         started.set()
 
-    async def work() -> None:
-        await serve(
-            port=0, latency=latency, faults=faults, log_path=log_path, ready=ready, models=models, library=library
-        )
-
-    task = loop.create_task(work())
+    task = loop.create_task(serve(port=0, ready=ready, **options))
 
     def run() -> None:
         try:

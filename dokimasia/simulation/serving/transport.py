@@ -1,9 +1,9 @@
 """Simulated models in process: the same replies and faults as from the simulated server, without HTTP."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from dokimasia.domain.call import ImageEdit, ImageEditReply, ModelCall, ModelReply, ModelSpec
+from dokimasia.domain.call import Chat, ImageEdit, ImageEditReply, ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import NotFound, TransportError
 from dokimasia.prompts import PromptLibrary
@@ -70,22 +70,15 @@ class SimTransport:
         """Close nothing: there is no connection."""
 
 
-class _Images(Mapping[str, bytes]):
+class _Images(dict[str, bytes]):
     """A call's images, read from the blob store only when they are looked at."""
 
-    def __init__(self, call: ModelCall, blobs: BlobStore) -> None:
-        self._hashes: list[str] = []
-        if call.kind == "chat":
-            self._hashes = list(dict.fromkeys(image.sha256 for image in call.images))
+    def __init__(self, call: Chat, blobs: BlobStore) -> None:
+        super().__init__()
+        self._hashes = {image.sha256 for image in call.images}
         self._blobs = blobs
 
-    def __getitem__(self, sha256: str) -> bytes:
+    def __missing__(self, sha256: str) -> bytes:
         if sha256 not in self._hashes:
             raise KeyError(sha256)
         return self._blobs.get(sha256)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._hashes)
-
-    def __len__(self) -> int:
-        return len(self._hashes)

@@ -11,11 +11,12 @@ with good sight, and for answers with one planted error or none.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations, product
-from math import comb
+from math import comb, prod
 from typing import NamedTuple
 
 from dokimasia.simulation.creative import LINES
-from dokimasia.simulation.judging.whole_answers import MUCH_BETTER
+from dokimasia.simulation.judging.probes import miss_rate
+from dokimasia.simulation.judging.whole_answers import impartial_verdict
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.ranked_world import PlantedRanking, PlantedResponse
 from dokimasia.simulation.scene import Scene, SceneQuestion
@@ -127,7 +128,7 @@ def expected_duel(
     """Return the expected figures of a duel between two writers, given their rates of vivid lines."""
     impartial = first = second = wins = wins_first = same = 0.0
     for ahead, of_writing in _lead(model, baseline).items():
-        fair = _impartial_verdict(ahead)
+        fair = impartial_verdict(ahead)
         for step, of_length in ((1, longer.more), (-1, longer.less), (0, 1 - longer.more - longer.less)):
             shown_first = _verdicts(judge, fair, step, position=1)
             shown_second = _verdicts(judge, fair, step, position=-1)
@@ -156,10 +157,6 @@ def _binomial(count: int, rate: float) -> float:
     return comb(LINES, count) * rate**count * (1 - rate) ** (LINES - count)
 
 
-def _impartial_verdict(ahead: int) -> int:
-    return (ahead > 0) - (ahead < 0) + (ahead >= MUCH_BETTER) - (ahead <= -MUCH_BETTER)
-
-
 def _verdicts(judge: JudgeProfile, fair: int, step: int, *, position: int) -> dict[int, float]:
     """Return the probability of each verdict on the model in one order; `position` is 1 if it is shown first, else -1."""
     moves = (
@@ -170,9 +167,7 @@ def _verdicts(judge: JudgeProfile, fair: int, step: int, *, position: int) -> di
     verdict_rates: dict[int, float] = {}
     for choices in product(*moves):
         value = max(-LAST, min(LAST, fair + sum(move for move, _ in choices)))
-        weight = 1.0
-        for _, rate in choices:
-            weight *= rate
+        weight = prod(rate for _, rate in choices)
         verdict_rates[value] = verdict_rates.get(value, 0.0) + weight
     return verdict_rates
 
@@ -237,7 +232,7 @@ def expected_probe(
         effort: the requested reasoning effort; empty for none.
         reader: the reader of the justifications; by default one that never misreads.
     """
-    missed = planted_miss_rate(judge, dimension, group, evaluator, new_reference=new_reference, effort=effort)
+    missed = miss_rate(judge, dimension, group, evaluator, new=new_reference, effort=effort)
     silent, contrary = (1 - missed) * judge.names_only, (1 - missed) * judge.prefers_perturbed
     noticed = 1 - missed - silent - contrary
     misread = 0.0 if reader is None else reader.misreads
@@ -261,18 +256,6 @@ def expected_harmless(judge: JudgeProfile, evaluator: str, *, reader: JudgeProfi
     misread = 0.0 if reader is None else reader.misreads
     alarms = judge.imagines * (1 - misread) + (1 - judge.imagines) * misread
     return ExpectedHarmless(1 - judge.nitpicks, judge.wavers, alarms)
-
-
-def planted_miss_rate(
-    judge: JudgeProfile, dimension: str, group: str, evaluator: str, *, new_reference: bool = False, effort: str = ""
-) -> float:
-    """Return the planted rate of missing an error: that of the most specific key, plus the effect of the effort."""
-    evaluators = ["new-reference"] if new_reference else []
-    evaluators += [evaluator, evaluator.split("-")[0]]
-    keys = [f"{kind}/{suffix}" if suffix else kind for kind in (dimension, group) for suffix in (*evaluators, "")]
-    planted = [judge.misses[key] for key in (*keys, *evaluators) if key in judge.misses]
-    rate = planted[0] if planted else 1 - judge.detects_missing
-    return min(1.0, max(0.0, rate + judge.misses_more.get(effort, 0.0)))
 
 
 def _expected_pair(tie: float, contrary: float, noticed: float, favours: float) -> ExpectedProbe:

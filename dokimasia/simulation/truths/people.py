@@ -7,10 +7,13 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from math import ceil, prod
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dokimasia.domain.blindspots import LABELS, Label
 from dokimasia.simulation.people import SimulatedPerson, label_chances, rating_chances
 
-Matrix = list[list[float]]
+Matrix = NDArray[np.float64]
 
 
 def expected_agreement(
@@ -26,14 +29,11 @@ def expected_agreement(
     ratings = range(low, high + 1)
     chances_of = [rating_chances(person, low, high) for person in people]
     judged = rating_chances(judge, low, high)
-    expectations: dict[str, float] = {
-        "judge mae": 0.0,
-        "judge consistency": 0.0,
-        "people mae": 0.0,
-        "people consistency": 0.0,
-    }
-    tables = {name: _empty(len(shares)) for name in ("judge", "people", "pair")}
-    meetings = _empty(len(shares))
+    measured = ("judge mae", "judge consistency", "people mae", "people consistency")
+    expectations: dict[str, float] = dict.fromkeys(measured, 0.0)
+    size = (len(shares), len(shares))
+    tables = {name: np.zeros(size) for name in ("judge", "people", "pair")}
+    meetings = np.zeros(size)
     for true, share in enumerate(shares):
         for ratings_given in product(range(len(ratings)), repeat=len(people)):
             chance = share * prod(row[true][rating] for row, rating in zip(chances_of, ratings_given, strict=True))
@@ -45,13 +45,12 @@ def expected_agreement(
                 mean_of_others = (sum(values) - value) / (len(values) - 1)
                 _add_comparison(expectations, tables, "people", value, mean_of_others, chance / len(values), low, high)
                 for other_rating in (*ratings_given[:position], *ratings_given[position + 1 :]):
-                    meetings[ratings_given[position]][other_rating] += chance / len(values) / (len(values) - 1)
-            tables["pair"][ratings_given[0]][ratings_given[1]] += chance
+                    meetings[ratings_given[position], other_rating] += chance / len(values) / (len(values) - 1)
+            tables["pair"][ratings_given[:2]] += chance
     for name, table in tables.items():
         expectations[f"{name} kappa"] = _kappa(table)
-    margins = [sum(row) for row in meetings]
     for name in ("nominal", "ordinal", "interval"):
-        expectations[f"alpha {name}"] = _alpha(meetings, margins, name)
+        expectations[f"alpha {name}"] = _alpha(meetings, name)
     expectations["fleiss"] = expectations["alpha nominal"]
     return expectations
 
@@ -63,22 +62,19 @@ def expected_labelling(shares: Mapping[Label, float], people: Sequence[Simulated
         `alpha` of all people, `kappa` and `same` of the first two, and `valid`, the first one's rate of that label.
     """
     rows = {true: [label_chances(person, true) for person in people] for true in shares}
-    meetings, pair = _empty(len(LABELS)), _empty(len(LABELS))
+    meetings, pair = np.zeros((2, len(LABELS), len(LABELS)))
     pairs = [(a, b) for a in range(len(people)) for b in range(len(people)) if a != b]
     for true, share in shares.items():
         for (row, label), (column, other_label) in product(enumerate(LABELS), repeat=2):
-            pair[row][column] += share * rows[true][0][label] * rows[true][1][other_label]
+            pair[row, column] += share * rows[true][0][label] * rows[true][1][other_label]
             meeting = sum(rows[true][a][label] * rows[true][b][other_label] for a, b in pairs)
-            meetings[row][column] += share * meeting / len(pairs)
-    count = range(len(LABELS))
-    same = sum(pair[row][row] for row in count)
-    first, second = [sum(row) for row in pair], [sum(row[column] for row in pair) for column in count]
-    chance = sum(a * b for a, b in zip(first, second, strict=True))
+            meetings[row, column] += share * meeting / len(pairs)
+    same, chance = float(np.trace(pair)), float(pair.sum(axis=1) @ pair.sum(axis=0))
     return {
-        "alpha": _alpha(meetings, [sum(row) for row in meetings], "nominal"),
+        "alpha": _alpha(meetings, "nominal"),
         "kappa": (same - chance) / (1 - chance),
         "same": same,
-        "valid": first[LABELS.index("valid")],
+        "valid": float(pair.sum(axis=1)[LABELS.index("valid")]),
     }
 
 
@@ -96,32 +92,22 @@ def _add_comparison(
     expectations[f"{who} consistency"] += chance * (abs(value - against) <= 1 + 1e-9)
     middle = (low + high) // 2
     inward = ceil(abs(against - middle) - 0.5 - 1e-9)
-    tables[who][value - low][middle + (inward if against > middle else -inward) - low] += chance
+    tables[who][value - low, middle + (inward if against > middle else -inward) - low] += chance
 
 
 def _kappa(table: Matrix) -> float:
     """Return Cohen's kappa with quadratic weights of a table of probabilities."""
-    count = range(len(table))
-    first, second = [sum(row) for row in table], [sum(row[column] for row in table) for column in count]
-    disagreement = sum((a - b) ** 2 * table[a][b] for a in count for b in count)
-    return 1 - disagreement / sum((a - b) ** 2 * first[a] * second[b] for a in count for b in count)
+    places = np.arange(len(table))
+    apart = np.subtract.outer(places, places) ** 2
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0))
+    return 1 - float((apart * table).sum() / (apart * expected).sum())
 
 
-def _alpha(table: Matrix, margins: Sequence[float], scale: str) -> float:
+def _alpha(table: Matrix, scale: str) -> float:
     """Return Krippendorff's alpha of the probabilities with which two people's ratings meet."""
-
-    def apart(a: int, b: int) -> float:
-        if scale == "nominal":
-            return float(a != b)
-        if scale == "interval":
-            return float((a - b) ** 2)
-        between = margins[min(a, b) : max(a, b) + 1]
-        return (sum(between) - (margins[a] + margins[b]) / 2) ** 2
-
-    count = range(len(margins))
-    disagreement = sum(apart(a, b) * table[a][b] for a in count for b in count)
-    return 1 - disagreement / sum(apart(a, b) * margins[a] * margins[b] for a in count for b in count)
-
-
-def _empty(count: int) -> Matrix:
-    return [[0.0] * count for _ in range(count)]
+    margins = table.sum(axis=1)
+    places = margins.cumsum() - margins / 2 if scale == "ordinal" else np.arange(len(margins))
+    apart = np.subtract.outer(places, places) ** 2
+    if scale == "nominal":
+        apart = apart > 0
+    return 1 - float((apart * table).sum() / (apart * np.outer(margins, margins)).sum())

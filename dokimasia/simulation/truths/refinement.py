@@ -10,16 +10,16 @@ is left as it is, and counts nowhere. Of the other failed steps a half, rounded 
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from itertools import product
 from math import comb, prod
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile
 from dokimasia.simulation.scene import Scene, SceneQuestion, SceneStep
 
 Arm = Literal["again", "retry", "self", "peer"]
-ARMS: tuple[Arm, ...] = ("again", "retry", "self", "peer")
+ARMS: tuple[Arm, ...] = get_args(Arm)
 
 
 class StepStates(NamedTuple):
@@ -103,35 +103,14 @@ def expected_refinement(
     for case in _wrong_cases(profile, scene, question):
 
         @cache
-        def before(position: int, *, failed: bool, case: _WrongCase = case) -> StepStates:
-            """The states of a step, given how it was judged."""
-            return _given_judged(judge, case.steps[position], failed=failed)
-
-        @cache
-        def moved(
-            position: int,
-            arm: Arm,
-            *,
-            failed: bool,
-            named: bool,
-            hinted: float,
-            recites: float,
-            case: _WrongCase = case,
-        ) -> StepStates:
-            """The states of a step after a round of an arm."""
-            feedback = _StepFeedback(named=named, helped=hinted, earlier_shown=earlier_shown)
-            was, fresh = before(position, failed=failed), case.fresh[position]
-            return _after(profile, arm, skills[position], was, fresh=fresh, feedback=feedback, recites=recites)
-
-        @cache
         def after(
-            arm: Arm, position: int, failed: bool, named: bool, hint: float, case: _WrongCase = case
+            arm: Arm, position: int, failed: bool, feedback: _StepFeedback, case: _WrongCase = case
         ) -> tuple[float, float]:
             """That the answer follows from a step after a round of an arm, and that the step is judged solved."""
-            recital_rates = (0.0, profile.recites if named else 0.0)
+            before, fresh = _given_judged(judge, case.steps[position], failed=failed), case.fresh[position]
             states, spoken_states = (
-                moved(position, arm, failed=failed, named=named, hinted=hint, recites=recites)
-                for recites in recital_rates
+                _after(profile, arm, skills[position], before, fresh=fresh, feedback=feedback, recites=recites)
+                for recites in (0.0, profile.recites if feedback.named else 0.0)
             )
             right = _flipped(profile, arm, question, case, states, earlier_shown=earlier_shown)
             return right, _solved(judge, _cut(spoken_states, profile.delivered(position, last + 1)))
@@ -157,7 +136,8 @@ def expected_refinement(
                     for arm in ARMS:
                         pointed = is_named and arm in ("self", "peer")
                         hint = (helped[position] if is_named else hinted) if arm == "peer" else 0.0
-                        right, passed = after(arm, position, position in failed, pointed, hint)
+                        feedback = _StepFeedback(pointed, hint, earlier_shown)
+                        right, passed = after(arm, position, position in failed, feedback)
                         if position == last:
                             mended[arm] += chance * profile.whole * right
                         if can_be:
@@ -185,21 +165,17 @@ def expected_rates(
     wrong = sum(answer.wrong for answer in expectations)
     if wrong == 0:
         raise ValueError("no answer can be wrong, so that there is nothing to mend")
-    named_steps, withheld_steps = (
-        sum(answer.shown for answer in expectations),
-        sum(answer.withheld for answer in expectations),
-    )
+    shown = sum(answer.shown for answer in expectations)
+    withheld = sum(answer.withheld for answer in expectations)
     return RefinementRates(
-        {arm: sum(answer.mended[arm] for answer in expectations) / wrong for arm in ARMS},
-        {
-            arm: sum(answer.solved_shown[arm] for answer in expectations) / named_steps if named_steps else 0.0
-            for arm in ARMS
-        },
-        {
-            arm: sum(answer.solved_withheld[arm] for answer in expectations) / withheld_steps if withheld_steps else 0.0
-            for arm in ARMS
-        },
+        _rates([answer.mended for answer in expectations], wrong),
+        _rates([answer.solved_shown for answer in expectations], shown),
+        _rates([answer.solved_withheld for answer in expectations], withheld),
     )
+
+
+def _rates(amounts: Sequence[dict[Arm, float]], total: float) -> dict[Arm, float]:
+    return {arm: sum(amount[arm] for amount in amounts) / total if total else 0.0 for arm in ARMS}
 
 
 def usable_hint_chance(peer: CandidateProfile) -> float:
@@ -215,11 +191,11 @@ def guess_chance(question: SceneQuestion) -> float:
 
 def states_answer(question: SceneQuestion, step: SceneStep) -> bool:
     """Return whether a step states the whole answer (as a sequence of words), so that feedback cannot name it."""
-    step_words, answer_words = (
-        " ".join(re.findall(r"\w+", text.casefold())) for text in (step.statement, question.answer)
+    step_words, answer_words = (re.findall(r"\w+", text.casefold()) for text in (step.statement, question.answer))
+    bare_step, bare_answer = (
+        " ".join(word for word in words if word not in ("a", "an", "the")) for words in (step_words, answer_words)
     )
-    bare = " ".join(word for word in answer_words.split() if word not in ("a", "an", "the"))
-    return f" {bare} " in f" {' '.join(word for word in step_words.split() if word not in ('a', 'an', 'the'))} "
+    return f" {bare_answer} " in f" {bare_step} "
 
 
 def _any_of(chances: Sequence[float], count: int) -> float:
@@ -271,8 +247,7 @@ def _wrong_cases(profile: CandidateProfile, scene: Scene, question: SceneQuestio
 
 
 def _first(profile: CandidateProfile, scene: Scene, step: SceneStep) -> StepStates:
-    good = (1 - profile.omission) * profile.skill(step.capability, scene.domain)
-    return StepStates(good * (1 - profile.hedging), good * profile.hedging, 1 - good)
+    return _stated(profile, profile.skill(step.capability, scene.domain))
 
 
 def _subsets(chances: Sequence[float]) -> list[tuple[frozenset[int], float]]:
@@ -368,27 +343,22 @@ def _upon(profile: CandidateProfile, states: StepStates, mends: float) -> StepSt
 
 def _anew(profile: CandidateProfile, skill: float, *, fresh: float) -> tuple[StepStates, StepStates, StepStates]:
     """Return a step's states when the question is answered anew, given that it was right, hedged, and missing before."""
-    return _said_anew(profile.again, profile.omission, profile.hedging, skill, fresh)
-
-
-@lru_cache(maxsize=4096)
-def _said_anew(
-    again: float | None, omission: float, hedging: float, skill: float, fresh: float
-) -> tuple[StepStates, StepStates, StepStates]:
-    if again is None:
+    if profile.again is None:
         good = wrong = skill
     else:
-        luck = min(again, skill)
+        luck = min(profile.again, skill)
         knowledge = (skill - luck) / (1 - luck) if luck < 1 else 1.0
         good = (knowledge + (1 - knowledge) * luck**2) / skill if skill else 0.0
         wrong = fresh * skill + (1 - fresh) * luck
 
-    def states(chance: float) -> StepStates:
-        good_rate = (1 - omission) * chance
-        return StepStates(good_rate * (1 - hedging), good_rate * hedging, 1 - good_rate)
+    solved = _stated(profile, good)
+    return solved, solved, _stated(profile, wrong)
 
-    solved = states(good)
-    return solved, solved, states(wrong)
+
+def _stated(profile: CandidateProfile, skill: float) -> StepStates:
+    """Return a step's states in an answer in which it is right, if it is stated, with a probability."""
+    good = (1 - profile.omission) * skill
+    return StepStates(good * (1 - profile.hedging), good * profile.hedging, 1 - good)
 
 
 def _mixed(before: StepStates, after: tuple[StepStates, StepStates, StepStates]) -> StepStates:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from dokimasia.domain.identity import unit_interval
 from dokimasia.simulation.judging.rubrics import sensitivity_of
-from dokimasia.simulation.panel import LURE_SHARE, read_candidate, stance_of, wrong_rate
-from dokimasia.simulation.picture_content import PictureContent, PictureFact, content_of_scene
+from dokimasia.simulation.panel import LURE_SHARE, merit, read_candidate, reading_of_member, wrong_rate
+from dokimasia.simulation.picture_content import PictureContent, PictureFact, content_of_scene, folded
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile, PanelProfile, Profile, as_member
 from dokimasia.simulation.scene import Scene
 
@@ -38,14 +38,14 @@ class ExpectedAudit(NamedTuple):
 def count_facts(text: str, scene: Scene) -> FactCounts:
     """Return how many facts of a scene a text states correctly and incorrectly; of repeated statements, the first counts."""
     true = false = open_ = untold = 0
-    plain = " ".join(text.split()).casefold()
+    plain = folded(text)
     for point in content_of_scene(scene).points:
         value = _value_in_text(plain, point.attribute, point.subject)
         if value is None:
             untold += 1
         elif point.readings:
             open_ += 1
-        elif value == " ".join(point.value.split()).casefold():
+        elif value == folded(point.value):
             true += 1
         else:
             false += 1
@@ -123,7 +123,7 @@ def true_results(text: str, rubrics: Sequence[str]) -> list[bool]:
     Raises:
         ValueError: a rubric is not about one fact, in the wording of simulated judges.
     """
-    plain = " ".join(text.split()).casefold()
+    plain = folded(text)
     results: list[bool] = []
     for rubric in rubrics:
         attribute, subject, value, forbidden = read_rubric(rubric)
@@ -145,7 +145,7 @@ def read_rubric(statement: str) -> tuple[str, str, str, bool]:
     Raises:
         ValueError: it is not in the wording of simulated judges.
     """
-    plain = " ".join(statement.split()).casefold().rstrip(".")
+    plain = folded(statement).rstrip(".")
     for opening, forbidden in (
         ("the response must not say that the ", True),
         ("the response must say that the ", False),
@@ -218,7 +218,7 @@ class _Chances:
         if point is None:
             return {None: 1.0}
         if point.readings:
-            return {point.readings[stance_of(self._member) % len(point.readings)].casefold(): 1.0}
+            return {reading_of_member(self._member, point).casefold(): 1.0}
         member = self._member
         wrong = member.telling * wrong_rate(member, point)
         outcomes: dict[str | None, float] = {None: 1 - member.telling, point.value.casefold(): member.telling - wrong}
@@ -252,15 +252,13 @@ def _deliberate(voter: PanelProfile, texts: Mapping[str, str], picture: PictureC
     for point in picture.disputed:
         values = {author: reading.values.get(point.key, "").casefold() for author, reading in readings.items()}
         present = [reading.casefold() for reading in point.readings if reading.casefold() in values.values()]
-        own_reading = point.readings[stance_of(voter) % len(point.readings)].casefold()
+        own_reading = reading_of_member(voter, point).casefold()
         if own_reading in present:
             position = present.index(own_reading) + int(unit_interval("turn", picture.id) * len(present))
             holders = [author for author in texts if values[author] == present[position % len(present)]]
-            chosen = min(
-                holders, key=lambda author: (readings[author].false, -readings[author].true, -readings[author].charm)
-            )
+            chosen = min(holders, key=lambda author: merit(readings[author]))
             return {author: float(author == chosen) for author in texts}
-    best = min(readings, key=lambda author: (readings[author].false, -readings[author].true, -readings[author].charm))
+    best = min(readings, key=lambda author: merit(readings[author]))
     charming = max(readings, key=lambda author: readings[author].charm)
     looks = voter.detects_false
     return {author: looks * (author == best) + (1 - looks) * (author == charming) for author in texts}
