@@ -121,10 +121,22 @@
   sortable(document);
   document.addEventListener("htmx:load", (event) => sortable(event.detail.elt.parentElement ?? document));  // what a page of the service loads later
 
+  // On a phone, a table that is wider than its box is read as cards: a row each, with the column's title before each value.
+  const phone = matchMedia("screen and (max-width: 760px)");
+  const stack = (table) => {
+    const titles = all("thead th, thead td", table).map((head) => head.textContent.trim());
+    for (const row of table.tBodies[0].rows) {
+      Array.from(row.cells).forEach((cell, at) => { if (titles[at] && cell.hasChildNodes()) cell.dataset.label = titles[at]; });
+    }
+    table.classList.add("stack");
+  };
+
   // A box that is narrower than its table says on which side there is more.
   const boxes = new ResizeObserver((seen) => seen.forEach(({ target }) => more(target.closest(".scroll"))));
   const more = (box) => {
     if (!box) return;
+    const table = box.querySelector(":scope > table:not(.stack)");
+    if (phone.matches && table && box.scrollWidth > box.clientWidth + 2) stack(table);
     const rest = box.scrollWidth - box.clientWidth;
     const sides = rest > 2 ? [["left", box.scrollLeft > 2], ["right", box.scrollLeft < rest - 2]].filter(([, on]) => on).map(([side]) => side) : [];
     if (sides.length) box.dataset.more = sides.join(" "); else delete box.dataset.more;
