@@ -122,6 +122,22 @@ async def test_missing_images_are_named_with_what_to_upload(at_work: Working, do
     assert "Upload a ZIP with the data and these images" in page
 
 
+async def test_missing_images_are_named_on_the_page_of_data(at_work: Working) -> None:
+    """A data set says at once which of its images are missing and what to upload; a complete one says nothing."""
+    incomplete = await uploaded(at_work, **{"data.jsonl": lines(), "images/red.png": png("red")})
+    complete = await uploaded(at_work, packed="colours.zip", **{"data.jsonl": lines(), **IMAGES})
+    listed = (await at_work.client.get("/data", headers=BROWSER)).text
+    told = {}
+    for kept in (incomplete, complete):
+        assert f'hx-get="/data/{kept["id"]}/missing"' in listed
+        told[kept["id"]] = unescape((await at_work.client.get(f"/data/{kept['id']}/missing", headers=BROWSER)).text)
+    assert told[complete["id"]].strip() == ""
+    missing = told[incomplete["id"]]
+    assert "4 of 5 samples name images that are not in this data set: images/green.png, images/blue.png" in missing
+    assert "images/red.png" not in missing
+    assert "Upload a ZIP with the data and these images" in missing
+
+
 async def test_images_alone_are_called_after_themselves(at_work: Working) -> None:
     """Several images are an upload called after the first of them; what they lack, a question, is said of that name."""
     kept = await uploaded(at_work, **{f"{one}.png": png(one) for one in COLOURS})

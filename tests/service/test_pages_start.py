@@ -94,7 +94,7 @@ async def test_ticked_runs_lead_to_their_comparison(client: httpx.AsyncClient) -
     """Ticks lead to the comparison without any script, one alone to the choice of two of its models."""
     reply = await client.get("/", params={"compare": ["a1", "b2"]}, headers=BROWSER)
     assert reply.status_code == 303
-    assert reply.headers["location"] == "/compare?runs=a1,b2"
+    assert reply.headers["location"] == "/compare?runs=a1&runs=b2"
     alone = await client.get("/", params={"compare": "a1"}, headers=BROWSER)
     assert alone.headers["location"] == "/compare?runs=a1"
 

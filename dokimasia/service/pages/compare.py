@@ -335,6 +335,11 @@ class ComparisonQuery(NamedTuple):
     runs: Sequence[Run]
     models: tuple[str, str] | None
 
+    @property
+    def swapped(self) -> "ComparisonQuery":
+        """The same with first and second exchanged."""
+        return ComparisonQuery(self.runs[::-1], self.models and self.models[::-1])
+
     def query(self, **changes: object) -> str:
         """Return the query string of a link with the same query and changes."""
         parameters = {"runs": ",".join(run.id for run in self.runs), "models": ",".join(self.models or ()), **changes}
@@ -344,12 +349,16 @@ class ComparisonQuery(NamedTuple):
 def _query(service: Service, runs: Sequence[str], models: str) -> ComparisonQuery:
     """Return the runs and the models that an address names.
 
+    Runs that were ticked in a list, each with a parameter of its own, go from the oldest to the newest.
+
     Raises:
         NotFound: there is no such run.
         RequestRefused: other than two models are named, or more runs than can be shown.
     """
     run_names = [name.strip() for text in runs for name in text.split(",") if name.strip()]
     named_runs = list({run.id: run for run in map(service.run, run_names)}.values())
+    if len(runs) > 1:  # ticked: a list has the newest first
+        named_runs = sorted(named_runs, key=lambda run: run.created_at)
     if len(named_runs) > MOST:
         raise RequestRefused(
             HTTPStatus.UNPROCESSABLE_ENTITY, f"runs: {len(named_runs)} are named, and {MOST} are shown at most"

@@ -38,6 +38,7 @@ from dokimasia.service.forms import (
     texts_of,
     values_of,
 )
+from dokimasia.service.pages.data import IMAGES
 from dokimasia.service.request_parsing import example_of, leaves, read_request
 from dokimasia.service.routes.starting import known_method
 from dokimasia.service.state import Reader, Service, Starter, TheService
@@ -57,11 +58,6 @@ CHOSEN = "data_file"
 """The field of the buttons by which one data file of an upload is chosen."""
 
 NO_IMAGE = "there is no image file"
-IMAGES = (
-    "Upload a ZIP with the data and these images, at the paths by which the data names them; where it names them without "
-    "folders, the data and the images chosen together do as well."
-)
-"""The advice that is shown if images are missing."""
 
 
 class ListedMethod(NamedTuple):
