@@ -135,6 +135,9 @@ async def test_missing_images_are_named_on_the_page_of_data(at_work: Working) ->
     missing = told[incomplete["id"]]
     assert "4 of 5 samples name images that are not in this data set: images/green.png, images/blue.png" in missing
     assert "images/red.png" not in missing
+    alone = await uploaded(at_work, **{"alone.jsonl": lines()})
+    told_alone = (await at_work.client.get(f"/data/{alone['id']}/missing", headers=BROWSER)).text
+    assert "5 of 5 samples name images that are not in this data set" in told_alone
     assert "Upload a ZIP with the data and these images" in missing
 
 

@@ -83,6 +83,8 @@ def _missing_images(places: RequestFiles, upload: Upload) -> MissingImages:
         path = places.file(f"{UPLOAD}{upload.id}", "data")
         bring_reader(path)
         for row in islice(open_dataset(path, blobs=MemoryBlobs(), need_prompt=False, prompt="–"), ROWS_READ):
+            if isinstance(row, Problem) and not row.line:  # of the whole file
+                continue
             rows += 1
             if isinstance(row, Problem) and row.kind == "image-missing":
                 samples += 1
