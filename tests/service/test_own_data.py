@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from tests.service.test_models_page import faults
 from tests.service.working import Working, working
 
 BROWSER = {"accept": "text/html"}
@@ -120,6 +121,17 @@ async def test_missing_images_are_named_with_what_to_upload(at_work: Working, do
     page = await told(at_work, do, data=kept["called"])
     assert "there is no image file 'images/red.png' in the upload data.jsonl" in page
     assert "Upload a ZIP with the data and these images" in page
+
+
+async def test_faults_of_the_data_are_shown_with_all_others(at_work: Working) -> None:
+    """Too few models for an arena, a judge that does not exist and data without images are all said in one round."""
+    kept = await uploaded(at_work, **{"data.jsonl": lines()})
+    asked = {"data": kept["called"], "models": "sim/strong", "judge": "sim/nobody", "do": "estimate"}
+    page = (await at_work.client.post("/new/arena", data=asked, headers=BROWSER)).text
+    beside = faults(page)
+    assert set(beside) == {"data", "models", "judge"}
+    assert "there is no image file 'images/red.png'" in beside["data"]
+    assert "an arena is of 3 models or more" in beside["models"]
 
 
 async def test_missing_images_are_named_on_the_page_of_data(at_work: Working) -> None:

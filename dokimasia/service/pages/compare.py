@@ -338,7 +338,8 @@ class ComparisonQuery(NamedTuple):
     @property
     def swapped(self) -> "ComparisonQuery":
         """The same with first and second exchanged."""
-        return ComparisonQuery(self.runs[::-1], self.models and self.models[::-1])
+        models = (self.models[1], self.models[0]) if self.models else None
+        return ComparisonQuery(self.runs[::-1], models)
 
     def query(self, **changes: object) -> str:
         """Return the query string of a link with the same query and changes."""
