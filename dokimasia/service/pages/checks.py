@@ -29,6 +29,7 @@ from dokimasia.service.forms import (
     values_of,
 )
 from dokimasia.service.pages.new import checker_of, message_of, unknown_models
+from dokimasia.service.pages.samples import name_of
 from dokimasia.service.request_parsing import read_request
 from dokimasia.service.routes.checking import CheckPreview, CheckStep, next_step, preview_check
 from dokimasia.service.routing import Reading, Starting
@@ -118,6 +119,7 @@ def at_work(request: Request, person: Reader, context: Reading, at: Annotated[st
         request,
         "judge_check_at_work.html",
         run=run,
+        called=name_of(context.home, run),
         judge=" ".join(values["judge"]),
         working=run.status in (*AT_WORK, "waiting"),
         why="" if run.status in ("done", *AT_WORK, "waiting") else as_on_pages(end(context, run.id).why or run.status),
@@ -139,8 +141,9 @@ def verdict(
     """Show whether a judge is good enough by its probes, and why."""
     check = one_judge_check(context, name, run, reference, seed)
     charts = Charts()
+    probes = [(probe, name_of(context.home, context.run(probe))) for probe in check.runs]
     blocks = drawn([*check_blocks(check)], charts, labels_of(_groups()))
-    return page(request, "judge_check.html", charts=charts, check=check, blocks=blocks)
+    return page(request, "judge_check.html", charts=charts, check=check, probes=probes, blocks=blocks)
 
 
 def _note_on_page(note: str, labels: Mapping[str, str]) -> str:
