@@ -38,6 +38,11 @@
         xaxis: { ...structuredClone(figure.layout.xaxis), ...axis }, yaxis: { ...figure.layout.yaxis, ...axis } };
       if (innerWidth < 500 && layout.yaxis.ticktext) layout.yaxis.ticktext = layout.yaxis.ticktext.map(folded);
       if (layout.polar) layout.polar = { bgcolor: "rgba(0,0,0,0)", radialaxis: { ...figure.layout.polar.radialaxis, ...axis }, angularaxis: { ...figure.layout.polar.angularaxis, ...axis } };
+      if (innerWidth < 500 && layout.polar?.angularaxis.ticktext) {  // room for whole names beside a small circle
+        const axis = layout.polar.angularaxis;
+        layout.polar.angularaxis = { ...axis, ticktext: axis.ticktext.map((name) => name.replaceAll(" ", "<br>")), tickfont: { size: 11 } };
+        layout.margin = { ...layout.margin, l: 90, r: 90 };
+      }
       Plotly.react(id, data, layout, { displaylogo: false, responsive: true,
         modeBarButtons: [["toImage"]], toImageButtonOptions: { format: "svg", filename: `dokimasia-${id}` } });
       fitTitle(id, figure);
