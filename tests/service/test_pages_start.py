@@ -18,6 +18,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.naming import name_run
 from dokimasia.storage.runs import Run, create_run, get_run
 from tests.report.conftest import Finished
+from tests.runs.kinds import JUDGE
 from tests.service.conftest import asking, service_over
 from tests.service.waiting import Waits
 
@@ -226,3 +227,17 @@ async def test_labels_and_sentences_are_in_words(waiting: Waits) -> None:
     assert drawn_text == (
         '<p class="plain"><span class="code">perturb</span> makes them with <span class="code">a &lt; b</span></p>'
     )
+
+
+async def test_exports_and_intervals_are_explained(waiting: Waits) -> None:
+    """Each form of an export says what it holds; widths of intervals that surprise are explained below them."""
+    with service_over(waiting.home) as service:
+        async with asking(service, headers=BROWSER) as client:
+            page = unescape((await client.get(f"/runs/{waiting.runs['pairs']}?wait=true")).text)
+            check = f"/judge-checks/verdict?name={JUDGE}&run={waiting.runs['probe']}"
+            explained = [(await client.get(path)).text for path in (check, f"/passports/judge?name={JUDGE}")]
+    exports = re.findall(r'export\?format=(\w+)" download>([^<]+)</a> <span class="muted">([^<]+)</span>', page)
+    assert [form for form, _, _ in exports] == ["jsonl", "csv", "excel", "parquet", "vlmevalkit", "preferences"]
+    assert len({holds for _, _, holds in exports}) == len(exports)
+    for text in explained:
+        assert "each image counts once" in text

@@ -91,6 +91,20 @@ def test_results_come_when_they_are_drawn(small: Finished, tmp_path: Path) -> No
         assert_calm(seen)
 
 
+def test_results_that_come_do_not_move_an_open_menu(site: Site, small: Finished) -> None:
+    """A page whose results are ready waits while a menu is open, says so, and shows them once it is closed."""
+    with site.opened(f"/runs/{small.run}?wait=true") as seen:
+        page = seen.page
+        page.click("summary:has-text('Download')")
+        page.evaluate("window.before = true; document.dispatchEvent(new Event('dokimasia-reload'))")
+        expect(page.locator("#told")).to_contain_text("The results are ready")
+        assert page.evaluate("window.before")
+        with page.expect_navigation(timeout=30_000):
+            page.keyboard.press("Escape")
+        assert page.evaluate("window.before") is None
+        assert_calm(seen)
+
+
 def test_a_run_is_begun_from_the_form(workshop: Site) -> None:
     """Data are looked at, a fault stands beside its field, an estimate costs nothing, and a start leads to the results."""
     with workshop.opened("/new/evaluate") as seen:
