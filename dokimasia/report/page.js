@@ -38,6 +38,11 @@
         xaxis: { ...structuredClone(figure.layout.xaxis), ...axis }, yaxis: { ...figure.layout.yaxis, ...axis } };
       if (innerWidth < 500 && layout.yaxis.ticktext) layout.yaxis.ticktext = layout.yaxis.ticktext.map(folded);
       if (layout.polar) layout.polar = { bgcolor: "rgba(0,0,0,0)", radialaxis: { ...figure.layout.polar.radialaxis, ...axis }, angularaxis: { ...figure.layout.polar.angularaxis, ...axis } };
+      if (innerWidth < 500 && layout.polar?.angularaxis.ticktext) {  // room for whole names beside a small circle
+        const axis = layout.polar.angularaxis;
+        layout.polar.angularaxis = { ...axis, ticktext: axis.ticktext.map((name) => name.replaceAll(" ", "<br>")), tickfont: { size: 11 } };
+        layout.margin = { ...layout.margin, l: 90, r: 90 };
+      }
       Plotly.react(id, data, layout, { displaylogo: false, responsive: true,
         modeBarButtons: [["toImage"]], toImageButtonOptions: { format: "svg", filename: `dokimasia-${id}` } });
       fitTitle(id, figure);
@@ -121,10 +126,22 @@
   sortable(document);
   document.addEventListener("htmx:load", (event) => sortable(event.detail.elt.parentElement ?? document));  // what a page of the service loads later
 
+  // On a phone, a table that is wider than its box is read as cards: a row each, with the column's title before each value.
+  const phone = matchMedia("screen and (max-width: 760px)");
+  const stack = (table) => {
+    const titles = all("thead th, thead td", table).map((head) => head.textContent.trim());
+    for (const row of table.tBodies[0].rows) {
+      Array.from(row.cells).forEach((cell, at) => { if (titles[at] && cell.hasChildNodes()) cell.dataset.label = titles[at]; });
+    }
+    table.classList.add("stack");
+  };
+
   // A box that is narrower than its table says on which side there is more.
   const boxes = new ResizeObserver((seen) => seen.forEach(({ target }) => more(target.closest(".scroll"))));
   const more = (box) => {
     if (!box) return;
+    const table = box.querySelector(":scope > table:not(.stack)");
+    if (phone.matches && table && box.scrollWidth > box.clientWidth + 2) stack(table);
     const rest = box.scrollWidth - box.clientWidth;
     const sides = rest > 2 ? [["left", box.scrollLeft > 2], ["right", box.scrollLeft < rest - 2]].filter(([, on]) => on).map(([side]) => side) : [];
     if (sides.length) box.dataset.more = sides.join(" "); else delete box.dataset.more;

@@ -1,7 +1,7 @@
 """HTML pages drawn from Jinja templates, which escape all values; blocks look as in a report."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from http import HTTPStatus
@@ -174,11 +174,18 @@ def block_on_page(block: Block, labels: Mapping[str, str] = {}) -> Block:
 
 
 def _cell_on_page(cell: Cell, labels: Mapping[str, str]) -> Cell:
-    return tuple(_piece_on_page(piece, labels) for piece in spans(cell))
+    return tuple(part for piece in spans(cell) for part in _pieces_on_page(piece, labels))
 
 
-def _piece_on_page(piece: str | Span, labels: Mapping[str, str]) -> str | Span:
-    if isinstance(piece, str):
-        return as_on_pages(piece, labels)
+def _pieces_on_page(piece: str | Span, labels: Mapping[str, str]) -> Iterator[str | Span]:
+    """Yield a piece of a sentence in the words of pages, what stands between backticks as code."""
+    if isinstance(piece, Span):
+        yield _span_on_page(piece, labels)
+        return
+    for place, text in enumerate(_CODE.split(as_on_pages(piece, labels))):
+        yield Span(text, "code") if place % 2 else text
+
+
+def _span_on_page(piece: Span, labels: Mapping[str, str]) -> str | Span:
     words = as_on_pages(piece.text, labels) if piece.tone == "code" else piece.text
     return piece if words == piece.text else f"{words[0].lower()}{words[1:]}"

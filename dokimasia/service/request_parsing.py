@@ -334,7 +334,7 @@ _DEFS = "#/$defs/"
 
 def request_schema(method: AnyMethod) -> JsonObject:
     """Return the schema of a method's request over HTTP, with an example."""
-    return {**invocation_schema(method.request), "examples": [example_of(method)]}
+    return {**invocation_schema(method.request), "examples": [example_of(method.request)]}
 
 
 @cache
@@ -376,10 +376,10 @@ def json_body(schema: JsonObject | type[BaseModel], *, required: bool = True) ->
     return {"requestBody": {"required": required, "content": {"application/json": {"schema": inlined_schema}}}}
 
 
-def example_of(method: AnyMethod) -> dict[str, str | list[str]]:
-    """Return an example of a method's request, with simulated models."""
+def example_of(request: type[Invocation]) -> dict[str, str | list[str]]:
+    """Return an example of a request, with simulated models."""
     example: dict[str, str | list[str]] = {}
-    for name, field in method.request.model_fields.items():
+    for name, field in request.model_fields.items():
         many = get_origin(field.annotation) is tuple
         if option_of(field).models and (field.is_required() or name in ("judge", "models")):
             example[name] = ["sim/strong", "sim/weak"] if many else "sim/judge"

@@ -139,3 +139,19 @@ def test_scores_of_100_name_what_they_count(diagnosed: Finished) -> None:
         read(section.blocks)
     assert counted
     assert [text for text in counted if "criteri" not in text and "sample" not in text] == []
+
+
+def test_labels_of_the_radar_are_whole_on_a_phone(diagnosed: Finished, tmp_path: Path) -> None:
+    """At 400 pixels the names of all spokes lie within the chart."""
+    with opened(page_of(diagnosed, tmp_path / "report.html"), size=(400, 800)) as seen:
+        seen.page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+        cut = """() => [...document.querySelectorAll('.plot:has(.polar)')].flatMap((plot) => {
+            const outer = plot.getBoundingClientRect();
+            return [...plot.querySelectorAll('.angularaxistick text')].filter((text) => {
+                const inner = text.getBoundingClientRect();
+                return inner.left < outer.left || inner.right > outer.right;
+            }).map((text) => text.textContent);
+        })"""
+        expect(seen.page.locator(".plot .angularaxistick text").nth(2)).to_be_attached(timeout=20_000)
+        assert seen.page.evaluate(cut) == []
+        assert (seen.errors, seen.requests) == ([], [])

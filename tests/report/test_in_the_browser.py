@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from dokimasia.cli.main import run
 from dokimasia.runs.reading.reporting import write_report
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
-from tests.report.chromium import SCHEMES, opened, until, wait_for
+from tests.report.chromium import SCHEMES, opened, settled, until, wait_for
 from tests.report.conftest import Finished, run_on
 
 Scheme = Literal["light", "dark"]
@@ -266,7 +266,7 @@ NARROW = (400, 800)
 
 
 def test_a_narrow_window_cuts_no_title_and_says_where_columns_are_left(full: Finished, tmp_path: Path) -> None:
-    """At 400 pixels a chart's axis title stands whole within it, and a table that goes on to the right says so.
+    """At 400 pixels a chart's axis title stands whole within it; a box that is narrower than its table says so.
 
     Scrolled to its end it says that there is more on the left alone; a wide window says nothing.
     """
@@ -288,11 +288,30 @@ def test_a_narrow_window_cuts_no_title_and_says_where_columns_are_left(full: Fin
             ".xtitle", "all => all.map((one) => one.querySelectorAll('tspan').length)"
         )
         assert 2 in titles
-        box = seen.page.locator("#scores .scroll").first
-        assert box.get_attribute("data-more") == "right"
-        assert "scroll to the right" in box.evaluate("box => getComputedStyle(box, '::after').content")
-        box.evaluate("box => { box.scrollLeft = box.scrollWidth; box.dispatchEvent(new Event('scroll')); }")
-        assert box.get_attribute("data-more") == "left"
         assert (seen.errors, seen.requests) == ([], [])
     with opened(page_file) as seen:
-        assert seen.page.locator("#scores .scroll").first.get_attribute("data-more") is None
+        box = seen.page.locator("#scores .scroll").first
+        assert box.get_attribute("data-more") is None
+        box.evaluate("box => { box.style.width = '300px'; }")
+        expect(box).to_have_attribute("data-more", "right")
+        assert "scroll to the right" in box.evaluate("box => getComputedStyle(box, '::after').content")
+        box.evaluate("box => { box.scrollLeft = box.scrollWidth; }")
+        expect(box).to_have_attribute("data-more", "left")
+
+
+def test_wide_tables_are_cards_on_a_phone(full: Finished, tmp_path: Path) -> None:
+    """No table is wider than a phone: each row is a card that names its columns."""
+    with opened(written(full, tmp_path / "report.html"), size=NARROW) as seen:
+        settled(seen.page)
+        seen.page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+        until(
+            seen.page,
+            "[...document.querySelectorAll('.scroll')].every((box) => box.scrollWidth <= box.clientWidth + 1)",
+        )
+        table = seen.page.locator("#scores table.stack").first
+        titles = table.locator("thead").evaluate("head => [...head.rows[0].cells].map((cell) => cell.textContent)")
+        labels = table.locator("tbody tr").first.evaluate("row => [...row.cells].map((cell) => cell.dataset.label)")
+        assert labels == titles
+        value = table.locator("tbody td").first
+        assert titles[1] in value.evaluate("cell => getComputedStyle(cell, '::before').content")
+        assert (seen.errors, seen.requests) == ([], [])

@@ -73,6 +73,20 @@ async def test_two_runs_have_the_figures_of_diff(two: tuple[Path, str, str]) -> 
     assert "Where they differ most" in text
 
 
+async def test_ticked_runs_are_compared_from_the_older_to_the_newer(two: tuple[Path, str, str]) -> None:
+    """A list ticks the newest first, an address keeps its order, and a link exchanges both sides."""
+    home, older, newer = two
+    with service_over(home) as service:
+        async with asking(service) as client:
+            ticked = await body(client, f"/compare?runs={newer}&runs={older}")
+            named = await body(client, f"/compare?runs={newer},{older}")
+    assert "differs: judge.name: sim/judge-noisy → sim/judge" in ticked
+    assert "differs: judge.name: sim/judge → sim/judge-noisy" in named
+    swap = re.search(r'href="([^"]*)">Swap sides', ticked)
+    assert swap is not None
+    assert unescape(swap[1]) == f"/compare?runs={newer}%2C{older}"
+
+
 @pytest.mark.parametrize(
     ("kind", "chosen"),
     [

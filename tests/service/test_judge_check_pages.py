@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from dokimasia.cli.main import run
+from tests.service.test_models_page import faults
 from tests.service.working import working
 
 HTML = {"accept": "text/html"}
@@ -83,6 +84,31 @@ async def test_what_is_wrong_stands_beside_its_field(root: Path, tmp_path: Path)
             assert words in unescape(reply.text)
             assert 'value="by hand"' in reply.text
         assert (await at.client.get("/api/runs")).json()["total"] == 0
+
+
+async def test_all_that_is_wrong_is_shown_at_once(root: Path, tmp_path: Path) -> None:
+    """A number, an unknown model, an unknown evaluator and data without their images each stand beside their field."""
+    (root / "blind.jsonl").write_text('{"id": "a", "image": "gone.png", "prompt": "What?", "reference_answer": "4"}\n')
+    wrong = {
+        "judge": "sim/nobody",
+        "data": "blind.jsonl",
+        "perturber": "sim/judge",
+        "evaluators": "nonsense",
+        "per": "0",
+    }
+    async with working(tmp_path / "home", data_root=root) as at:
+        for action in ("estimate", "start"):
+            reply = await at.client.post("/judge-checks", data={"do": action, **wrong}, headers=HTML)
+            assert reply.status_code == 422
+            beside = faults(reply.text)
+            assert set(beside) == {"judge", "data", "evaluators", "per"}
+            assert "there is no image file 'gone.png'" in beside["data"]
+            assert "Upload a ZIP with the data and these images" in beside["data"]
+            assert "sim/nobody" in beside["judge"]
+        alone = await at.client.post(
+            "/judge-checks", data={**ASKED, "do": "start", "perturber": "sim/nobody"}, headers=HTML
+        )
+        assert set(faults(alone.text)) == {"perturber"}
 
 
 async def test_a_run_that_was_stopped_says_so_and_does_not_go_on_alone(root: Path, tmp_path: Path) -> None:

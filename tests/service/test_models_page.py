@@ -97,6 +97,32 @@ async def test_every_fault_stands_beside_its_field(tmp_path: Path) -> None:
         assert set(faults(empty.text)) == {"name", "model"}
 
 
+@pytest.mark.parametrize(
+    ("sent", "accepted"),
+    [
+        ({"model": "nonsense"}, False),
+        ({"model": "nobody/nonsense"}, False),
+        ({"model": "nonsense", "api_base": "http://127.0.0.1:8000/v1"}, False),
+        ({"model": "nonsense", "api_base": "http://127.0.0.1:8000/v1", "transport": "direct"}, True),
+        ({"model": "hosted_vllm/nonsense", "api_base": "http://127.0.0.1:8000/v1"}, True),
+        ({"model": "gpt-4o"}, True),
+        ({"model": "openai/gpt-5"}, True),
+    ],
+)
+async def test_a_name_that_litellm_cannot_ask_is_refused(tmp_path: Path, sent: dict[str, str], accepted: bool) -> None:
+    """A name without a provider is refused beside its field, with the two ways out; what can be asked is kept."""
+    async with models_of(tmp_path) as at:
+        reply = await at.client.post("/models", data={"name": "mine", **sent}, headers=BROWSER)
+    if accepted:
+        assert reply.status_code == 303
+        return
+    assert reply.status_code == 422
+    beside = faults(reply.text)
+    assert set(beside) == {"model"}
+    assert beside["model"].startswith(f"LiteLLM knows no provider of '{sent['model']}'")
+    assert "“Address of the API”" in beside["model"]
+
+
 async def test_the_configuration_takes_precedence(tmp_path: Path) -> None:
     """A name of dokimasia.toml is refused beside the field; one that clashes later is the configuration's."""
     config = '[models.mine]\nmodel = "sim/weak"\n'

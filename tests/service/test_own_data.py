@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from tests.service.test_models_page import faults
 from tests.service.working import Working, working
 
 BROWSER = {"accept": "text/html"}
@@ -120,6 +121,36 @@ async def test_missing_images_are_named_with_what_to_upload(at_work: Working, do
     page = await told(at_work, do, data=kept["called"])
     assert "there is no image file 'images/red.png' in the upload data.jsonl" in page
     assert "Upload a ZIP with the data and these images" in page
+
+
+async def test_faults_of_the_data_are_shown_with_all_others(at_work: Working) -> None:
+    """Too few models for an arena, a judge that does not exist and data without images are all said in one round."""
+    kept = await uploaded(at_work, **{"data.jsonl": lines()})
+    asked = {"data": kept["called"], "models": "sim/strong", "judge": "sim/nobody", "do": "estimate"}
+    page = (await at_work.client.post("/new/arena", data=asked, headers=BROWSER)).text
+    beside = faults(page)
+    assert set(beside) == {"data", "models", "judge"}
+    assert "there is no image file 'images/red.png'" in beside["data"]
+    assert "an arena is of 3 models or more" in beside["models"]
+
+
+async def test_missing_images_are_named_on_the_page_of_data(at_work: Working) -> None:
+    """A data set says at once which of its images are missing and what to upload; a complete one says nothing."""
+    incomplete = await uploaded(at_work, **{"data.jsonl": lines(), "images/red.png": png("red")})
+    complete = await uploaded(at_work, packed="colours.zip", **{"data.jsonl": lines(), **IMAGES})
+    listed = (await at_work.client.get("/data", headers=BROWSER)).text
+    told = {}
+    for kept in (incomplete, complete):
+        assert f'hx-get="/data/{kept["id"]}/missing"' in listed
+        told[kept["id"]] = unescape((await at_work.client.get(f"/data/{kept['id']}/missing", headers=BROWSER)).text)
+    assert told[complete["id"]].strip() == ""
+    missing = told[incomplete["id"]]
+    assert "4 of 5 samples name images that are not in this data set: images/green.png, images/blue.png" in missing
+    assert "images/red.png" not in missing
+    alone = await uploaded(at_work, **{"alone.jsonl": lines()})
+    told_alone = (await at_work.client.get(f"/data/{alone['id']}/missing", headers=BROWSER)).text
+    assert "5 of 5 samples name images that are not in this data set" in told_alone
+    assert "Upload a ZIP with the data and these images" in missing
 
 
 async def test_images_alone_are_called_after_themselves(at_work: Working) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,15 @@ import httpx
 import pytest
 from jinja2 import BaseLoader
 
-from dokimasia.service.drawing import MENU, templates
+from dokimasia.report.blocks import Paragraph
+from dokimasia.report.drawing import Charts
+from dokimasia.service.drawing import MENU, drawn, templates
+from dokimasia.service.pages.samples import name_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import name_run
-from dokimasia.storage.runs import Run, create_run
+from dokimasia.storage.runs import Run, create_run, get_run
 from tests.report.conftest import Finished
+from tests.runs.kinds import JUDGE
 from tests.service.conftest import asking, service_over
 from tests.service.waiting import Waits
 
@@ -94,7 +99,7 @@ async def test_ticked_runs_lead_to_their_comparison(client: httpx.AsyncClient) -
     """Ticks lead to the comparison without any script, one alone to the choice of two of its models."""
     reply = await client.get("/", params={"compare": ["a1", "b2"]}, headers=BROWSER)
     assert reply.status_code == 303
-    assert reply.headers["location"] == "/compare?runs=a1,b2"
+    assert reply.headers["location"] == "/compare?runs=a1&runs=b2"
     alone = await client.get("/", params={"compare": "a1"}, headers=BROWSER)
     assert alone.headers["location"] == "/compare?runs=a1"
 
@@ -191,3 +196,48 @@ async def test_the_list_is_found_at_runs_and_pages_answer_head(client: httpx.Asy
     for path in ("/", f"/runs/{small.run}?wait=true", f"/runs/{small.run}/samples", "/trees", "/compare"):
         assert (await client.head(path, headers=BROWSER)).status_code == 200
     assert (await client.head("/runs/nothing", headers=BROWSER)).status_code == 404
+
+
+async def test_a_run_has_one_name_on_all_pages(waiting: Waits) -> None:
+    """A run without a name of its own is called the same in lists, on its page, in its review and in a comparison's fault."""
+    run, other = waiting.runs["pairs"], waiting.runs["tree"]
+    with service_over(waiting.home) as service:
+        duel, tree = (name_of(service.home, get_run(service.home, id)) for id in (run, other))
+        assert duel == f"world.jsonl (duel {run[:8]})"
+        async with asking(service, headers=BROWSER) as client:
+            for path in ("/", f"/runs/{run}?wait=true", f"/review/{run}", f"/runs/{run}/samples", "/compare"):
+                assert duel in unescape((await client.get(path)).text), path
+            page = unescape((await client.get(f"/runs/{run}?wait=true")).text)
+            assert f"<h1>{duel}</h1>" in page
+            compared = unescape((await client.get(f"/compare?runs={run},{other}")).text)
+    fault = compared.partition('role="alert"')[2].partition("</div>")[0]
+    assert f"run “{duel}” is a run of duels and run “{tree}” is the growth of a tree" in fault
+    assert run not in fault
+
+
+async def test_labels_and_sentences_are_in_words(waiting: Waits) -> None:
+    """No label shows an option of the command line, and what stands between backticks is code."""
+    with service_over(waiting.home) as service:
+        async with asking(service, headers=BROWSER) as client:
+            form = unescape((await client.get("/new/evaluate")).text)
+    labels = re.findall(r"<label[^>]*>(.*?)</label>", form)
+    assert "Reasons" in labels
+    assert not [label for label in labels if "--" in label]
+    drawn_text = drawn([Paragraph("`perturb` makes them with `a < b`")], Charts())
+    assert drawn_text == (
+        '<p class="plain"><span class="code">perturb</span> makes them with <span class="code">a &lt; b</span></p>'
+    )
+
+
+async def test_exports_and_intervals_are_explained(waiting: Waits) -> None:
+    """Each form of an export says what it holds; widths of intervals that surprise are explained below them."""
+    with service_over(waiting.home) as service:
+        async with asking(service, headers=BROWSER) as client:
+            page = unescape((await client.get(f"/runs/{waiting.runs['pairs']}?wait=true")).text)
+            check = f"/judge-checks/verdict?name={JUDGE}&run={waiting.runs['probe']}"
+            explained = [(await client.get(path)).text for path in (check, f"/passports/judge?name={JUDGE}")]
+    exports = re.findall(r'export\?format=(\w+)" download>([^<]+)</a> <span class="muted">([^<]+)</span>', page)
+    assert [form for form, _, _ in exports] == ["jsonl", "csv", "excel", "parquet", "vlmevalkit", "preferences"]
+    assert len({holds for _, _, holds in exports}) == len(exports)
+    for text in explained:
+        assert "each image counts once" in text

@@ -176,6 +176,16 @@ def missing_keys(model: str) -> list[str]:
     return [] if environment["keys_in_environment"] else sorted(environment["missing_keys"])
 
 
+def has_provider(model: str, api_base: str | None) -> bool:
+    """Return whether LiteLLM knows which provider a model's name stands for, at an address if there is one."""
+    litellm = load_litellm()
+    try:
+        litellm.get_llm_provider(model, api_base=api_base)
+    except litellm.BadRequestError:
+        return False
+    return True
+
+
 async def _unlogged(send: Callable[..., Awaitable[object]], arguments: JsonObject) -> object:
     """Await LiteLLM's function as a call of its own making, for which it starts no logging task in the background."""
     internal = _internal_flag()

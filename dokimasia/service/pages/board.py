@@ -13,7 +13,7 @@ from dokimasia.report.board import Measure, as_csv, as_latex, board_blocks
 from dokimasia.report.drawing import Charts
 from dokimasia.runs.reading.board import has_board
 from dokimasia.service.drawing import drawn, page
-from dokimasia.service.pages.samples import run_label
+from dokimasia.service.pages.samples import run_label, with_run_names
 from dokimasia.service.response_cache import keep
 from dokimasia.service.state import IN_TURN, Reader, TheService
 from dokimasia.storage.naming import labels
@@ -46,7 +46,7 @@ def board(
     try:
         figures = board_operation(context, ",".join(names), [tag] if tag else None, measure)
     except InputError as error:
-        fault = service.redact(str(error))
+        fault = service.redact(with_run_names(home, str(error)))
     else:
         if format != "page":
             text, suffix = (as_csv(figures), "csv") if format == "csv" else (as_latex(figures), "tex")

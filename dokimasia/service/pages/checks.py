@@ -21,15 +21,17 @@ from dokimasia.service.drawing import drawn, page
 from dokimasia.service.forms import (
     FieldGroup,
     defaults_of,
+    find_faults,
     groups_of,
     labels_of,
     parse_form,
-    split_faults,
     texts_of,
     values_of,
 )
+from dokimasia.service.pages.new import checker_of, message_of, unknown_models
+from dokimasia.service.pages.samples import name_of
 from dokimasia.service.request_parsing import read_request
-from dokimasia.service.routes.checking import CheckPreview, next_step, preview_check
+from dokimasia.service.routes.checking import CheckPreview, CheckStep, next_step, preview_check
 from dokimasia.service.routing import Reading, Starting
 from dokimasia.service.state import Reader, Service, Starter, TheService
 from dokimasia.service.suggestions import suggestions_of
@@ -74,32 +76,36 @@ async def filled(request: Request, service: TheService, person: Starter, context
     values = values_of(groups, texts)
     fields, faults = parse_form(groups, values)
     places = RequestFiles(service.home, service.data_root)
+    faults |= await run_in_threadpool(unknown_models, service, groups, fields)
+    check = checker_of(service, JudgeCheckRequest, groups, fields, places, partial(preview_check, service))
     preview: CheckPreview | None = None
     problem = ""
     try:
-        filled_in = {name: value for name, value in fields.items() if name not in faults}
-        check_request = await run_in_threadpool(read_request, JudgeCheckRequest, filled_in, places)
-        if not faults and texts.get("do") == ["estimate"]:
-            preview = await preview_check(service, check_request)
-        elif not faults:
-            step = await next_step(context, check_request, person)
-            if step.check is not None:
-                verdict = {
-                    "name": check_request.judge,
-                    "run": step.check.runs,
-                    "reference": check_request.reference or "",
-                    "seed": check_request.seed,
-                }
-                return RedirectResponse(f"/judge-checks/verdict?{urlencode(verdict, doseq=True)}", 303)
-            if step.run is not None:
-                sent = {name: texts for name, texts in values.items() if texts}
-                address = urlencode({**sent, "at": step.run.id}, doseq=True)
-                return RedirectResponse(f"/judge-checks/at-work?{address}", 303)
+        if faults:
+            problem = await find_faults(groups, values, faults, await check(faults), check)
+        else:
+            check_request = await run_in_threadpool(read_request, JudgeCheckRequest, fields, places)
+            if texts.get("do") == ["estimate"]:
+                preview = await preview_check(service, check_request)
+            else:
+                return _step_taken(await next_step(context, check_request, person), check_request, values)
     except InputError as fault:
-        sentence = service.redact(places.shortened(str(fault)))
-        by_field, problem = split_faults(groups, sentence, values)
-        faults = {**by_field, **faults}
+        problem = await find_faults(groups, values, faults, message_of(service, places, fault), check)
     return await run_in_threadpool(_form, request, service, groups, values, faults, problem, preview)
+
+
+def _step_taken(step: CheckStep, check_request: JudgeCheckRequest, values: FormValues) -> Response:
+    """Redirect to the verdict of a check, or to the run that is at work for it."""
+    if step.run is not None:
+        sent = {name: texts for name, texts in values.items() if texts}
+        return RedirectResponse(f"/judge-checks/at-work?{urlencode({**sent, 'at': step.run.id}, doseq=True)}", 303)
+    verdict = {
+        "name": check_request.judge,
+        "run": step.check.runs if step.check else (),
+        "reference": check_request.reference or "",
+        "seed": check_request.seed,
+    }
+    return RedirectResponse(f"/judge-checks/verdict?{urlencode(verdict, doseq=True)}", 303)
 
 
 @router.get("/judge-checks/at-work")
@@ -113,6 +119,7 @@ def at_work(request: Request, person: Reader, context: Reading, at: Annotated[st
         request,
         "judge_check_at_work.html",
         run=run,
+        called=name_of(context.home, run),
         judge=" ".join(values["judge"]),
         working=run.status in (*AT_WORK, "waiting"),
         why="" if run.status in ("done", *AT_WORK, "waiting") else as_on_pages(end(context, run.id).why or run.status),
@@ -134,8 +141,9 @@ def verdict(
     """Show whether a judge is good enough by its probes, and why."""
     check = one_judge_check(context, name, run, reference, seed)
     charts = Charts()
+    probes = [(probe, name_of(context.home, context.run(probe))) for probe in check.runs]
     blocks = drawn([*check_blocks(check)], charts, labels_of(_groups()))
-    return page(request, "judge_check.html", charts=charts, check=check, blocks=blocks)
+    return page(request, "judge_check.html", charts=charts, check=check, probes=probes, blocks=blocks)
 
 
 def _note_on_page(note: str, labels: Mapping[str, str]) -> str:

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from dokimasia.algorithms.text.word_difference import DifferencePiece, word_difference
 from dokimasia.domain.criterion import CriteriaSet, Criterion
@@ -51,7 +51,7 @@ from dokimasia.runs.reading.exporting import exported_rows
 from dokimasia.runs.reading.reporting import Redact
 from dokimasia.service.drawing import drawn, page
 from dokimasia.service.filtering import facets_of, groupings_of, home_version
-from dokimasia.service.pages.samples import BEGINNING, run_label, sample_link
+from dokimasia.service.pages.samples import BEGINNING, data_label, name_of, run_label, sample_link, with_run_names
 from dokimasia.service.response_cache import keep
 from dokimasia.service.results import figures_of
 from dokimasia.service.sample_view import draw_sample, view_of
@@ -335,6 +335,12 @@ class ComparisonQuery(NamedTuple):
     runs: Sequence[Run]
     models: tuple[str, str] | None
 
+    @property
+    def swapped(self) -> "ComparisonQuery":
+        """The same with first and second exchanged."""
+        models = (self.models[1], self.models[0]) if self.models else None
+        return ComparisonQuery(self.runs[::-1], models)
+
     def query(self, **changes: object) -> str:
         """Return the query string of a link with the same query and changes."""
         parameters = {"runs": ",".join(run.id for run in self.runs), "models": ",".join(self.models or ()), **changes}
@@ -344,12 +350,16 @@ class ComparisonQuery(NamedTuple):
 def _query(service: Service, runs: Sequence[str], models: str) -> ComparisonQuery:
     """Return the runs and the models that an address names.
 
+    Runs that were ticked in a list, each with a parameter of its own, go from the oldest to the newest.
+
     Raises:
         NotFound: there is no such run.
         RequestRefused: other than two models are named, or more runs than can be shown.
     """
     run_names = [name.strip() for text in runs for name in text.split(",") if name.strip()]
     named_runs = list({run.id: run for run in map(service.run, run_names)}.values())
+    if len(runs) > 1:  # ticked: a list has the newest first
+        named_runs = sorted(named_runs, key=lambda run: run.created_at)
     if len(named_runs) > MOST:
         raise RequestRefused(
             HTTPStatus.UNPROCESSABLE_ENTITY, f"runs: {len(named_runs)} are named, and {MOST} are shown at most"
@@ -412,7 +422,7 @@ def compare(
             context,
             status=HTTPStatus.UNPROCESSABLE_ENTITY,
             models=choice,
-            fault=service.redact(str(error)),
+            fault=service.redact(with_run_names(home, str(error))),
         )
     return page(
         request,
@@ -533,7 +543,7 @@ def _parts(service: Service, query: ComparisonQuery, part: str, show: str, numbe
     if part in ("all", "figures"):
         comparison = compared(home, first, second, query.models)
         blocks = list(comparison_blocks(comparison, changed=comparison.scale is None))
-        parts.figures = drawn(blocks, Charts())
+        parts.figures = _with_names(drawn(blocks, Charts()), {run.id: name_of(home, run) for run in query.runs})
     if method_of(first).scale is None or not pairs:
         return parts
     pair = ComparedPair(first, second, pairs[0])
@@ -562,6 +572,13 @@ def _parts(service: Service, query: ComparisonQuery, part: str, show: str, numbe
             for sample in page_samples
         ]
     return parts
+
+
+def _with_names(figures: Markup, names: Mapping[str, str]) -> Markup:
+    """Return the figures of a comparison, with the runs called by their names where the command line has their ids."""
+    for id, name in names.items():
+        figures = figures.replace(f"run {id}", escape(name))
+    return figures
 
 
 def _shown_first(name: str, rows: Sequence[PartComparison], pair: ComparedPair) -> tuple[str, int, Markup, Markup]:
@@ -653,6 +670,7 @@ def _several(
         "compare_several.html",
         context,
         titles=[method_of(run).title for run in query.runs],
+        data=[data_label(labels(service.home), run).rsplit("/", 1)[-1] for run in query.runs],
         judges=[service.redact(str(summary.get("judge") or "")) for summary in summaries],
         table=drawn([table], Charts()) if table.rows else None,
         links=links,

@@ -1,17 +1,23 @@
 """The page of the uploaded data sets: which runs used each, and their names and deletion."""
 
+import re
+from itertools import islice
 from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
+from dokimasia.datasets import Problem, open_dataset
+from dokimasia.errors import InputError
 from dokimasia.operations.operation import RequestRefused
+from dokimasia.runs.samples import bring_reader
 from dokimasia.service.drawing import page
 from dokimasia.service.pages.samples import run_label
 from dokimasia.service.routes.uploads import delete as delete_upload
 from dokimasia.service.routes.uploads import uses_upload
-from dokimasia.service.state import Reader, Starter, TheService
-from dokimasia.service.uploads import RequestFiles, Upload, Uploads
+from dokimasia.service.state import IN_TURN, Reader, Starter, TheService
+from dokimasia.service.uploads import UPLOAD, RequestFiles, Upload, Uploads
+from dokimasia.storage.content.blobs import MemoryBlobs
 from dokimasia.storage.naming import labels
 from dokimasia.storage.runs import Run, list_runs
 
@@ -19,6 +25,23 @@ router = APIRouter(prefix="/data")
 
 SHOWN_RUNS = 5
 """How many of a data set's runs are listed before the others are folded."""
+
+ROWS_READ = 500
+"""Rows of a data set in which missing images are looked for."""
+
+IMAGES = (
+    "Upload a ZIP with the data and these images, at the paths by which the data names them; where it names them without "
+    "folders, the data and the images chosen together do as well."
+)
+"""The advice that is shown if images are missing."""
+
+
+class MissingImages(NamedTuple):
+    """How many of the rows that were read name an image that is not there, and the names of these images."""
+
+    samples: int
+    rows: int
+    names: list[str]
 
 
 class DataSet(NamedTuple):
@@ -40,6 +63,38 @@ class DataSet(NamedTuple):
 def data_sets(request: Request, service: TheService, person: Reader) -> Response:
     """List the uploaded data sets, the newest first."""
     return _listed(request, service)
+
+
+@router.get("/{id}/missing", dependencies=[IN_TURN])
+def missing(request: Request, service: TheService, person: Reader, id: str) -> Response:
+    """Return the part of the list that says which images of a data set are missing; empty if none is."""
+    places = RequestFiles(service.home, service.data_root)
+    upload = places.uploads.get(id)
+    key = ("missing images", upload.id)
+    images = service.cache.get(key, lambda: _missing_images(places, upload))
+    return page(request, "data_missing.html", missing=images, rows_read=ROWS_READ, advice=IMAGES)
+
+
+def _missing_images(places: RequestFiles, upload: Upload) -> MissingImages:
+    """Return the images that are missing among the first rows of a data set; none where it cannot be read."""
+    samples, rows = 0, 0
+    names: dict[str, None] = {}
+    try:
+        path = places.file(f"{UPLOAD}{upload.id}", "data")
+        bring_reader(path)
+        for row in islice(open_dataset(path, blobs=MemoryBlobs(), need_prompt=False, prompt="–"), ROWS_READ):
+            if isinstance(row, Problem) and not row.line:  # of the whole file
+                continue
+            rows += 1
+            if isinstance(row, Problem) and row.kind == "image-missing":
+                samples += 1
+                names |= dict.fromkeys(_IMAGE_NAME.findall(row.message))
+    except InputError:
+        return MissingImages(0, 0, [])
+    return MissingImages(samples, rows, list(names))
+
+
+_IMAGE_NAME = re.compile(r"there is no image file '([^']+)'")
 
 
 @router.post("/{id}/rename")

@@ -10,9 +10,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from dokimasia.graphs.steps import END, START, GraphOutline
 from dokimasia.runs.catalogue import method_of
 from dokimasia.service.drawing import page, templates
-from dokimasia.service.pages.samples import run_label
+from dokimasia.service.pages.samples import name_of
 from dokimasia.service.state import Reader, TheService
-from dokimasia.storage.naming import labels
 
 WIDTH, HEIGHT = 148, 44
 """Width and height of a node, in pixels."""
@@ -160,7 +159,7 @@ async def live(request: Request, service: TheService, person: Reader, run: str) 
             request,
             "live_part.html" if part else "live.html",
             run=row,
-            called=run_label(labels(service.home), row),
+            called=name_of(service.home, row),
             retries=method.retry is None,
             may_run="run" in person.scopes,
             own=not part,

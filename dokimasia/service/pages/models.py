@@ -16,6 +16,8 @@ from dokimasia.endpoints.added import added_table, field_of_fault, settings_with
 from dokimasia.endpoints.models import chosen_models, list_models
 from dokimasia.endpoints.probing import ModelCheck, check_models
 from dokimasia.errors import ConfigError, InputError, NotFound
+from dokimasia.gateway.litellm.transport import has_provider
+from dokimasia.gateway.routes import DEFAULT_TRANSPORT
 from dokimasia.log import logger
 from dokimasia.operations.knowledge import ModelSent, delete_model, put_model
 from dokimasia.operations.operation import RequestRefused
@@ -50,6 +52,12 @@ FIRST = (
     "capabilities",
 )
 """The settings that most models need; the others are folded."""
+
+NO_PROVIDER = (
+    "LiteLLM knows no provider of {0!r}: write PROVIDER/MODEL, such as openai/gpt-5. For a server of your own that speaks "
+    "OpenAI's format, write hosted_vllm/{0} and fill in “Address of the API”."
+)
+"""What is said of a model's name that LiteLLM cannot ask."""
 
 NAME = InputField(
     name="name", kind="text", required=True, hint="What runs call it: no spaces, commas, # or =.", flag=""
@@ -95,7 +103,7 @@ async def save_model(request: Request, service: TheService, person: Operator, co
         faults["name"] = f"{name} was added before: edit it, or choose another name"
 
     async def check(left_out: Collection[str]) -> str:
-        return _problem_of(service, name, sent, left_out)
+        return await run_in_threadpool(_problem_of, service, name, sent, left_out)
 
     problem = await find_faults(groups, values, faults, await check(faults), check)
     if not faults and not problem:
@@ -160,7 +168,11 @@ def _problem_of(service: Service, name: str, sent: Mapping[str, JsonValue], left
         return f"{field}: {fault.removeprefix('name: ')}".removeprefix(": ")
     except InputError as problem:
         return str(problem)
-    return f"transport: {listed.problem.partition(': ')[2]}" if listed.problem else ""
+    if listed.problem:
+        return f"transport: {listed.problem.partition(': ')[2]}"
+    if listed.transport == DEFAULT_TRANSPORT and not has_provider(listed.model, listed.api_base):
+        return f"model: {NO_PROVIDER.format(listed.model)}"
+    return ""
 
 
 def _models_page(

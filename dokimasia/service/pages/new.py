@@ -1,13 +1,13 @@
 """Pages that start a run: choose a method, fill in its form, preview the data, estimate the cost."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, TypeVar
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
@@ -24,7 +24,7 @@ from dokimasia.runs.catalogue import OWN, method_named, plugin_methods
 from dokimasia.runs.estimate import Estimate, ModelEstimate
 from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.preview import check_keys
-from dokimasia.runs.requests import option_of
+from dokimasia.runs.requests import RunRequest, option_of
 from dokimasia.runs.samples import bring_reader
 from dokimasia.service.drawing import page
 from dokimasia.service.forms import (
@@ -38,6 +38,7 @@ from dokimasia.service.forms import (
     texts_of,
     values_of,
 )
+from dokimasia.service.pages.data import IMAGES
 from dokimasia.service.request_parsing import example_of, leaves, read_request
 from dokimasia.service.routes.starting import known_method
 from dokimasia.service.state import Reader, Service, Starter, TheService
@@ -57,11 +58,12 @@ CHOSEN = "data_file"
 """The field of the buttons by which one data file of an upload is chosen."""
 
 NO_IMAGE = "there is no image file"
-IMAGES = (
-    "Upload a ZIP with the data and these images, at the paths by which the data names them; where it names them without "
-    "folders, the data and the images chosen together do as well."
-)
-"""The advice that is shown if images are missing."""
+
+SIMULATED_EXAMPLES = ("sim/strong", "sim/weak", "sim/steady")
+OTHER_EXAMPLE = "sim/judge-noisy"
+"""Models that stand for those that are missing or wrong while the rest of a form is checked: several, and one more."""
+
+Q = TypeVar("Q", bound=RunRequest)
 
 
 class ListedMethod(NamedTuple):
@@ -204,17 +206,12 @@ async def filled(request: Request, service: TheService, person: Starter, method:
         reply.data = await run_in_threadpool(_preview_data, fields, places)
         reply.faults = {name: fault for name, fault in faults.items() if values[name]}
         return await run_in_threadpool(_form, request, service, definition, groups, values, reply)
-    faults |= await run_in_threadpool(_unknown_models, service, groups, fields)
+    faults |= await run_in_threadpool(unknown_models, service, groups, fields)
 
-    async def check(left_out: Collection[str]) -> str:
-        try:
-            sent = _without(definition, groups, fields, left_out)
-            checked_request = await run_in_threadpool(read_request, definition.request, sent, places)
-            await service.runner.preview(definition.name, checked_request)
-        except InputError as problem:
-            return _sentence(service, places, problem)
-        return ""
+    async def preview(checked_request: RunRequest) -> None:
+        await service.runner.preview(definition.name, checked_request)
 
+    check = checker_of(service, definition.request, groups, fields, places, preview)
     try:
         if faults:
             reply.problem = await find_faults(groups, values, faults, await check(faults), check)
@@ -228,17 +225,47 @@ async def filled(request: Request, service: TheService, person: Starter, method:
             )
             reply.command = places.shortened(checked_request.as_command(called=True))
     except InputError as problem:
-        reply.problem = await find_faults(groups, values, faults, _sentence(service, places, problem), check)
+        reply.problem = await find_faults(groups, values, faults, message_of(service, places, problem), check)
     return await run_in_threadpool(_form, request, service, definition, groups, values, reply)
 
 
-def _sentence(service: Service, places: RequestFiles, problem: InputError) -> str:
+def checker_of(
+    service: Service,
+    request: type[Q],
+    groups: Sequence[FieldGroup],
+    fields: Mapping[str, JsonValue],
+    places: RequestFiles,
+    preview: Callable[[Q], Awaitable[object]],
+) -> Callable[[Collection[str]], Awaitable[str]]:
+    """Return what `find_faults` asks for the message about a form without some of its fields; empty if nothing is wrong.
+
+    Args:
+        service: the service.
+        request: the type of request.
+        groups: its form.
+        fields: what was entered, as JSON.
+        places: the places where files may be.
+        preview: estimates the request, which reads its data.
+    """
+
+    async def check(left_out: Collection[str]) -> str:
+        try:
+            sent = _without(request, groups, fields, left_out)
+            await preview(await run_in_threadpool(read_request, request, sent, places))
+        except InputError as problem:
+            return message_of(service, places, problem)
+        return ""
+
+    return check
+
+
+def message_of(service: Service, places: RequestFiles, problem: InputError) -> str:
     """Return the message of an error without secrets and paths, and with advice if images are missing."""
     sentence = service.redact(places.shortened(str(problem)))
     return f"{sentence}\n{IMAGES}" if NO_IMAGE in sentence else sentence
 
 
-def _unknown_models(service: Service, groups: Sequence[FieldGroup], request: Mapping[str, JsonValue]) -> dict[str, str]:
+def unknown_models(service: Service, groups: Sequence[FieldGroup], request: Mapping[str, JsonValue]) -> dict[str, str]:
     """Return what is wrong with the models that a form names, by field; models of files of responses are not looked at."""
     faults: dict[str, str] = {}
     for control in (control for group in groups for control in group.controls if control.offers == "models"):
@@ -250,12 +277,17 @@ def _unknown_models(service: Service, groups: Sequence[FieldGroup], request: Map
 
 
 def _without(
-    method: AnyMethod, groups: Sequence[FieldGroup], request: Mapping[str, JsonValue], left_out: Collection[str]
+    request: type[RunRequest], groups: Sequence[FieldGroup], fields: Mapping[str, JsonValue], left_out: Collection[str]
 ) -> dict[str, object]:
-    """Return a request without some fields, but with examples in place of models, so that the rest can be checked."""
-    models = {control.name for group in groups for control in group.controls if control.offers == "models"}
-    examples = {name: value for name, value in example_of(method).items() if name in models.intersection(left_out)}
-    return {**{name: value for name, value in request.items() if name not in left_out}, **examples}
+    """Return a request without some fields, but with simulated models in place of models, so that the rest can be checked."""
+    sent: dict[str, object] = {name: value for name, value in fields.items() if name not in left_out}
+    example = example_of(request)
+    for control in (control for group in groups for control in group.controls if control.offers == "models"):
+        if control.name in left_out and control.kind in ("several", "list"):
+            sent[control.name] = list(SIMULATED_EXAMPLES)
+        elif control.name in left_out:
+            sent[control.name] = example.get(control.name, OTHER_EXAMPLE)
+    return sent
 
 
 def _form(

@@ -20,6 +20,7 @@ from dokimasia.prompts.dimensions import error_groups
 from dokimasia.report.drawing import Charts
 from dokimasia.report.figures import bracketed
 from dokimasia.service.drawing import drawn, page
+from dokimasia.service.pages.samples import name_of
 from dokimasia.service.state import Reader, Service, TheService
 from dokimasia.storage.people.counts import count_decisions
 
@@ -89,7 +90,11 @@ def verify(request: Request, service: TheService, person: Reader, file: UploadFi
 
 def _list(request: Request, service: Service, *, fault: str = "") -> Response:
     status = HTTPStatus.UNPROCESSABLE_ENTITY if fault else HTTPStatus.OK
-    return page(request, "passports.html", status=status, judges=judges_probed(service.home), fault=fault)
+    judges = {
+        judge: [(run, name_of(service.home, run)) for run in map(service.run, probes)]
+        for judge, probes in judges_probed(service.home).items()
+    }
+    return page(request, "passports.html", status=status, judges=judges, fault=fault)
 
 
 def _passport_page(request: Request, passport: Passport, *, source: str, download: str) -> Response:

@@ -42,6 +42,18 @@ LIMITED: Mapping[str, str] = dict(zip(LIMITS, ("cost", "requests", "tokens"), st
 """What each spending limit bounds."""
 
 
+EXPORTS: Mapping[str, tuple[str, str]] = {
+    "jsonl": ("JSON lines", "all fields of each row, an object a line, for programs"),
+    "csv": ("CSV", "the same rows as a table, for scripts and statistics programs"),
+    "excel": ("CSV for Excel", "that table, marked so that Excel reads its letters rightly"),
+    "parquet": ("Parquet", "that table with typed columns, for pandas and databases"),
+    "preferences": ("Preferences", "pairs of a better and a worse answer to one question, for training"),
+    "perturbations": ("Perturbations", "the planted errors with their images, which a probe takes as data"),
+    "vlmevalkit": ("VLMEvalKit", "the files that VLMEvalKit writes of such a comparison"),
+}
+"""The label of each form of an export, and what it holds; other forms have their name alone."""
+
+
 @router.get("/runs/{run}")
 def one_run(
     request: Request,
@@ -83,7 +95,7 @@ def one_run(
 def drawn(service: TheService, person: Reader, run: str) -> Response:
     """Answer once a run's results are drawn, so that its page reloads."""
     results_of(service, service.run(run), wait=True)
-    return Response(headers={"hx-refresh": "true"})
+    return Response(headers={"hx-trigger": "dokimasia-reload"})
 
 
 def standing(service: Service, run: Run) -> dict[str, object]:
@@ -117,7 +129,7 @@ def standing(service: Service, run: Run) -> dict[str, object]:
         "limits": describe_limits(service.home, run),
         "lifts": [(name, LIMITED[name]) for name, limit in limits_of(run).items() if limit is not None],
         "waits": sum(count.items for count in check_counts(service.home) if count.run == run.id and count.waiting),
-        "exports": (*FORMATS, *method.forms),
+        "exports": [(name, *EXPORTS.get(name, (name.capitalize(), ""))) for name in (*FORMATS, *method.forms)],
     }
 
 

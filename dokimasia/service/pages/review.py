@@ -77,11 +77,11 @@ from dokimasia.service.pages.questions import (
     describe_run,
     question_view,
 )
-from dokimasia.service.pages.samples import sample_link
+from dokimasia.service.pages.samples import name_of, run_label, sample_link
 from dokimasia.service.state import Reader, Reviewer, Service, TheService
 from dokimasia.storage.decisions import draft_file, standing
 from dokimasia.storage.home import Home
-from dokimasia.storage.naming import Label, labels
+from dokimasia.storage.naming import labels
 from dokimasia.storage.people.questions import get_question, withdrawn_items
 from dokimasia.storage.runs import Run
 
@@ -377,7 +377,7 @@ def queue(request: Request, service: TheService, person: Reader) -> Response:
     rows = [
         {
             "run": waiting.run,
-            "name": names.get(waiting.run.id, Label()).name,
+            "name": run_label(names, waiting.run),
             "title": method_of(waiting.run).title,
             "asked": describe_run(service.home, waiting),
             "people": sorted(waiting.people.items()),
@@ -411,7 +411,7 @@ def agreement(request: Request, service: TheService, person: Reader, run: str) -
     """Show the agreement of people with each other, and of a judge with them."""
     row = service.run(run)
     blocks = drawn_agreement(service.home, row)
-    return page(request, "review_agreement.html", run=row, blocks=blocks)
+    return page(request, "review_agreement.html", run=row, called=name_of(service.home, row), blocks=blocks)
 
 
 @router.get("/review/{run}/ratings.jsonl")
@@ -593,6 +593,7 @@ def _item(
         item_values(service.home, standing, who, refusal.form if refusal else RefusedForm()),
         status=status,
         run=run,
+        called=name_of(service.home, run),
         number=None if index is None else index + 1,
         progress=progress(mine, who),
         before=mine[index - 1].item.id if index else None,
@@ -646,7 +647,7 @@ def _overview(request: Request, service: Service, run: Run, who: str, *, number:
         status=HTTPStatus.UNPROCESSABLE_ENTITY if fault else HTTPStatus.OK,
         run=run,
         who=who,
-        name=labels(service.home).get(run.id, Label()).name,
+        called=name_of(service.home, run),
         title=method_of(run).title,
         items=describe_items(service.home, items[(number - 1) * PER_PAGE : number * PER_PAGE]),
         last=last,

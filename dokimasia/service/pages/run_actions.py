@@ -27,7 +27,7 @@ from dokimasia.service.forms import (
     values_of,
 )
 from dokimasia.service.pages.results import models_of
-from dokimasia.service.pages.samples import run_label
+from dokimasia.service.pages.samples import name_of
 from dokimasia.service.request_parsing import Q, read_request
 from dokimasia.service.routes.starting import GoneOn, changes_in
 from dokimasia.service.state import Service, Starter, TheService
@@ -35,7 +35,7 @@ from dokimasia.service.suggestions import fault_of_model, suggestions_of
 from dokimasia.service.uploads import RequestFiles
 from dokimasia.service.wording import as_on_pages
 from dokimasia.storage.deletion import run_size
-from dokimasia.storage.naming import labels, name_run, set_tags
+from dokimasia.storage.naming import name_run, set_tags
 from dokimasia.storage.runs import Run
 
 router = APIRouter(prefix="/runs/{run}")
@@ -178,7 +178,7 @@ def _fork_form(
         "fork.html",
         status=422 if faults or problem else 200,
         run=run,
-        called=run_label(labels(service.home), run),
+        called=name_of(service.home, run),
         method=method,
         steps=steps,
         step=step,
@@ -206,7 +206,7 @@ def _fork_refusal(method: AnyMethod, run: Run) -> str:
 def ask_to_delete(request: Request, service: TheService, person: Starter, run: str) -> Response:
     """Show what would be deleted with a run."""
     row = service.run(run)
-    called = run_label(labels(service.home), row)
+    called = name_of(service.home, row)
     resting = dependent_runs(service.home, row.id)
     size = run_size(service.home, row.id)
     return page(request, "delete.html", run=row, called=called, resting=resting, size=size)

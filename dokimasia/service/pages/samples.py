@@ -1,5 +1,6 @@
 """Pages of a run's samples: a filtered list, single samples with corrections, their calls, and thumbnails."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -51,7 +52,7 @@ from dokimasia.storage.people.comments import comments_on, views_of
 from dokimasia.storage.people.corrections import correction_events
 from dokimasia.storage.reading.browsing import Around, Order, SamplePage, find_samples, sample_around
 from dokimasia.storage.results import ResultRow
-from dokimasia.storage.runs import Run
+from dokimasia.storage.runs import Run, get_run
 
 
 def correcting(
@@ -235,7 +236,7 @@ def samples(
         faults=faults,
         typed={name: request.query_params.get(name, "") for name in ("low", "high")},
         run=run,
-        called=run_label(labels(home), run),
+        called=name_of(home, run),
         title=filterable.method.title,
         choices=choices(filterable),
         asked=filter,
@@ -305,7 +306,7 @@ def one_sample(
         given=given,
         saved=SAVED.get(request.query_params.get("saved", ""), ""),
         run=run,
-        called=run_label(labels(home), run),
+        called=name_of(home, run),
         title=filterable.method.title,
         id=service.redact(value.id),
         sample_name=value.id,
@@ -386,6 +387,26 @@ def run_label(names: Mapping[str, Label], run: Run) -> str:
     about = f"{run.method} {run.id[:8]}"
     name = names.get(run.id, Label()).name
     return name or (f"{data_label(names, run)} ({about})" if run.data_name else about)
+
+
+def name_of(home: Home, run: Run) -> str:
+    """Return the label of one run of a home."""
+    return run_label(labels(home), run)
+
+
+def with_run_names(home: Home, text: str) -> str:
+    """Return a sentence that calls runs by their labels, in quotation marks, in place of their ids."""
+
+    def name(match: re.Match[str]) -> str:
+        try:
+            return f"“{name_of(home, get_run(home, match[0]))}”"
+        except NotFound:
+            return match[0]
+
+    return _RUN_ID.sub(name, text)
+
+
+_RUN_ID = re.compile(r"(?<=\brun )[0-9a-f]{16}\b|(?<=\bruns )[0-9a-f]{16}\b|(?<= and )[0-9a-f]{16}\b")
 
 
 def data_label(names: Mapping[str, Label], run: Run) -> str:

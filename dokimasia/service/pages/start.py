@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, NamedTuple, get_args
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
@@ -109,7 +110,7 @@ def start(
 ) -> Response:
     """List the filtered runs, one page at a time; with ticked runs, redirect to their comparison."""
     if compare:
-        return RedirectResponse(f"/compare?runs={','.join(compare)}", 303)
+        return RedirectResponse(f"/compare?{urlencode({'runs': compare}, doseq=True)}", 303)
     tags = tuple(filter(None, tag or ()))
     all_runs = labelled_runs(service.home, tags=tags, text=q)
     matching_runs = [

@@ -31,6 +31,7 @@ from dokimasia.methods.tree.stored_trees import (
     source_run,
 )
 from dokimasia.service.drawing import page
+from dokimasia.service.pages.samples import name_of
 from dokimasia.service.problems import status_of
 from dokimasia.service.state import IN_TURN, Reader, Reviewer, Service, TheService
 from dokimasia.storage.home import Home
@@ -377,6 +378,7 @@ def _tree(
         newest=history[-1].position == loaded.stored.position,
         history=history,
         run=run,
+        called=name_of(service.home, run) if run else "",
         model=chosen_model,
         models=models,
         nodes=view.nodes,

@@ -105,7 +105,7 @@ def _method_shown(method: AnyMethod) -> MethodShown:
         command=method.request.VERB,
         about=inspect.cleandoc(method.request.__doc__ or ""),
         request=request_schema(method),
-        example=example_of(method),
+        example=example_of(method.request),
         forms=list(method.forms),
         scale=None if method.scale is None else list(method.scale),
         no_fork=method.fork if isinstance(method.fork, str) else None,

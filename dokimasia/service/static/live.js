@@ -78,7 +78,7 @@
     }
 
     over() {
-      if (!("own" in this.root.dataset)) { this.again = setTimeout(() => location.reload(), 800); return; }
+      if (!("own" in this.root.dataset)) { this.again = setTimeout(() => window.dokimasiaReload(), 800); return; }
       this.at("over").hidden = false;
     }
 

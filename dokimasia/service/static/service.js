@@ -80,6 +80,15 @@
     card.style.maxHeight = `${Math.max(160, innerHeight - Math.max(0, box.top) - 12)}px`;
     card.style.overflowY = "auto";
   };
+  // A page whose results have come shows them at once, or once its menu is closed: nothing moves beneath an open menu.
+  let overdue = false;
+  window.dokimasiaReload = () => {
+    overdue = menus().length > 0;
+    if (overdue) window.dokimasiaTell("The results are ready; close the menu to see them.", "good");
+    else location.reload();
+  };
+  document.addEventListener("dokimasia-reload", () => window.dokimasiaReload());
+  document.addEventListener("toggle", () => { if (overdue && !menus().length) location.reload(); }, true);
   document.addEventListener("toggle", (event) => { if (event.target.matches?.("details.menu[open]")) fitMenu(event.target); }, true);
   window.addEventListener("resize", () => menus().forEach(fitMenu));
   document.addEventListener("pointerdown", (event) => menus().forEach((details) => { if (!details.contains(event.target)) details.open = false; }));

@@ -11,6 +11,7 @@ from playwright.sync_api import Error, expect
 
 from tests.report.chromium import settled
 from tests.report.conftest import Finished
+from tests.runs.kinds import JUDGE
 from tests.service.browser.conftest import copied, serving
 from tests.service.browser.looking import (
     NARROW,
@@ -44,14 +45,42 @@ def test_results_are_calm_fit_and_accessible(workshop: Site, small: Finished, vi
         assert_calm(seen)
 
 
-def test_lists_are_read_on_a_phone_without_scrolling_sideways(waiting: Waits) -> None:
-    """Lists of runs, trees, reviews and models show all of a row within the width of a phone."""
+def assert_no_table_scrolls(site: Site, path: str) -> None:
+    """On a phone, a page shows all of a row of its tables within its width."""
+    with site.opened(path, size=NARROW) as seen:
+        settled(seen.page)
+        wide = "[...document.querySelectorAll('main .scroll')].filter((box) => box.scrollWidth > box.clientWidth + 1)"
+        visible = f"{wide}.filter((box) => box.checkVisibility())"
+        assert not seen.page.evaluate(f"{visible}.map((box) => box.innerText.slice(0, 200))"), path
+        assert_whole_words(seen.page)
+
+
+def test_tables_are_read_on_a_phone_without_scrolling_sideways(waiting: Waits) -> None:
+    """Lists of runs, trees, reviews and models, and the verdict on a judge, fit a phone."""
+    verdict = f"/judge-checks/verdict?name={JUDGE}&run={waiting.runs['probe']}"
     with serving(waiting.home) as site:
-        for path in ("/compare", "/board", "/trees", "/review", "/models", "/data"):
-            with site.opened(path, size=NARROW) as seen:
-                sideways = "[...document.querySelectorAll('main .scroll')].filter((box) => box.scrollWidth > box.clientWidth + 1)"
-                assert not seen.page.evaluate(f"{sideways}.map((box) => box.innerText.slice(0, 200))"), path
-                assert_whole_words(seen.page)
+        for path in ("/compare", "/board", "/trees", "/review", "/models", "/data", verdict):
+            assert_no_table_scrolls(site, path)
+
+
+def test_figures_are_read_on_a_phone_without_scrolling_sideways(site: Site, small: Finished) -> None:
+    """The report of a run and the comparison of two of its models fit a phone."""
+    for path in (f"/runs/{small.run}?wait=true", f"/compare?runs={small.run}&models=sim/strong,sim/weak"):
+        assert_no_table_scrolls(site, path)
+
+
+def test_cards_are_sorted_on_a_phone(site: Site, small: Finished) -> None:
+    """A table that is read as cards keeps the buttons by which it is sorted."""
+    with site.opened(f"/board?runs={small.run}", size=(320, 800)) as seen:
+        table = settled(seen.page).locator("table.stack.sortable")
+        models = table.locator("tbody [data-label=model]")
+        before = models.all_inner_texts()
+        assert len(before) == 2
+        button = table.get_by_role("button", name="model")
+        while models.all_inner_texts() == before:
+            button.click()
+        assert models.all_inner_texts() == before[::-1]
+        assert_accessible(seen.page)
 
 
 def test_results_come_when_they_are_drawn(small: Finished, tmp_path: Path) -> None:
@@ -59,6 +88,20 @@ def test_results_come_when_they_are_drawn(small: Finished, tmp_path: Path) -> No
     with serving(copied(small.home, tmp_path / "home")) as site, site.opened(f"/runs/{small.run}") as seen:
         seen.page.wait_for_selector("#overview")
         assert "sim/strong" in seen.page.inner_text("#overview")
+        assert_calm(seen)
+
+
+def test_results_that_come_do_not_move_an_open_menu(site: Site, small: Finished) -> None:
+    """A page whose results are ready waits while a menu is open, says so, and shows them once it is closed."""
+    with site.opened(f"/runs/{small.run}?wait=true") as seen:
+        page = seen.page
+        page.click("summary:has-text('Download')")
+        page.evaluate("window.before = true; document.dispatchEvent(new Event('dokimasia-reload'))")
+        expect(page.locator("#told")).to_contain_text("The results are ready")
+        assert page.evaluate("window.before")
+        with page.expect_navigation(timeout=30_000):
+            page.keyboard.press("Escape")
+        assert page.evaluate("window.before") is None
         assert_calm(seen)
 
 
