@@ -82,7 +82,7 @@ def rendered_asks(asks: Iterable[Ask[object]], library: PromptLibrary) -> list[R
 
 @dataclass(frozen=True, slots=True)
 class AskResult(Generic[T]):
-    """What came of asking: a value with its provenance, or a failure; never both.
+    """What came of asking: a value with its provenance (`source`), or a failure; never both.
 
     `rejected` is set when the last reply was complete but unusable, `sent_back` when it answers a reply that was sent
     back. `call` is the ledger key of the last call, also of one whose reply was unusable; None where no reply came.
@@ -93,7 +93,7 @@ class AskResult(Generic[T]):
     value: T | None
     failed: Failed | None
     call: str | None
-    provenance: Provenance | None = None
+    source: Provenance | None = None
     rejected: Rejected | None = None
     earlier: tuple[str, ...] = ()
     looks: tuple[Look, ...] = ()
@@ -115,6 +115,17 @@ class AskResult(Generic[T]):
         if self.failed is None:
             raise ValueError("this ask brought a value, not a failure")
         return self.failed
+
+    @property
+    def provenance(self) -> Provenance:
+        """The provenance of the value.
+
+        Raises:
+            ValueError: if the ask brought none.
+        """
+        if self.source is None:
+            raise ValueError("this ask brought a failure, not a value")
+        return self.source
 
     def then(self, later: "AskResult[T]", *, sent_back: Rejected | None = None) -> "AskResult[T]":
         """Return what came of asking once more, perhaps by sending a reply back, with the calls and looks of both."""

@@ -15,7 +15,7 @@ from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import ToolFailure
 from dokimasia.prompts import with_looks
-from dokimasia.prompts.fence import fence, nonce
+from dokimasia.prompts.fence import fence, nonces, repeats_marker
 from dokimasia.tools.pictures import WHOLE, ToolResult, within
 from dokimasia.tools.registry import MAX_ARGUMENTS, TOOLS, Request, perform, read_request
 
@@ -92,7 +92,8 @@ async def take_looks(
                 (_repeated(tool_call), f"Not done: all {looking.limit} looks are used. Give your reply now.")
             )
             continue
-        look, text, part = await _look(tool_call, visible, looking, call, prompt)
+        earlier = "\n".join([*(message.text for message in messages), *(result for _, result in tool_results)])
+        look, text, part = await _look(tool_call, visible, looking, call, prompt, earlier)
         looks.append(look)
         if look.made is not None and part is not None:
             new_images.append((len(visible), look.made))
@@ -105,7 +106,7 @@ async def take_looks(
 
 
 async def _look(
-    tool_call: ToolCall, visible: Sequence[ShownImage], looking: Looking, call: str, prompt: str
+    tool_call: ToolCall, visible: Sequence[ShownImage], looking: Looking, call: str, prompt: str, earlier: str
 ) -> tuple[Look, str, Region | None]:
     """Return the look, what the model is told of it, and the part that its image shows, where it made one."""
     regions: tuple[Region, ...] = ()
@@ -116,7 +117,7 @@ async def _look(
         request = read_request(tool_call.name, tool_call.arguments, images=len(visible), offered=looking.tools)
         regions = tuple(_traced(visible[number], box) for number, box in request.regions)
         result, new_image = await asyncio.to_thread(_perform, request, visible, looking.blobs)
-        text = _result_text(result)
+        text = _result_text(result, earlier)
         if result.box is not None:
             part = _traced(visible[request.regions[0][0]], result.box)
     except ToolFailure as problem:
@@ -145,10 +146,17 @@ def _perform(request: Request, visible: Sequence[ShownImage], blobs: BlobStore) 
     return result, new_image
 
 
-def _result_text(result: ToolResult) -> str:
+def _result_text(result: ToolResult, earlier: str) -> str:
+    """Return a tool's result in words, what it read in the image between fences.
+
+    Raises:
+        ToolFailure: what it read holds the nonce of a marker in the earlier text, by which it could pass for that block.
+    """
     if result.quoted is None:
         return result.text
-    mark = nonce("looking", 1, {"text": result.quoted})
+    if repeats_marker(result.quoted, earlier):
+        raise ToolFailure("the text there repeats a marker of this request, which no text of an image does by chance")
+    mark = nonces("looking", 1, {"earlier": earlier, "text": result.quoted})["text"]
     return f"{result.text}\n{fence('text', result.quoted, mark)}"
 
 

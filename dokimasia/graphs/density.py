@@ -46,7 +46,7 @@ async def classify(state: State, runtime: Runtime[Context]) -> State:
     if domain is not None:
         return {"domain": domain, "domain_call": ""}
     reply = await context.ask(classify_domain(sample), node="classify")
-    if reply.value is None or reply.provenance is None:
+    if reply.value is None:
         return {"calls": reply.calls, **failed_update(reply.failure)}
     return {"calls": reply.calls, "domain": reply.value, "domain_call": await context.store.put(reply.provenance)}
 
@@ -59,7 +59,7 @@ async def rate(state: State, runtime: Runtime[Context]) -> State:
         raise ConfigError("the density filter needs the options of a filter: Context(options=FilterOptions(...))")
     sample = await context.store.get(Sample, state["sample"])
     reply = await context.ask(rate_density(sample), node="rate")
-    if reply.value is None or reply.provenance is None:
+    if reply.value is None:
         return {"calls": reply.calls, **failed_update(reply.failure)}
     domain = cast("Domain", state["domain"])
     threshold = options.thresholds.get(domain, Threshold())

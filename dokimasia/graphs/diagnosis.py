@@ -133,7 +133,7 @@ async def mend(state: State, runtime: Runtime[DiagnosisContext], *, across: bool
     results = await gather_all(map(rewrite, first_reports))
     for (subject, first), result in zip(first_reports.items(), results, strict=True):
         calls.setdefault(subject, []).extend(result.calls)
-        if result.value is None or result.provenance is None:
+        if result.value is None:
             continue
         second = _report(context, subject, result.value.written, result.provenance)
         if len(second.unverified) < len(first.unverified):
@@ -231,7 +231,7 @@ async def _store(
     ids, failed, calls = dict(state.get(name, {})), dict(state.get("failed", {})), _calls(state)
     for subject, result in zip(subjects, results, strict=True):
         calls.setdefault(subject, []).extend(result.calls)
-        if result.value is None or result.provenance is None:
+        if result.value is None:
             problem = failure(result.failure.kind, result.failure.reason)
             failed[subject] = [problem.kind, problem.reason]
             continue

@@ -46,7 +46,7 @@ async def match_task(state: State, runtime: Runtime[Context]) -> State:
     second = await context.store.get(Report, state["second"])
     reports = anonymous_reports(task, first, second)
     reply = within_budget(await context.ask(match_reports(reports, task.answers)))
-    if reply.value is None or reply.provenance is None:
+    if reply.value is None:
         return {"calls": reply.calls, **failed_update(reply.failure)}
     letter: Letter = "A" if reply.value == "A" else "B"
     right = letter == task.truth

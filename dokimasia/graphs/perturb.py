@@ -215,7 +215,7 @@ async def check_text(state: TextState, runtime: Runtime[Context]) -> TextState:
     item = await context.store.get(Perturbed, state["made"])
     dimensions = list(error_dimensions(TEXTS).values())
     reply = await context.ask(check_change(sample, item.gold, item.perturbed, dimensions), model=options.checker)
-    if reply.value is None or reply.provenance is None:
+    if reply.value is None:
         return {"calls": reply.calls}
     kind, also, worse, why = reply.value
     check = ChangeCheck(of=state["made"], kind=kind, also=also, worse=worse, why=why, provenance=reply.provenance)

@@ -38,7 +38,7 @@ async def rate(state: State, runtime: Runtime[Context]) -> State:
     criteria = await context.store.get(CriteriaSet, state["criteria"])
     criterion = criteria.criteria[state["number"] - 1]
     reply = await context.ask(rate_criterion(sample, criterion), node="rate")
-    if reply.value is None or reply.provenance is None:
+    if reply.value is None:
         return {"calls": reply.calls, **failed_update(reply.failure)}
     rating = CriterionRating(
         sample=sample.digest,

@@ -410,7 +410,7 @@ async def _ask_all(
     usable: list[tuple[Sequence[A], B, Provenance]] = []
     for part, result in zip(parts, await context.map_items(phase, parts, ask), strict=True):
         tally.count(result, len(part))
-        if result.value is not None and result.provenance is not None:
+        if result.value is not None:
             usable.append((part, result.value, result.provenance))
     return usable
 
@@ -570,11 +570,12 @@ async def _map_batch(
 
 def _placements(batch: Sequence[TreeCriterion], result: AskResult[Mapped]) -> list[Placement]:
     """Return the placement of each criterion of a batch, or why it has none."""
-    reply, provenance = result.value, result.provenance
-    if reply is None or provenance is None:
+    reply = result.value
+    if reply is None:
         failed = result.failure
         call = result.call or ""
         return [Placement(criterion.key, None, failed.kind, failed.reason, call) for criterion in batch]
+    provenance = result.provenance
     source = (provenance.call, provenance.model, provenance.prompt, provenance.prompt_version)
     placements: list[Placement] = []
     for number, (criterion, path) in enumerate(zip(batch, reply.paths, strict=True), start=1):

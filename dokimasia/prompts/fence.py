@@ -6,16 +6,31 @@ A fenced block is::
     text that a model or a data set wrote
     <<<END RESPONSE 4f0c9a1be2d37785>>>
 
-The nonce is a hash of all the rendered inputs, so it is the same at every rendering (the ledger finds the call again)
-and whoever wrote one input cannot put the closing marker into it: writing it changes it. Beside that, a run of three or
-more `<` inside the text is broken up by backslashes, reversibly, so that no marker at all stands in it. Signs that look like
-`<` count as one (full-width and other brackets; `\u00ab` and the like as two), and signs that do not show are seen through.
+A block's nonce is a hash of the prompt's name and version, of the block's input and of all inputs rendered before it. So
+it is the same at every rendering (the ledger finds the call again), and prompts that differ in a later input alone, such
+as those of a judge about two responses to one sample, begin with the same bytes (servers keep such beginnings).
+
+What keeps an author in the block, whatever other inputs the author knows (prompts, versions and hashes are public; a
+candidate knows the question, and of a published data set the criteria as well):
+
+- A run of three or more `<` inside a text is broken up by backslashes, reversibly, so that no marker at all stands in it.
+  Signs that look like `<` count as such (full-width and other brackets; `\u00ab` and the like as two), and signs that do
+  not show are seen through.
+- The author's own block: writing its closing marker into the text changes the marker. A text that holds its own nonce is
+  a fixed point of a hash of 64 bits.
+- Later blocks: their nonces depend on the text, so that it can hold none of them, for the same reason.
+- Earlier blocks: their nonces do not depend on the text, and who knows their inputs knows them. No text holds one of them
+  all the same: where any input holds any nonce of the prompt, in capitals or with other signs between its digits too,
+  every block takes one nonce instead, a hash of all the inputs, which no author can write. Such a prompt shares its
+  beginning with no other, and nobody meets it by chance.
 """
 
+import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
-from dokimasia.domain.identity import digest
+from dokimasia.domain.identity import canonical_json
 
 NONCE_LENGTH = 16
 _SINGLE = "<\u02c2\u1438\u2039\u2329\u276e\u2770\u27e8\u29fc\u3008\ufe3f\ufe64\uff1c"
@@ -40,6 +55,8 @@ _RUN, _ESCAPED_RUN = _runs(_GAP), _runs(rf"\\{_GAP}")
 _PAIR = re.compile(f"({_SIGN})({_GAP})(?={_SIGN})")
 _ESCAPED_PAIR = re.compile(rf"({_SIGN})\\({_GAP})(?={_SIGN})")
 _OPENING = re.compile(r"<<<(?!END )([A-Z][A-Z0-9_ ]*) ([0-9a-f]{16})>>>\n")
+_NO_DIGITS = bytes(set(range(128)) - set(b"0123456789abcdef"))
+_NO_NUMERALS = bytes(set(range(128)) - set(b"0123456789"))
 
 
 def escape(text: str) -> str:
@@ -64,52 +81,85 @@ def _plain(text: str) -> bool:
     return text.isascii() and text.count("<") < 3
 
 
-def nonce(prompt: str, version: int, inputs: Mapping[str, str]) -> str:
-    """Return the fence's nonce: a hash of the prompt's name and version and of all its inputs."""
-    return digest("fence", [prompt, version, dict(inputs)])[:NONCE_LENGTH]
+def nonces(prompt: str, version: int, inputs: Mapping[str, str]) -> dict[str, str]:
+    """Return the nonce of each input: a hash of the prompt's name and version, of the input and of all before it.
+
+    Where an input holds one of these nonces, all inputs have the same: a hash of all of them.
+
+    Args:
+        prompt: the prompt's name.
+        version: its version.
+        inputs: the inputs that are shown, in the order in which they are.
+    """
+    chained: dict[str, str] = {}
+    so_far = hashlib.sha256(canonical_json(["fence", prompt, version]))
+    for name, text in inputs.items():
+        so_far.update(canonical_json([name, text]))
+        chained[name] = so_far.hexdigest()[:NONCE_LENGTH]
+    if not _hold(inputs.values(), chained.values()):
+        return chained
+    so_far.update(b"all")
+    return dict.fromkeys(inputs, so_far.hexdigest()[:NONCE_LENGTH])
 
 
-def label(name: str) -> str:
-    """Return the marker's label of an input: its name in capitals, underscores as spaces."""
-    return name.upper().replace("_", " ")
+def repeats_marker(text: str, earlier: str) -> bool:
+    """Return whether a text holds the nonce of a fenced block of an earlier text."""
+    return _hold([text], (opening[2] for opening in _OPENING.finditer(earlier)))
+
+
+def _hold(texts: Iterable[str], marks: Iterable[str]) -> bool:
+    """Return whether any of the texts holds any of the nonces, whatever signs but hexadecimal digits stand in between."""
+    text = "".join(texts).encode("ascii", "ignore")
+    numerals = text.translate(None, _NO_NUMERALS)
+    likely = [mark.encode() for mark in marks if mark.encode().translate(None, _NO_NUMERALS) in numerals]
+    if not likely:  # nearly always, and found sooner: prose has few numerals
+        return False
+    digits = text.lower().translate(None, _NO_DIGITS)
+    return any(mark in digits for mark in likely)
 
 
 def fence(name: str, text: str, mark: str) -> str:
-    """Return the text between its markers."""
-    return f"<<<{label(name)} {mark}>>>\n{escape(text)}\n<<<END {label(name)} {mark}>>>"
+    """Return the text between its markers, which have the input's name in capitals, underscores as spaces."""
+    label = name.upper().replace("_", " ")
+    marker = f"{label} {mark}>>>"
+    return f"<<<{marker}\n{escape(text)}\n<<<END {marker}"
 
 
-def fenced_pieces(text: str) -> list[tuple[str, str]]:
-    """Return a text piece by piece: the name of each fenced block with its unescaped text, and what stands between, unnamed."""
-    pieces: list[tuple[str, str]] = []
+class Piece(NamedTuple):
+    """A part of a text: an unescaped fenced block by name and nonce, or, unnamed, what stands between blocks."""
+
+    text: str
+    name: str = ""
+    nonce: str = ""
+
+
+def fenced_pieces(text: str) -> list[Piece]:
+    """Return a text piece by piece. What stands between markers is never searched for markers."""
+    pieces: list[Piece] = []
     position = 0
     while (opening := _OPENING.search(text, position)) is not None:
         closing = f"\n<<<END {opening[1]} {opening[2]}>>>"
         end = text.find(closing, opening.end() - 1)
         if end < 0:
             break
-        pieces.append(("", text[position : opening.start()]))
-        pieces.append((opening[1].lower().replace(" ", "_"), unescape(text[opening.end() : max(end, opening.end())])))
+        inside = unescape(text[opening.end() : max(end, opening.end())])
+        pieces.append(Piece(text[position : opening.start()]))
+        pieces.append(Piece(inside, opening[1].lower().replace(" ", "_"), opening[2]))
         position = end + len(closing)
-    return [*pieces, ("", text[position:])]
+    return [*pieces, Piece(text[position:])]
 
 
-def read_fences(text: str) -> tuple[str, dict[str, str]] | None:
-    """Return the nonce and the unescaped text of every fenced block, or None where the text holds no well-formed block.
+def read_fences(text: str, prompt: str, version: int) -> dict[str, str] | None:
+    """Return the unescaped text of every fenced block by its name.
 
-    Blocks are read in order; what stands between markers is never searched for markers.
+    None where the text holds no block, a block that is not closed, two of one name, or a nonce that is not the one that
+    belongs to its block in a prompt of that name and version.
     """
-    inputs: dict[str, str] = {}
-    mark: str | None = None
-    position = 0
-    while (opening := _OPENING.search(text, position)) is not None:
-        name, this = opening[1], opening[2]
-        if mark is not None and this != mark:
-            return None
-        mark = this
-        end = text.find(f"\n<<<END {name} {this}>>>", opening.end() - 1)
-        if end < 0:
-            return None
-        inputs[name.lower().replace(" ", "_")] = unescape(text[opening.end() : max(end, opening.end())])
-        position = end + 1
-    return None if mark is None else (mark, inputs)
+    *blocks, rest = fenced_pieces(text)
+    blocks = [piece for piece in blocks if piece.name]
+    inputs = {block.name: block.text for block in blocks}
+    if not blocks or len(inputs) < len(blocks) or _OPENING.search(rest.text):
+        return None
+    if {block.name: block.nonce for block in blocks} != nonces(prompt, version, inputs):
+        return None
+    return inputs

@@ -9,7 +9,7 @@ from dokimasia.domain.call import Message, ToolCall
 from dokimasia.domain.identity import Value, canonical_json
 from dokimasia.domain.sample import ImageRef, Part, TextPart
 from dokimasia.errors import ConfigError
-from dokimasia.prompts.fence import fence, nonce, read_fences
+from dokimasia.prompts.fence import fence, nonces, read_fences
 from dokimasia.prompts.library import Prompt, PromptLibrary, default_library
 
 _SLOT = re.compile(r"\{\{([a-z_]+)\}\}")
@@ -184,7 +184,7 @@ def recognise(messages: Sequence[Message], *, library: PromptLibrary | None = No
 
     It is the same prompt with and without `with_form`, `with_looking` and looks that were taken since.
 
-    The nonce is checked against the inputs that were read, so that a forged block is not recognised. A prompt whose
+    The nonces are checked against the inputs that were read, so that a forged block is not recognised. A prompt whose
     inputs are all plain (a candidate's question) is recognised by having no system message and no fence.
     """
     prompts = library or default_library()
@@ -206,12 +206,13 @@ def recognise(messages: Sequence[Message], *, library: PromptLibrary | None = No
 
 
 def _user_text(prompt: Prompt, inputs: Mapping[str, str]) -> str:
-    mark = nonce(prompt.name, prompt.version, inputs) if prompt.has_fence else ""
-    filled = {name: fence(name, text, mark) if prompt.fenced(name) else text for name, text in inputs.items()}
+    paragraphs = [pieces for pieces in _paragraphs(prompt.user) if all(slot in inputs for slot in pieces[1::2])]
+    filled = {slot: inputs[slot] for pieces in paragraphs for slot in pieces[1::2]}
+    if prompt.has_fence:
+        marks = nonces(prompt.name, prompt.version, filled)
+        filled |= {name: fence(name, filled[name], mark) for name, mark in marks.items() if prompt.fenced(name)}
     return "\n\n".join(
-        "".join(filled[piece] if at % 2 else piece for at, piece in enumerate(pieces))
-        for pieces in _paragraphs(prompt.user)
-        if all(slot in filled for slot in pieces[1::2])
+        "".join(filled[piece] if at % 2 else piece for at, piece in enumerate(pieces)) for pieces in paragraphs
     )
 
 
@@ -261,11 +262,8 @@ def _match(prompt: Prompt, messages: Sequence[Message]) -> dict[str, str] | None
         return _match_plain(prompt, text)
     if all(map(prompt.optional, prompt.inputs)) and text == _user_text(prompt, {}):
         return {}
-    read = read_fences(text)
-    if read is None or not set(read[1]) <= set(prompt.inputs):
-        return None
-    mark, inputs = read
-    if mark != nonce(prompt.name, prompt.version, inputs) or _user_text(prompt, inputs) != text:
+    inputs = read_fences(text, prompt.name, prompt.version)
+    if inputs is None or not set(inputs) <= set(prompt.inputs) or _user_text(prompt, inputs) != text:
         return None
     return inputs
 

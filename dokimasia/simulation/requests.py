@@ -18,10 +18,9 @@ from dokimasia.prompts import (
     without_looking,
     without_looks,
 )
-from dokimasia.prompts.fence import read_fences
+from dokimasia.prompts.fence import fenced_pieces, read_fences
 
 Row = TypeVar("Row", bound=BaseModel)
-_BLOCK = re.compile(r"<<<([A-Z][A-Z0-9_ ]*) ([0-9a-f]{16})>>>\n.*?\n<<<END \1 \2>>>", re.DOTALL)
 _CHOICE = re.compile(r"^([A-Z])\. ", re.MULTILINE)
 
 
@@ -113,14 +112,14 @@ def understand(messages: Sequence[Message], *, library: PromptLibrary | None = N
 
 
 def _with_outside(prompt: Prompt, system: str, user: str, messages: Sequence[Message]) -> UnderstoodPrompt | None:
-    read = read_fences(user)
-    if read is None:
+    inputs = read_fences(user, prompt.name, prompt.version)
+    if inputs is None:
         return None
-    inputs = read[1]
     if not {name for name in prompt.inputs if not prompt.optional(name)} <= set(inputs) <= set(prompt.inputs):
         return None
     own = set(prompt.user.splitlines())
-    added = [line for line in _BLOCK.sub("", user).splitlines() if line not in own]
+    beside = "".join(piece.text for piece in fenced_pieces(user) if not piece.name)
+    added = [line for line in beside.splitlines() if line not in own]
     images = tuple(image for message in messages for image in message.images)
     request = Recognised(name=prompt.name, version=prompt.version, inputs=inputs, images=images)
     return UnderstoodPrompt(request, "\n".join([system.replace(prompt.system, "", 1), *added]).strip())

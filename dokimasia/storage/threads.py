@@ -159,9 +159,3 @@ def note_in_queue(home: Home, queued: Queued, *changed: str) -> None:
     row |= {name: canonical_json(row[name]).decode() for name in ("changes", "retry") if name in row}
     with suppress(StorageError):
         home.writer.submit(lambda connection: change_row(connection, "queue", queued.id, row), steady=True)
-
-
-def left_behind(home: Home, known: Sequence[str]) -> list[str]:
-    """Return the ids of runs that are queued or running by their rows, without the known ones."""
-    rows = home.all("SELECT id FROM runs WHERE status IN ('queued', 'running') ORDER BY rowid")
-    return [id for (id,) in rows if id not in known]

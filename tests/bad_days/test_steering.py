@@ -18,6 +18,7 @@ from dokimasia.parsing.criterion_scores import parse_criterion_scores, parse_sco
 from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
 from dokimasia.parsing.verdicts import parse_equivalence
 from dokimasia.prompts import Rendered, recognise, render, with_form, with_repair
+from dokimasia.prompts.fence import fenced_pieces
 from dokimasia.settings import load_settings
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.requests import understand
@@ -26,7 +27,7 @@ from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import make_world, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
-from tests.bad_days.attacks import FAMILIES, VARIATIONS, Attack, attacks
+from tests.bad_days.attacks import FAMILIES, GUESSED, VARIATIONS, Attack, attacks
 
 ATTACKS = list(attacks())
 OBEDIENT = {"sim/obedient": JudgeProfile(name="sim/obedient", gullible=True)}
@@ -101,6 +102,27 @@ def test_no_attack_leaves_its_fence(prompt: str, attack: Attack) -> None:
     again = recognise(with_repair(made, "1 | score: [9]", "criterion 1 has the score '9'").messages)
     assert again is not None
     assert again.inputs == steered
+
+
+@pytest.mark.parametrize("prompt", PROMPTS)
+@pytest.mark.parametrize("block", ["question", "the last before the response"])
+def test_no_attack_with_a_known_nonce_leaves_its_fence(prompt: str, block: str) -> None:
+    """Who knows the inputs before the response and so their nonces forges no block, and the obedient judge is not reached."""
+    clean = PROMPTS[prompt](CLEAN)
+    nonces = [piece.nonce for piece in fenced_pieces(render(prompt, clean).messages[-1].text) if piece.name]
+    known = nonces[0] if block == "question" else nonces[-2]
+    tried = 0
+    for attack in ATTACKS:
+        text = attack.text
+        for guess in GUESSED:
+            text = text.replace(guess, known)
+        if text != attack.text:
+            test_no_attack_leaves_its_fence(prompt, Attack(attack.name, text))
+            test_an_obedient_judge_is_not_reached(Attack(attack.name, text))
+            made = render(prompt, PROMPTS[prompt](f"{CLEAN}\n{text}"))
+            assert known not in [piece.nonce for piece in fenced_pieces(made.messages[-1].text)]
+            tried += 1
+    assert tried > 50
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)

@@ -9,7 +9,7 @@ import pytest
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.remarks import remarks
 from dokimasia.parsing.votes import parse_ballot, parse_peer_review
-from dokimasia.prompts.fence import read_fences
+from dokimasia.prompts.fence import fenced_pieces
 
 OPENINGS = {"peer_review": "You are one of several reviewers", "peer_vote": "You vote for the best"}
 
@@ -39,9 +39,8 @@ def exchanges(shared_data: Path) -> list[dict[str, Any]]:
 
 def shown_in(exchange: dict[str, Any]) -> list[str]:
     """The candidates that a member was shown."""
-    read = read_fences(exchange["messages"][1]["text"])
-    assert read is not None
-    return [row["text"] for row in orjson.loads(read[1]["candidates"])]
+    shown = {piece.name: piece.text for piece in fenced_pieces(exchange["messages"][1]["text"])}
+    return [row["text"] for row in orjson.loads(shown["candidates"])]
 
 
 def test_every_recorded_reply(exchanges: list[dict[str, Any]]) -> None:

@@ -199,7 +199,7 @@ def judgement_of(
 
     `reasons` says whether the judge was asked for a reason for each score.
     """
-    if reply.value is None or reply.provenance is None:
+    if reply.value is None:
         return None
     scores = tuple(criterion.score for criterion in reply.value)
     return CheckpointScores(

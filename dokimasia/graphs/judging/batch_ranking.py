@@ -37,7 +37,7 @@ async def rank(state: State, runtime: Runtime[Context]) -> State:
     sample = await context.store.get(Sample, state["sample"])
     texts = [(await context.store.get(Response, id)).text for id in state["responses"]]
     reply = await context.ask(rank_responses(sample, texts))
-    if reply.value is None or reply.provenance is None:
+    if reply.value is None:
         return {"calls": reply.calls, **failed_update(reply.failure)}
     ranking = BatchRanking(responses=tuple(state["responses"]), ranks=reply.value, provenance=reply.provenance)
     return {"calls": reply.calls, "result": await context.store.put(ranking)}

@@ -47,7 +47,7 @@ async def compare(state: State, runtime: Runtime[Context]) -> State:
     sample = await context.store.get(Sample, state["sample"])
     texts = [(await context.store.get(Response, id)).text for id in state["auxiliary"]]
     reply = await context.ask(compare_responses(sample, texts))
-    if reply.value is None or reply.provenance is None:
+    if reply.value is None:
         return {"calls": reply.calls, **failed_update(reply.failure)}
     criteria = tuple(ComparedCriterion(criterion=text, weight=weight) for text, weight in reply.value)
     compared = ComparedCriteria(criteria=criteria, provenance=reply.provenance)

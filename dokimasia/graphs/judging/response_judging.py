@@ -61,7 +61,7 @@ Rated = tuple[AskResult[Any], ResponseRating | None]
 
 async def _pointwise(context: Context, sample: Sample, basis: str, text: str, item: AnswerState) -> Rated:
     reply = await context.ask(rate_response(sample, text, repeat=item.get("repeat", 0)))
-    if reply.value is None or reply.provenance is None:
+    if reply.value is None:
         return reply, None
     return reply, ResponseRating(response=item["response"], score=reply.value, provenance=reply.provenance)
 
@@ -69,7 +69,7 @@ async def _pointwise(context: Context, sample: Sample, basis: str, text: str, it
 async def _scan(context: Context, sample: Sample, basis: str, text: str, item: AnswerState) -> Rated:
     criteria = await context.store.get(ComparedCriteria, basis)
     reply = await context.ask(score_compared(sample, criteria, text, repeat=item.get("repeat", 0)))
-    if reply.value is None or reply.provenance is None:
+    if reply.value is None:
         return reply, None
     return reply, ResponseRating(
         response=item["response"],
@@ -86,7 +86,7 @@ async def _aspects(context: Context, sample: Sample, basis: str, text: str, item
     chain = await context.store.get(ReferenceChain, basis)
     ask = score_aspects(sample, chain, text, show_image=context.options.shows_image, repeat=item.get("repeat", 0))
     reply = await context.ask(ask)
-    if reply.value is None or reply.provenance is None:
+    if reply.value is None:
         return reply, None
     scores = [aspect.score for aspect in reply.value]
     return reply, ResponseRating(

@@ -49,7 +49,7 @@ async def assign(state: State, runtime: Runtime[Context]) -> State:
     numbers = sorted(state["numbers"], key=lambda number: unit_interval(*draw, number))
     role = assign_modes(await points_of(context, answer, numbers), modes, repeat=int(second))
     reply = await context.ask(role, model=state["coder"])
-    if reply.value is None or reply.provenance is None:
+    if reply.value is None:
         return {"calls": reply.calls, **failed_update(reply.failure)}
     codings: dict[str, str] = {}
     unread: dict[str, str] = {}

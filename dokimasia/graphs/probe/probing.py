@@ -115,7 +115,7 @@ async def judge(state: State, runtime: Runtime[Context]) -> State:
         call = _with_calls(call, reply.calls)
         if reply.looks:
             call = {**call, "looks": await keep_looks(context, reply.looks)}
-        if reply.value is None or reply.provenance is None:
+        if reply.value is None:
             return {**call, **failed_update(reply.failure)}
         fields = {
             "sample": item.sample,
@@ -147,7 +147,7 @@ async def read(state: State, runtime: Runtime[Context]) -> State:
             read_justification(judged.justification, error=error, where=_where(item, call)), model=call["reader"]
         )
         call = _with_calls(call, reply.calls)
-        if reply.value is None or reply.provenance is None:
+        if reply.value is None:
             return {**call, "unread": failed_update(reply.failure)}
         noticed = Noticed(judgement=call["judgement"], **reply.value._asdict(), provenance=reply.provenance)
         return {**call, "noticed": await context.store.put(noticed)}

@@ -113,7 +113,7 @@ async def describe(state: State, runtime: Runtime[Context]) -> State:
         ask = describe_image(sample, options.request, repeat=_draw_of(options, member))
         reply = await context.ask(ask, model=member)
         seat = await _with_reply(Seat(member=member), reply, sample, context, cycle=0, part="describe")
-        if reply.value is None or reply.provenance is None:
+        if reply.value is None:
             return seat
         draft = Candidate(
             sample=sample.digest,
@@ -142,7 +142,7 @@ async def compare(state: State, runtime: Runtime[Context]) -> State:
         ask = review_candidates(sample, texts, request=options.request, published=options.published)
         reply = await context.ask(ask, model=seat["member"])
         seat = await _with_reply(seat, reply, sample, context, cycle=state["cycle"], part="compare")
-        if reply.value is None or reply.provenance is None:
+        if reply.value is None:
             return {**seat, "standing": seat["candidate"]} if "candidate" in seat else seat
         common = {"sample": sample.digest, "cycle": state["cycle"], "provenance": reply.provenance}
         standing = None if options.published else _kept_candidate(reply.value, order, pool)
@@ -190,7 +190,7 @@ async def vote(state: State, runtime: Runtime[Context]) -> State:
         ask = vote_for_best(sample, texts, request=options.request, published=options.published)
         reply = await context.ask(ask, model=seat["member"])
         seat = await _with_reply(seat, reply, sample, context, cycle=state["cycle"], part="vote")
-        if reply.value is None or reply.provenance is None:
+        if reply.value is None:
             return seat
         ballot = PeerVote(
             sample=sample.digest,

@@ -57,7 +57,7 @@ async def assess(state: State, runtime: Runtime[Context]) -> State:
         )
         reply = await context.ask(ask, node="assess")
         item = with_calls(item, reply.calls)
-        if reply.value is None or reply.provenance is None:
+        if reply.value is None:
             return {**item, **failed_update(reply.failure)}
         score = gated_score(reply.value.group_a, reply.value.group_b)
         judgement = RubricJudgement(

@@ -15,16 +15,16 @@ must-right rubric may forbid something; the measurement is the same.
 import itertools
 import operator
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Literal, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents import AskResult, rubrics
+from dokimasia.agents import rubrics
 from dokimasia.agents.candidate import answer_question
 from dokimasia.agents.density import classify_domain
 from dokimasia.algorithms.rubric_checks import rubric_problems
-from dokimasia.domain.judgement import Provenance, Response
+from dokimasia.domain.judgement import Response
 from dokimasia.domain.rubric import (
     DISSENTS,
     CheckedRubric,
@@ -101,7 +101,7 @@ async def write_must_right(state: State, runtime: Runtime[Context]) -> State:
     if reply.value is None:
         return {"calls": reply.calls, **failed_update(reply.failure)}
     draft = RubricDraft(
-        rubrics=tuple(_as_rubric("must_right", rubric) for rubric in reply.value), provenance=_provenance(reply)
+        rubrics=tuple(_as_rubric("must_right", rubric) for rubric in reply.value), provenance=(reply.provenance,)
     )
     return {"draft": await context.store.put(draft), "calls": reply.calls}
 
@@ -147,7 +147,7 @@ async def mine_easy_wrong(state: State, runtime: Runtime[Context]) -> State:
     for rubric in reply.value:
         support = tuple(state["answered"][number - 1] for number in rubric.responses)
         mined.append(_as_rubric("easy_wrong", rubric).model_copy(update={"support": support}))
-    provenance = (*draft.provenance, *_provenance(reply))
+    provenance = (*draft.provenance, reply.provenance)
     draft = draft.model_copy(update={"rubrics": (*draft.rubrics, *mined), "provenance": provenance})
     return {"draft": await context.store.put(draft), "calls": reply.calls}
 
@@ -202,7 +202,7 @@ async def repair(state: State, runtime: Runtime[Context]) -> State:
             return {"calls": reply.calls, **failed_update(reply.failure)}
         return {"mended": True, "calls": reply.calls}
     draft = _repaired(draft, problems, reply.value, list(half))
-    draft = draft.model_copy(update={"provenance": (*draft.provenance, *_provenance(reply))})
+    draft = draft.model_copy(update={"provenance": (*draft.provenance, reply.provenance)})
     return {"draft": await context.store.put(draft), "mended": True, "calls": reply.calls}
 
 
@@ -223,10 +223,10 @@ async def cross_check(state: State, runtime: Runtime[Context]) -> State:
     unheard = list(state.get("unheard", ()))
     provenance = list(draft.provenance)
     for name, reply in zip(panel, replies, strict=True):
-        provenance += _provenance(reply)
         if reply.value is None:
             unheard.append(name)
         else:
+            provenance.append(reply.provenance)
             checks[name] = reply.value
     accepted, dropped = _panel_decision(draft, checks)
     rubric_set = RubricSet(
@@ -309,10 +309,6 @@ async def _half_of_pool(state: State, context: Context, sample: Sample, *, chose
         response = await context.store.get(Response, state["responses"][position])
         texts[state["answered"][position]] = response.text
     return texts
-
-
-def _provenance(reply: AskResult[Any]) -> tuple[Provenance, ...]:
-    return () if reply.provenance is None else (reply.provenance,)
 
 
 def _as_rubric(stream: Stream, rubric: WrittenRubric) -> Rubric:

@@ -163,5 +163,5 @@ def _outcome(reply: AskResult[RubricAssessment], untried: tuple[None, ...] = ())
 
 def _calls(replies: Sequence[AskResult[Any]]) -> TrialCalls:
     calls = [call for reply in replies for call in reply.calls]
-    provenance = tuple(reply.provenance for reply in replies if reply.provenance is not None)
+    provenance = tuple(reply.provenance for reply in replies if reply.failed is None)
     return TrialCalls(calls, provenance, first_open(reply.failed for reply in replies))

@@ -178,7 +178,7 @@ def compose_reply(home: Home, item: str, fields: Mapping[str, Sequence[str]]) ->
 
 def _material(message: Message | None) -> tuple[QuestionPart, ...]:
     parts: list[QuestionPart] = []
-    for fenced, text in fenced_pieces(message.text) if message else ():
+    for text, fenced, _ in fenced_pieces(message.text) if message else ():
         rows = _rows(text) if fenced else ()
         if rows:
             parts.append(QuestionPart(entries=rows))
