@@ -40,9 +40,9 @@ from dokimasia.report.blocks import (
     spans,
 )
 from dokimasia.report.charts import BAR_HEIGHT, FRAME, Figure, Point, interval_chart, intervals_said, scatter_chart
-from dokimasia.report.conclusions import lead_sentences, used_sentence
+from dokimasia.report.conclusions import highest, joined, lead_sentences, strong, used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
-from dokimasia.report.fields import TableRow, pointer, rows_of
+from dokimasia.report.fields import Interval, TableRow, pointer, rows_of
 from dokimasia.report.footnotes import disagreement
 from dokimasia.report.labels import label, ticks
 from dokimasia.report.sections import provenance, skipped
@@ -122,24 +122,22 @@ def conclusion(data: ReportData) -> list[Cell]:
     rewards = {name: model.reward for name, model in run.models.items() if model.reward is not None and "#" not in name}
     if not rewards:
         return ["No answer was judged in both orders: there is no reward."]
-    best = min(rewards, key=lambda name: (-rewards[name].mean, name))
-    reward = rewards[best]
-    against = "cannot be told apart from"
-    if reward.low is not None and reward.low > 0:
-        against = "is better than"
-    elif reward.high is not None and reward.high < 0:
-        against = "is worse than"
-    elif reward.mean != 0:
-        against = f"is not significantly {'better' if reward.mean > 0 else 'worse'} than"
-    link = "but" if against.startswith("is not") else "and"
-    highest = f"has the highest reward {link} " if len(rewards) > 1 else ""
-    sentences: list[Cell] = [
-        (
-            Span(best, "strong"),
-            f" {highest}{against} {run.baseline}: ",
-            *spans(signed_reward(reward, f"{pointer('models', best)}/reward")),
-            f" on {figures.several(run.models[best].n, 'case')}.",
-        ),
+    best = highest(rewards)
+    results: list[Cell] = []
+    for name in best:
+        against = _against(rewards[name])
+        start = f"{against} {run.baseline}: "
+        if len(best) == 1 and len(rewards) > 1:
+            link = "but" if against.startswith("is not") else "and"
+            start = f"has the highest reward {link} {start}"
+        reward = signed_reward(rewards[name], f"{pointer('models', name)}/reward")
+        end = f" on {figures.several(run.models[name].n, 'case')}"
+        results.append((Span(name, "strong"), f" {start}", *spans(reward), end))
+    sentences: list[Cell] = []
+    if len(best) > 1:
+        sentences.append((*strong(best), " have the highest reward."))
+    sentences += [
+        (*spans(joined(results)), "."),
         *lead_sentences(run.lead, unit="points of reward", measure="mean reward", things="cases"),
     ]
     failed = sum(model.verdicts.failed for model in run.models.values())
@@ -148,6 +146,17 @@ def conclusion(data: ReportData) -> list[Cell]:
             f"{figures.several(failed, 'verdict')} failed and {is_or_are(failed)} not counted in these rates."
         )
     return [*sentences, used_sentence(run)]
+
+
+def _against(reward: Interval) -> str:
+    """Return how a model does against the baseline."""
+    if reward.low is not None and reward.low > 0:
+        return "is better than"
+    if reward.high is not None and reward.high < 0:
+        return "is worse than"
+    if reward.mean == 0:
+        return "cannot be told apart from"
+    return f"is not significantly {'better' if reward.mean > 0 else 'worse'} than"
 
 
 def _mean_reward(model: DuelledModel) -> float:

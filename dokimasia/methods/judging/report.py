@@ -15,7 +15,7 @@ from dokimasia.people.judgements import CeilingRow, ceiling_rows, ceiling_tables
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table, spans
 from dokimasia.report.charts import PALETTE, Figure
-from dokimasia.report.conclusions import used_sentence
+from dokimasia.report.conclusions import joined, of_each, used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import Share, TableRow, pointer, rows_of
 from dokimasia.report.footnotes import disagreement
@@ -146,25 +146,37 @@ def conclusion(data: ReportData) -> list[Cell]:
             shares[judge, row.name] = row.figures.accuracy.share
     if not shares:
         return ["Nothing was judged: there is no accuracy."]
-    (judge, best), *others = sorted(shares, key=lambda key: (-shares[key], key))
-    accuracy = percent_share(comparison.results[judge][best].accuracy, f"{pointer('results', judge, best)}/accuracy")
-    pairs = comparison.results[judge][best].accuracy.n
-    sentences: list[Cell] = [
-        (
-            Span(best, "strong"),
-            f" of {judge} agrees best with people: ",
-            *spans(accuracy),
-            f" % of {pairs:,} comparisons.",
-        )
-    ]
-    second = next((method for other, method in others if other == judge), None)
+    most = max(shares.values())
+    best = sorted(key for key, share in shares.items() if share == most)
+    names: list[Cell] = []
+    accuracies: list[Cell] = []
+    for judge, method in best:
+        accuracy = comparison.results[judge][method].accuracy
+        percent = percent_share(accuracy, f"{pointer('results', judge, method)}/accuracy")
+        names.append((Span(method, "strong"), f" of {judge}"))
+        accuracies.append((*spans(percent), f" % of {accuracy.n:,} comparisons"))
+    if len(best) > 1:
+        equal = (*spans(joined(names)), " agree best with people: ", *spans(of_each(accuracies)), ".")
+        return [equal, _people_sentence(comparison), used_sentence(comparison)]
+    judge, method = best[0]
+    sentences: list[Cell] = [(*spans(names[0]), " agrees best with people: ", *spans(accuracies[0]), ".")]
+    others = {other: share for (name, other), share in shares.items() if name == judge and other != method}
+    next_best = [other for other, share in others.items() if share == max(others.values())]
     for gap in comparison.gaps:
-        if gap.category is None and gap.judge == judge and {gap.first, gap.second} == {best, second}:
-            sure = gap.adjusted is not None and gap.adjusted <= figures.SURE
-            relation = "better than" if sure else "not better beyond chance than"
-            sentences.append((f"It is {relation} ", Span(str(second), "strong"), f" (adjusted p {_p_text(gap)})."))
-    sentences += [_people_sentence(comparison), *_place_sentence(comparison.results[judge][best])]
+        if gap.category is None and gap.judge == judge and method in (gap.first, gap.second):
+            other = gap.first if gap.second == method else gap.second
+            if other in next_best:
+                relation = "better than" if _is_better(gap, method) else "not better beyond chance than"
+                sentences.append((f"It is {relation} ", Span(other, "strong"), f" (adjusted p {_p_text(gap)})."))
+    sentences += [_people_sentence(comparison), *_place_sentence(comparison.results[judge][method])]
     return [*sentences, used_sentence(comparison)]
+
+
+def _is_better(gap: Gap, method: str) -> bool:
+    """Return whether a method is significantly better than the other one of a gap, where both judged."""
+    if gap.difference is None or gap.adjusted is None or gap.adjusted > figures.SURE:
+        return False
+    return (gap.difference.mean > 0) == (gap.second == method)
 
 
 def _place_sentence(method: JudgedMethod) -> list[Cell]:

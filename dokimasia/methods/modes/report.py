@@ -35,7 +35,7 @@ from dokimasia.report.blocks import (
     Texts,
     spans,
 )
-from dokimasia.report.conclusions import used_sentence
+from dokimasia.report.conclusions import joined, used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import Share, TableRow, pointer
 from dokimasia.report.figures import several
@@ -156,13 +156,7 @@ def _most_frequent_mode(analysis: ModesFigures) -> Cell:
     highest = max(mode.failed.k for mode in analysis.modes)
     numbers = [number for number, mode in enumerate(analysis.modes) if mode.failed.k == highest]
     share = spans(figures.share_of(analysis.modes[numbers[0]].failed, f"{pointer('modes', str(numbers[0]))}/failed"))
-    names: list[str | Span] = []
-    for place, number in enumerate(numbers, start=1):
-        if place == len(numbers) > 1:
-            names.append(" and ")
-        elif place > 1:
-            names.append(", ")
-        names += ["“", Span(analysis.modes[number].name, "strong"), "”"]
+    names = spans(joined([("“", Span(analysis.modes[number].name, "strong"), "”") for number in numbers]))
     if len(numbers) == 1:
         return (*names, " is seen most often: ", *share, " of the failed criteria.")
     return (*names, " are seen equally often, and most often: each ", *share, " of the failed criteria.")
