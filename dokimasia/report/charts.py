@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from dokimasia.domain.identity import JsonObject
-from dokimasia.report.labels import label, short_labels, ticks
+from dokimasia.report.labels import TICK, label, short_labels, ticks
 
 PALETTE = ("#3f7fd9", "#d9782d", "#2f9e6e", "#b25cc4", "#cf4a4a", "#1f9aa8", "#8a7a1f", "#7d8590")
 """Colours with enough contrast on white and near-black; they repeat after the last."""
@@ -233,19 +233,26 @@ def _layout(
         "margin": {"t": 12, "r": 24, "b": 48, "l": 8},
         "xaxis": axis,
         "yaxis": {
-            "type": "category",
             "categoryorder": "array",
             "categoryarray": [label(name) for name in names],
-            **ticks(names),
-            "autorange": "reversed",
-            "automargin": True,
-            "fixedrange": True,
-            "ticksuffix": "  ",
+            **names_axis(names),
             "zeroline": False,
         },
         "shapes": list(shapes),
         "showlegend": False,
         "hovermode": "closest",
+    }
+
+
+def names_axis(names: Sequence[str], most: int = TICK) -> Figure:
+    """Return the vertical axis of a chart with a row for each name, labelled by at most so many characters."""
+    return {
+        "type": "category",
+        "autorange": "reversed",
+        "automargin": True,
+        "fixedrange": True,
+        "ticksuffix": "  ",
+        **ticks(names, most),
     }
 
 
@@ -337,14 +344,7 @@ def heat_chart(
             "showlegend": False,
             "hovermode": "closest",
             "xaxis": {"side": "top", "fixedrange": True, "automargin": True, "type": "category", **ticks(columns, 24)},
-            "yaxis": {
-                "autorange": "reversed",
-                "automargin": True,
-                "fixedrange": True,
-                "type": "category",
-                "ticksuffix": "  ",
-                **ticks(rows, 32),
-            },
+            "yaxis": names_axis(rows, 32),
         },
     }
 

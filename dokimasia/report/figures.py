@@ -169,6 +169,11 @@ def used(results: Used) -> str:
     return f"{several(results.calls, 'call')}, cost {cost_of(results).text}"
 
 
+def is_sure(p_value: float | None) -> bool:
+    """Return whether an adjusted p-value marks a difference as significant; false without a test."""
+    return p_value is not None and p_value <= SURE
+
+
 def p_value(value: float | None, place: str = "") -> Span:
     """Return a p-value; small ones as `< 0.001`."""
     if value is None:

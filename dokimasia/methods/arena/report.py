@@ -92,9 +92,8 @@ def _lead_over(best: str, others: Sequence[str], pairs: Sequence[ArenaPair]) -> 
     """Yield by how much the best model leads over each of the next best, which are rated equally."""
     for pair in pairs:
         if pair.second == best and pair.first in others and pair.difference is not None:
-            sure = pair.adjusted is not None and pair.adjusted <= figures.SURE
             gap = figures.measured(pair.difference, digits=0, signed=True)
-            end = ", which is beyond chance." if sure else ", which may be chance."
+            end = ", which is beyond chance." if figures.is_sure(pair.adjusted) else ", which may be chance."
             yield ("Its lead over ", Span(pair.first, "strong"), " is ", *spans(gap), end)
 
 

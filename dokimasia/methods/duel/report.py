@@ -581,10 +581,9 @@ def _length_sentence(biases: Mapping[str, LengthBias]) -> str:
     tested = 0
     marked: dict[str, float] = {}
     for name, bias in biases.items():
-        if bias.adjusted is not None:
-            tested += 1
-            if bias.adjusted <= figures.SURE and bias.r is not None:
-                marked[name] = bias.r
+        tested += bias.adjusted is not None
+        if figures.is_sure(bias.adjusted) and bias.r is not None:
+            marked[name] = bias.r
     if marked:
         return directions(marked, "reward")
     if tested:

@@ -174,7 +174,7 @@ def conclusion(data: ReportData) -> list[Cell]:
 
 def _is_better(gap: Gap, method: str) -> bool:
     """Return whether a method is significantly better than the other one of a gap, where both judged."""
-    if gap.difference is None or gap.adjusted is None or gap.adjusted > figures.SURE:
+    if gap.difference is None or not figures.is_sure(gap.adjusted):
         return False
     return (gap.difference.mean > 0) == (gap.second == method)
 
@@ -283,7 +283,7 @@ def _points(row: TableRow[Gap]) -> Cell:
     difference = gap.difference
     if difference is None:
         return figures.NOTHING
-    tone = "strong" if gap.adjusted is not None and gap.adjusted <= figures.SURE else ""
+    tone = "strong" if figures.is_sure(gap.adjusted) else ""
     mean = Span(figures.signed_text(difference.mean, 1), tone, f"{row.pointer}/difference/mean", difference.mean)
     return (mean, Span(figures.bracketed(difference, lambda end: figures.signed_text(end, 1)), "muted"))
 
