@@ -73,6 +73,14 @@ def _end_text(end: float, digits: int, *, signed: bool) -> str:
     return signed_text(end, digits) if signed else f"{end:.{digits}f}"
 
 
+def leaves_open(difference: Limited) -> bool:
+    """Return whether a difference has its usual interval, and 0 lies within it."""
+    ends = ends_of(difference)
+    if ends.low is None or ends.high is None or ends.interval_method:
+        return False
+    return ends.low <= 0 <= ends.high
+
+
 def no_interval(measured: Limited) -> Span:
     """Return the replacement for a missing interval: its reason, if there is one."""
     reason = ends_of(measured).no_interval

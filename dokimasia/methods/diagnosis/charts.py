@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dokimasia.domain.diagnosis.tables import Asset, Figure
 from dokimasia.domain.wording import percentage
 from dokimasia.methods.diagnosis.cells import value_of
-from dokimasia.report.charts import PALETTE
+from dokimasia.report.charts import KEYED, PALETTE, names_axis
 from dokimasia.report.charts import Figure as Chart
 from dokimasia.report.footnotes import shortened
 from dokimasia.report.labels import label, short_labels, ticks
@@ -86,9 +86,9 @@ def bars_figure(trace: Mapping[str, object], rows: int, leaves: Sequence[str]) -
     layout = _layout(96 + ROW * max(1, rows), "score by criterion, points of 100", leaves) | {
         "showlegend": True,
         "barmode": "overlay",
-        "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0},
+        "legend": KEYED["legend"],
+        "margin": {"t": 44, "r": 24, "b": 44, "l": 8},
     }
-    layout["margin"] = {"t": 44, "r": 24, "b": 44, "l": 8}
     keys = [
         {"type": "bar", "orientation": "h", "name": name, "x": [None], "y": [None], "marker": {"color": colour}}
         for name, colour in MEANINGS.items()
@@ -188,7 +188,7 @@ def stacked_ranks(asset: Asset) -> Chart:
     layout |= {
         "barmode": "stack",
         "showlegend": True,
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
+        "legend": {**KEYED["legend"], "y": 1.02, "traceorder": "normal"},
     }
     traces: list[dict[str, object]] = []
     for rank, number in enumerate(shares):
@@ -245,14 +245,7 @@ def _layout(height: int, title: str, names: Sequence[str], **scale: object) -> C
             "zeroline": False,
             **scale,
         },
-        "yaxis": {
-            "type": "category",
-            "autorange": "reversed",
-            "automargin": True,
-            "fixedrange": True,
-            "ticksuffix": "  ",
-            **ticks(names),
-        },
+        "yaxis": names_axis(names),
         "showlegend": False,
         "hovermode": "closest",
     }

@@ -3,7 +3,7 @@
 Rewards are from -100 to 100, rates in percent, visual factuality 0 to 10. Intervals are clustered by cases that share an image.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -21,7 +21,6 @@ from dokimasia.algorithms.pairwise import (
     reward_interval,
     win_rate_interval,
 )
-from dokimasia.algorithms.statistics import ConfidenceInterval, adjusted
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.domain.duel import HIGHEST, LOWEST, PLACES, REWARD, TEXT, FactualityBy, Instruction, Place
 from dokimasia.domain.identity import Value
@@ -47,14 +46,15 @@ from dokimasia.report.figures import NOTHING, interval, measured, p_value, signe
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.measures import (
     failure_fields,
+    interval_of,
     lead_of,
-    limits,
     mean,
     mean_bounds,
     mean_with_interval,
     paired_difference,
     rounded,
     unrounded_mean,
+    with_adjusted,
 )
 from dokimasia.runs.reading.correlations import adjust, length_and_score
 
@@ -495,8 +495,8 @@ def verdict_figures(
     all_counts = count_verdicts(valid, failed=len(every) - len(valid))
     reward = win_rate = bounds = None
     if values:
-        reward = interval_of(counts.reward, reward_interval(values, clusters=clusters, seed=seed))
-        win_rate = interval_of(counts.win_rate, win_rate_interval(values, clusters=clusters))
+        reward = interval_of(counts.reward or 0.0, reward_interval(values, clusters=clusters, seed=seed))
+        win_rate = interval_of(counts.win_rate or 0.0, win_rate_interval(values, clusters=clusters))
     if every:
         bounds = RewardBoundsFigures(
             reward=_bounds(all_counts.reward_bounds), win_rate=_bounds(all_counts.win_rate_bounds)
@@ -505,13 +505,10 @@ def verdict_figures(
         reward=reward,
         win_rate=win_rate,
         verdicts=Verdicts(
-            **{
-                **counts._asdict(),
-                "failed": all_counts.failed,
-                "valid": counts.n_valid,
-                "one_order": all_counts.n_valid - counts.n_valid,
-                "open": unasked,
-            }
+            **counts._replace(failed=all_counts.failed)._asdict(),
+            valid=counts.n_valid,
+            one_order=all_counts.n_valid - counts.n_valid,
+            open=unasked,
         ),
         bounds=bounds,
     )
@@ -623,35 +620,19 @@ def _image_ablation(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> di
         full_name = name.removesuffix(f"#{BLIND}").removesuffix(f"#{TEXT}")
         if full_name != name and full_name in models:
             gaps[name] = _gaps(models[full_name], arm, seed=seed)
-    adjusted_p = iter(adjusted([gap.p for arm_gaps in gaps.values() for gap in arm_gaps]))
-    ablation: dict[str, WithoutImages] = {}
-    for name, (reward, factuality) in gaps.items():
-        ablation[name] = WithoutImages(
-            reward=_with_adjusted(reward, next(adjusted_p)), factuality=_with_adjusted(factuality, next(adjusted_p))
-        )
-    return ablation
+    return {name: WithoutImages(reward=reward, factuality=factuality) for name, reward, factuality in _adjusted(gaps)}
 
 
 def _language_models(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> tuple[LanguageModelGap, ...]:
     """Return each model that sees minus each language model, both answering by descriptions."""
     by_text = [name.removesuffix(f"#{TEXT}") for name in models if name.endswith(f"#{TEXT}")]
     gaps: dict[tuple[str, str], tuple[ImageGap, ImageGap]] = {}
-    p_values: list[float | None] = []
     for first, second in product(by_text, by_text):
         if first not in models and second in models:
             gaps[first, second] = _gaps(models[f"{first}#{TEXT}"], models[f"{second}#{TEXT}"], seed=seed)
-            p_values += [gaps[first, second][0].p, gaps[first, second][1].p]
-    adjusted_p = iter(adjusted(p_values))
     compared: list[LanguageModelGap] = []
-    for (first, second), (reward, factuality) in gaps.items():
-        compared.append(
-            LanguageModelGap(
-                language_model=first,
-                model=second,
-                reward=_with_adjusted(reward, next(adjusted_p)),
-                factuality=_with_adjusted(factuality, next(adjusted_p)),
-            )
-        )
+    for (first, second), reward, factuality in _adjusted(gaps):
+        compared.append(LanguageModelGap(language_model=first, model=second, reward=reward, factuality=factuality))
     return tuple(compared)
 
 
@@ -684,13 +665,12 @@ def _gap(
     return ImageGap(n=len(differences), difference=comparison.difference, p=comparison.p_value, adjusted=None)
 
 
-def _with_adjusted(gap: ImageGap, p_value: float | None) -> ImageGap:
-    return gap if p_value is None else gap.model_copy(update={"adjusted": rounded(p_value)})
-
-
-def interval_of(value: float | None, ends: ConfidenceInterval, *, unit: float = 1.0) -> Interval:
-    """Return a figure with its interval; the interval's ends are multiplied by `unit`."""
-    return Interval(mean=rounded(value or 0.0), **limits(ends, unit=unit))
+def _adjusted(gaps: Mapping[T, tuple[ImageGap, ImageGap]]) -> Iterator[tuple[T, ImageGap, ImageGap]]:
+    """Yield both gaps of each pair of arms, with p-values adjusted over all of them."""
+    tested = [gap for pair in gaps.values() for gap in pair]
+    both = iter(with_adjusted(tested, [gap.p for gap in tested]))
+    for name in gaps:
+        yield name, next(both), next(both)
 
 
 def _bounds(ends: tuple[float, float]) -> Bounds:

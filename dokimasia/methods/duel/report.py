@@ -39,22 +39,36 @@ from dokimasia.report.blocks import (
     Tone,
     spans,
 )
-from dokimasia.report.charts import BAR_HEIGHT, FRAME, Figure, Point, interval_chart, intervals_said, scatter_chart
+from dokimasia.report.charts import (
+    BAR_HEIGHT,
+    FRAME,
+    KEYED,
+    Figure,
+    Point,
+    interval_chart,
+    intervals_said,
+    names_axis,
+    scatter_chart,
+)
 from dokimasia.report.conclusions import highest, joined, lead_sentences, strong, used_sentence
-from dokimasia.report.data import Cut, Drawing, ReportData, Views
+from dokimasia.report.data import Cut, Drawing, ReportData, Views, cut_text
 from dokimasia.report.fields import Interval, TableRow, pointer, rows_of
 from dokimasia.report.footnotes import disagreement
-from dokimasia.report.labels import label, ticks
+from dokimasia.report.labels import label
 from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import TableColumn, cell, column, computed_column, name_column, origin_columns, table
 from dokimasia.runs.reading.correlations import directions, untested
 from dokimasia.runs.reading.reporting import pictures_of, select_samples
+from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
-from dokimasia.storage.runs import Run, load_samples
+from dokimasia.storage.runs import Run
 
 SHOWN_INSTEAD = {BLIND: "nothing", TEXT: "a description"}
 """What a model sees instead of the images, by arm."""
+
+MEASURES = ((("reward",), "reward", "Reward"), (("factuality", "model"), "VFS", "VFS"))
+"""The two measures of a model: path, name within a title, and name at its beginning."""
 
 REWARDS = (-100.0, 100.0)
 ONE_ORDER = "Judged in one order alone, verdicts may follow the place as much as the answer, and nobody can tell."
@@ -220,7 +234,7 @@ def verdict_chart(models: Mapping[str, Verdicts]) -> Figure:
             "height": FRAME + BAR_HEIGHT * max(1, len(names)) + 40,
             "margin": {"t": 40, "r": 24, "b": 48, "l": 8},
             "showlegend": True,
-            "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
+            "legend": {**KEYED["legend"], "traceorder": "normal"},
             "hovermode": "closest",
             "xaxis": {
                 "title": {
@@ -235,14 +249,7 @@ def verdict_chart(models: Mapping[str, Verdicts]) -> Figure:
                 "tickvals": [-100, -50, 0, 50, 100],
                 "ticktext": ["100", "50", "0", "50", "100"],
             },
-            "yaxis": {
-                "type": "category",
-                "autorange": "reversed",
-                "automargin": True,
-                "fixedrange": True,
-                "ticksuffix": "  ",
-                **ticks(judged),
-            },
+            "yaxis": names_axis(judged),
         },
     }
 
@@ -411,20 +418,14 @@ def images(data: ReportData) -> Section | None:
     arms = [name for name in run.models if name.endswith((f"#{BLIND}", f"#{TEXT}"))]
     if not arms:
         return None
-    blocks: list[Block] = [
-        _ablation_table(run, arms, ("reward",), "reward", "Reward"),
-        _ablation_table(run, arms, ("factuality", "model"), "VFS", "VFS"),
-    ]
+    blocks: list[Block] = [_ablation_table(run, arms, *measure) for measure in MEASURES]
     if run.describer is not None:
         instruction = ", the same for every request"
         if run.descriptions == "specific":
             instruction = " with an eye to each request"
         blocks.append(Paragraph(f"{run.describer} described the images{instruction}.", "note"))
     if run.language_models:
-        blocks += [
-            _language_table(run, ("reward",), "reward", "Reward"),
-            _language_table(run, ("factuality", "model"), "VFS", "VFS"),
-        ]
+        blocks += [_language_table(run, *measure) for measure in MEASURES]
     gaps = (*run.without_images.values(), *run.language_models)
     blocks += disagreement(measure for gap in gaps for measure in (gap.reward, gap.factuality))
     blocks.append(
@@ -494,8 +495,7 @@ def score_blocks(by_figure: Mapping[str, BesideScores], score: str, about: str) 
     blocks: list[Block] = []
     for name, beside in by_figure.items():
         if beside.points:
-            points = {model: (elsewhere, figure) for model, (elsewhere, figure) in beside.points.items()}
-            chart = scatter_chart(points, x=score, y=name, line=beside.r_squared is not None)
+            chart = scatter_chart(beside.points, x=score, y=name, line=beside.r_squared is not None)
             blocks.append(Chart(chart, f"{name.capitalize()} beside the {score}, one dot a model"))
     columns: list[TableColumn[BesideScores]] = [
         computed_column("figure", lambda row: row.name, numeric=False),
@@ -601,13 +601,9 @@ async def with_cases(home: Home, run: Run, data: ReportData, samples: int) -> Re
     failed = {row.sample_id for row in rows if row.failure}
     shown_ids, selection = select_samples(run, ids, failed, samples)
     items = [item for id in shown_ids for item in duel_items(home, run, id)]
-    shown_images = {
-        image.sha256: image
-        for sample in load_samples(home, run.id)
-        if sample.id in shown_ids
-        for image in sample.images
-    }
-    return replace(data, selection=selection, samples=items, pictures=pictures_of(home, shown_images))
+    shown = samples_of(home, run.id, shown_ids)
+    images = {image.sha256: image for sample in shown.values() for image in sample.images}
+    return replace(data, selection=selection, samples=items, pictures=pictures_of(home, images))
 
 
 def cases(data: ReportData) -> Section | None:
@@ -617,6 +613,7 @@ def cases(data: ReportData) -> Section | None:
     for view in data.samples:
         item = DuelItem.model_validate(view)
         items.setdefault(item.sample, []).append(item)
+    cut = partial(cut_text, most=LONGEST_TEXT)
     folds: list[Block] = []
     for id, case_items in items.items():
         pictures: list[Block] = []
@@ -627,17 +624,10 @@ def cases(data: ReportData) -> Section | None:
                 pictures.append(Image(picture.uri, f"image {len(pictures) + 1}{problem}"))
         failed = any(item.failure for item in case_items)
         title = f"{id} · with a failure" if failed else id
-        folds.append(Fold(title, (*pictures, *case_blocks(case_items, cut_text, baseline=with_baseline)), f"case-{id}"))
+        folds.append(Fold(title, (*pictures, *case_blocks(case_items, cut, baseline=with_baseline)), f"case-{id}"))
     if not folds:
         return None
     return Section("cases", "Cases", (Paragraph(data.selection.text, "note"), *folds), menu="Cases", only="page")
-
-
-def cut_text(text: str) -> str:
-    """Return the beginning of a text, with the number of characters left out."""
-    if len(text) <= LONGEST_TEXT:
-        return text
-    return f"{text[:LONGEST_TEXT]} … ({len(text) - LONGEST_TEXT:,} characters more)"
 
 
 def sample(views: Views, cut: Cut, *, baseline: bool = True) -> Iterator[Block]:

@@ -124,12 +124,8 @@ def figures_of_run(home: Home, run: Run) -> DuelFigures:
         descriptions=None if plan.describer is None else plan.descriptions,
         cases=_cases(samples, rows, plan),
         lead=lead_in_reward(rows, seed=run.seed),
-        models=models,
-        places=tables.places,
-        length_bias=tables.length_bias,
+        **{**dict(tables), "models": models},
         direction=DIRECTION,
-        without_images=tables.without_images,
-        language_models=tables.language_models,
         elsewhere=_elsewhere(plan, models),
     )
 
@@ -287,16 +283,8 @@ def read_items(home: Home, run: Run, sample: str | None = None) -> Iterator[Duel
 
 
 def _judgement_item(judgement: DuelJudgement, ledger: SqliteLedger | None) -> JudgementItem:
-    return JudgementItem(
-        asked=judgement.asked,
-        place=judgement.place,
-        verdict=judgement.verdict,
-        score=judgement.score,
-        baseline_score=judgement.baseline_score,
-        failure=judgement.failure,
-        reason=judgement.reason,
-        said=None if ledger is None else _reply(ledger, judgement),
-    )
+    fields = judgement.model_dump(include=set(JudgementItem.model_fields))
+    return JudgementItem(**fields, said=None if ledger is None else _reply(ledger, judgement))
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, object]]:

@@ -14,7 +14,7 @@ from dokimasia.methods.judging.figures import (
 from dokimasia.people.judgements import CeilingRow, ceiling_rows, ceiling_tables
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table, spans
-from dokimasia.report.charts import PALETTE, Figure
+from dokimasia.report.charts import AXIS, KEYED, PALETTE, Figure, names_axis, plain_layout
 from dokimasia.report.conclusions import joined, of_each, used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import Share, TableRow, pointer, rows_of
@@ -26,7 +26,7 @@ from dokimasia.report.tables import TableColumn, column, computed_column, table
 COLOURS = [[0, "#d9782d"], [0.5, "#f4f1e8"], [1, "#6ba0ea"]]
 """Colours of accuracy from 0 to 1; guessing among three outcomes is near a third."""
 
-_AXIS = {"automargin": True, "fixedrange": True, "zeroline": False}
+MARGIN = {"t": 36, "r": 40, "b": 48, "l": 8}
 
 MethodRow = TableRow[JudgedMethod]
 
@@ -390,15 +390,14 @@ def accuracy_map(shares: Mapping[str, Mapping[str, float | None]]) -> Figure:
         "hoverongaps": False,
         "hovertemplate": "%{y}<br>%{x}: <b>%{z:.1f} %</b><extra></extra>",
     }
-    layout = _layout(110 + 34 * len(shares))
-    layout["xaxis"] = {**_AXIS, "side": "top", "type": "category", **ticks(methods, 28)}
-    layout["yaxis"] = {
-        **_AXIS,
-        "type": "category",
-        "autorange": "reversed",
-        "ticksuffix": "  ",
-        **ticks(list(shares), 28),
+    layout: Figure = {
+        "height": 110 + 34 * len(shares),
+        "margin": MARGIN,
+        "showlegend": False,
+        "hovermode": "closest",
+        "xaxis": {**AXIS, "side": "top", "type": "category", **ticks(methods, 28)},
     }
+    layout["yaxis"] = AXIS | names_axis(list(shares), 28)
     return {"data": [trace], "layout": layout}
 
 
@@ -433,20 +432,10 @@ def cost_and_accuracy(points: Sequence[tuple[str, str, float, float]], *, unit: 
                 "hovertemplate": f"%{{hovertext}}<br>%{{x:,.6g}} {unit}, <b>%{{y:.1f}} %</b><extra>{label(judge)}</extra>",
             }
         )
-    layout = _layout(360)
-    layout["xaxis"] = {**_AXIS, "rangemode": "tozero", "title": {"text": unit, "standoff": 8, "font": {"size": 13}}}
-    layout["yaxis"] = {**_AXIS, "title": {"text": "pairwise accuracy, percent", "font": {"size": 13}}}
-    layout |= {"showlegend": len(judges) > 1, "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0}}
+    layout = plain_layout(unit, "pairwise accuracy, percent") | KEYED
+    layout |= {"height": 360, "margin": MARGIN, "showlegend": len(judges) > 1}
+    layout["xaxis"]["rangemode"] = "tozero"
     return {"data": traces, "layout": layout}
-
-
-def _layout(height: int) -> Figure:
-    return {
-        "height": height,
-        "margin": {"t": 36, "r": 40, "b": 48, "l": 8},
-        "showlegend": False,
-        "hovermode": "closest",
-    }
 
 
 DRAWING = Drawing(

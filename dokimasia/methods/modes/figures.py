@@ -300,16 +300,9 @@ def _contrasts_of_mode(
 def _marked(contrast: ContrastFigures, q_value: float) -> ContrastFigures:
     """Return a contrast with its adjusted p-value and verdict, which takes the usual interval, too, where there is one."""
     verdict = "unclear"
-    if q_value <= LIMIT and contrast.difference and not _leaves_open(contrast):
+    if q_value <= LIMIT and contrast.difference and not figures.leaves_open(contrast):
         verdict = "more often" if contrast.difference > 0 else "less often"
     return contrast.model_copy(update={"adjusted": q_value, "verdict": verdict})
-
-
-def _leaves_open(contrast: ContrastFigures) -> bool:
-    """Return whether a contrast has its usual interval, and 0 lies within it."""
-    if contrast.low is None or contrast.high is None or contrast.interval_method:
-        return False
-    return contrast.low <= 0 <= contrast.high
 
 
 def agreement(atoms: Iterable[CodedAtom]) -> CoderAgreement:
