@@ -19,6 +19,9 @@ SCALE = [1.0, 5.0]
 Figure = JsonObject
 """A Plotly figure, or a part of one."""
 
+Colour = tuple[int, int, int]
+"""Red, green and blue, 0 to 255."""
+
 KEYED: Figure = {
     "showlegend": True,
     "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0},
@@ -423,6 +426,14 @@ def _least_squares(xs: Sequence[float], ys: Sequence[float]) -> tuple[list[float
     slope = sum((a - mean_x) * (b - mean_y) for a, b in zip(xs, ys, strict=True)) / spread
     ends = [min(xs), max(xs)]
     return ends, [round(mean_y + slope * (end - mean_x), 6) for end in ends]
+
+
+def mixed(position: float, first: Colour, second: Colour, third: Colour) -> str:
+    """Return the colour at a position between three colours: 0 is the first, 1 the second, 2 the third."""
+    low, high, share = first, second, position
+    if position >= 1:
+        low, high, share = second, third, position - 1
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(low, high, strict=True))
 
 
 def plain_layout(x: str, y: str) -> Figure:

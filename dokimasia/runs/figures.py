@@ -1,8 +1,8 @@
 """The parts that all methods' figures share: the run, its simulated models, its failures, calls and costs."""
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import NotRequired, TypedDict
+from collections.abc import Callable, Iterable
+from typing import NotRequired, TypedDict, TypeVar
 
 from pydantic import JsonValue
 
@@ -15,6 +15,9 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run
+
+K = TypeVar("K")
+T = TypeVar("T")
 
 
 class CostFields(TypedDict):
@@ -44,6 +47,14 @@ def heading(run: Run, plan: RunPlan) -> JsonObject:
         "simulated": simulated_names(plan.models.values()),
         **{name: value for name, value in judged.items() if value},
     }
+
+
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Return items by key, keys and items in the order in which they come."""
+    groups: dict[K, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
 
 def ordered_rows(home: Home, run: Run, sample: str | None) -> list[ResultRow]:

@@ -95,10 +95,9 @@ def test_an_arena_names_all_models_that_are_rated_highest() -> None:
     assert "lead" not in said
 
 
-def test_an_arena_names_all_next_best() -> None:
+def test_an_arena_with_one_best_model_says_by_how_much_it_leads() -> None:
     said = text_of(arena_conclusion(data_of(arena({"a": 1100, "b": 950, "c": 950}))))
     assert said.startswith("a is rated highest: 1100 [1050, 1150]. Its lead over b is +150")
-    assert "Its lead over c is +150" in said
 
 
 def judged(share: float) -> JudgedMethod:

@@ -20,7 +20,7 @@ from dokimasia.report.blocks import Block, Cell, Chart, Column, Paragraph, Secti
 from dokimasia.report.charts import heat_chart, interval_chart, intervals_said
 from dokimasia.report.conclusions import MOST_SENTENCES, highest, of_each, strong, used_sentence
 from dokimasia.report.data import Drawing, ReportData
-from dokimasia.report.fields import Interval, TableRow, pointer, rows_of
+from dokimasia.report.fields import Interval, TableRow, numbered_rows, pointer, rows_of
 from dokimasia.report.footnotes import disagreement
 from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import (
@@ -73,10 +73,13 @@ def conclusion(data: ReportData) -> list[Cell]:
     if len(rated) > 1 and (untestable := _untestable(run, rated)):
         return [untestable, used_sentence(run)]
     sentences: list[Cell] = [_highest_sentence(rated)]
-    best = highest(rated)
-    others = {name: rating for name, rating in rated.items() if name not in best}
-    if len(best) == 1 and others:
-        sentences += _lead_over(best[0], highest(others), run.pairs)
+    if len(highest(rated)) == 1:
+        best, *others = sorted(rated, key=lambda name: (-rated[name].mean, name))
+        for pair in run.pairs:
+            if pair.second == best and pair.first in others[:1] and pair.difference is not None:
+                gap = figures.measured(pair.difference, digits=0, signed=True)
+                end = ", which is beyond chance." if figures.is_sure(pair.adjusted) else ", which may be chance."
+                sentences.append(("Its lead over ", Span(pair.first, "strong"), " is ", *spans(gap), end))
     return [*sentences, _apart_sentence(run.pairs), used_sentence(run)]
 
 
@@ -86,15 +89,6 @@ def _highest_sentence(rated: Mapping[str, Interval]) -> Cell:
     verb = " is rated highest: " if len(best) == 1 else " are rated highest: "
     ratings = [figures.measured(rated[name], f"{pointer('models', name)}/rating", digits=0) for name in best]
     return (*strong(best), verb, *spans(of_each(ratings)), ".")
-
-
-def _lead_over(best: str, others: Sequence[str], pairs: Sequence[ArenaPair]) -> Iterator[Cell]:
-    """Yield by how much the best model leads over each of the next best, which are rated equally."""
-    for pair in pairs:
-        if pair.second == best and pair.first in others and pair.difference is not None:
-            gap = figures.measured(pair.difference, digits=0, signed=True)
-            end = ", which is beyond chance." if figures.is_sure(pair.adjusted) else ", which may be chance."
-            yield ("Its lead over ", Span(pair.first, "strong"), " is ", *spans(gap), end)
 
 
 def _untestable(run: ArenaFigures, rated: Mapping[str, Interval]) -> str:
@@ -208,9 +202,8 @@ def wins(data: ReportData) -> Section:
                 "Verdicts of each pair, for the model that is named first: worse to the left, better to the right",
             )
         )
-    pairs = [TableRow(pair.first, pair, pointer("pairs", str(number))) for number, pair in enumerate(run.pairs)]
     columns: list[TableColumn[ArenaPair]] = [
-        name_column("first"),
+        computed_column("first", lambda row: Span(row.figures.first, "strong"), numeric=False),
         computed_column("second", lambda row: Span(row.figures.second, "strong"), numeric=False),
         column("n"),
         column("win_rate", meaning="of the second, percent of valid verdicts"),
@@ -222,7 +215,7 @@ def wins(data: ReportData) -> Section:
         computed_column("failed", failed_verdicts, only="page"),
         column("verdicts", "open", meaning="", only="page"),
     ]
-    blocks.append(table(ArenaPair, pairs, columns, "Pairs", sortable=True))
+    blocks.append(table(ArenaPair, numbered_rows(run.pairs, "/pairs"), columns, "Pairs", sortable=True))
     blocks += disagreement(run.pairs)
     return Section("wins", "Who wins against whom", blocks, menu="Pairs")
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dokimasia.domain.diagnosis.tables import Asset, Figure
 from dokimasia.domain.wording import percentage
 from dokimasia.methods.diagnosis.cells import value_of
-from dokimasia.report.charts import KEYED, PALETTE, names_axis
+from dokimasia.report.charts import KEYED, PALETTE, Colour, mixed, names_axis
 from dokimasia.report.charts import Figure as Chart
 from dokimasia.report.footnotes import shortened
 from dokimasia.report.labels import label, short_labels, ticks
@@ -24,9 +24,6 @@ SPOKES = range(3, 41)
 
 SCALE = [[0.0, "#dd742e"], [0.5, "#c4c7cc"], [1.0, "#6ba0ea"]]
 ROW = 24
-
-Colour = tuple[int, int, int]
-"""Red, green and blue, 0 to 255."""
 
 RANKS: tuple[Colour, Colour, Colour] = ((47, 111, 206), (196, 199, 204), (221, 116, 46))
 """Colours of the first rank, the middle and the last."""
@@ -209,14 +206,6 @@ def stacked_ranks(asset: Asset) -> Chart:
             }
         )
     return {"data": traces, "layout": layout}
-
-
-def mixed(position: float, first: Colour, second: Colour, third: Colour) -> str:
-    """Return the colour at a position between three colours: 0 is the first, 1 the second, 2 the third."""
-    low, high, share = first, second, position
-    if position >= 1:
-        low, high, share = second, third, position - 1
-    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(low, high, strict=True))
 
 
 def _names(asset: Asset) -> list[str]:

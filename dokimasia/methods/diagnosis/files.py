@@ -14,9 +14,9 @@ from pydantic import JsonValue
 
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, ColumnKind, Diagnosis, Figure
 from dokimasia.domain.wording import percentage
-from dokimasia.methods.diagnosis.charts import COLOURS, MEANINGS, PLAIN, SPOKES, WEAK, Colour, mixed
+from dokimasia.methods.diagnosis.charts import COLOURS, MEANINGS, PLAIN, SPOKES, WEAK
 from dokimasia.methods.diagnosis.evidence_data import OWN_INTERVAL, numbered
-from dokimasia.report.charts import PALETTE
+from dokimasia.report.charts import PALETTE, Colour, mixed
 from dokimasia.report.labels import shortened_names
 from dokimasia.runs.reading.exporting import csv_text, make_folder, write_whole
 

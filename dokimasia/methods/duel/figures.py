@@ -44,6 +44,7 @@ from dokimasia.report.fields import (
 )
 from dokimasia.report.figures import NOTHING, interval, measured, p_value, signed_text
 from dokimasia.runs.figure_models import DataFigures, Judge
+from dokimasia.runs.figures import grouped
 from dokimasia.runs.measures import (
     failure_fields,
     interval_of,
@@ -420,9 +421,7 @@ def duel_tables(
         sees_images: whether a model's p-value of length is adjusted together with the others'.
     """
     listed = list(rows)
-    by_model: dict[str, list[DuelRow]] = {}
-    for row in listed:
-        by_model.setdefault(row.model, []).append(row)
+    by_model = grouped(listed, lambda row: row.model)
     return DuelTables(
         models={name: model_figures(of_model, seed=seed) for name, of_model in by_model.items()},
         places=place_figures(listed, seed=seed),
@@ -553,10 +552,7 @@ def one_order(rows: Sequence[DuelRow], place: Place, *, seed: int) -> VerdictFig
 
 def _parts(rows: Sequence[DuelRow], part_of: Callable[[DuelRow], str], *, seed: int) -> dict[str, DuelPart]:
     """Return the figures by category or task, without rows that have none."""
-    parts: dict[str, list[DuelRow]] = {}
-    for row in rows:
-        if part_of(row):
-            parts.setdefault(part_of(row), []).append(row)
+    parts = grouped([row for row in rows if part_of(row)], part_of)
     return {name: part_figures(part, seed=seed) for name, part in sorted(parts.items())}
 
 

@@ -52,11 +52,12 @@ from dokimasia.report.charts import (
 )
 from dokimasia.report.conclusions import highest, joined, lead_sentences, strong, used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views, cut_text
-from dokimasia.report.fields import Interval, TableRow, pointer, rows_of
+from dokimasia.report.fields import Interval, TableRow, numbered_rows, pointer, rows_of
 from dokimasia.report.footnotes import disagreement
 from dokimasia.report.labels import label
 from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import TableColumn, cell, column, computed_column, name_column, origin_columns, table
+from dokimasia.runs.figures import grouped
 from dokimasia.runs.reading.correlations import directions, untested
 from dokimasia.runs.reading.reporting import pictures_of, select_samples
 from dokimasia.storage.excerpts import samples_of
@@ -465,8 +466,8 @@ def _language_table(run: DuelFigures, measure: tuple[str, ...], title: str, abou
     """Return the table of a measure of language models beside models that see, by the same descriptions."""
     table_row = TableRow("", run, "")
     rows: list[Sequence[Cell]] = []
-    for number, pair in enumerate(run.language_models):
-        pair_row = TableRow("", pair, pointer("language_models", str(number)))
+    for pair_row in numbered_rows(run.language_models, "/language_models"):
+        pair = pair_row.figures
         rows.append(
             [
                 Span(pair.language_model, "strong"),
@@ -609,10 +610,7 @@ async def with_cases(home: Home, run: Run, data: ReportData, samples: int) -> Re
 def cases(data: ReportData) -> Section | None:
     """Return the section of cases, each with its images, both answers, and the judgement in each order."""
     with_baseline = "baseline" in data.summary
-    items: dict[str, list[DuelItem]] = {}
-    for view in data.samples:
-        item = DuelItem.model_validate(view)
-        items.setdefault(item.sample, []).append(item)
+    items = grouped(map(DuelItem.model_validate, data.samples), lambda item: item.sample)
     cut = partial(cut_text, most=LONGEST_TEXT)
     folds: list[Block] = []
     for id, case_items in items.items():

@@ -51,7 +51,7 @@ from dokimasia.report.fields import (
 from dokimasia.report.figures import NOTHING, bracketed, count, measured, share
 from dokimasia.report.figures import p_value as write_p
 from dokimasia.runs.figure_models import DataFigures
-from dokimasia.runs.figures import heading, ordered_rows
+from dokimasia.runs.figures import grouped, heading, ordered_rows
 from dokimasia.runs.measures import (
     failure_fields,
     paired_difference,
@@ -409,9 +409,7 @@ def _beside_people(comparisons: Comparisons, agreement: JudgeAgreement) -> Besid
 
 def _people_agreement(comparisons: Comparisons) -> PeopleAgreement | None:
     """Return how often two people agree on a pair; None if no pair was ranked by two people."""
-    by_pair: dict[tuple[str, str, str], list[int]] = {}
-    for position, pair in enumerate(comparisons.pairs):
-        by_pair.setdefault(pair, []).append(position)
+    by_pair = grouped(range(len(comparisons)), lambda position: comparisons.pairs[position])
     agreed: list[bool] = []
     clusters: list[str] = []
     categories: list[Collection[str]] = []

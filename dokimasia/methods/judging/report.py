@@ -17,7 +17,7 @@ from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Paragraph,
 from dokimasia.report.charts import AXIS, KEYED, PALETTE, Figure, names_axis, plain_layout
 from dokimasia.report.conclusions import joined, of_each, used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
-from dokimasia.report.fields import Share, TableRow, pointer, rows_of
+from dokimasia.report.fields import Share, TableRow, numbered_rows, pointer, rows_of
 from dokimasia.report.footnotes import disagreement
 from dokimasia.report.labels import label, short_labels, ticks
 from dokimasia.report.sections import provenance, skipped
@@ -160,12 +160,10 @@ def conclusion(data: ReportData) -> list[Cell]:
         return [equal, _people_sentence(comparison), used_sentence(comparison)]
     judge, method = best[0]
     sentences: list[Cell] = [(*spans(names[0]), " agrees best with people: ", *spans(accuracies[0]), ".")]
-    others = {other: share for (name, other), share in shares.items() if name == judge and other != method}
-    next_best = [other for other, share in others.items() if share == max(others.values())]
-    for gap in comparison.gaps:
-        if gap.category is None and gap.judge == judge and method in (gap.first, gap.second):
-            other = gap.first if gap.second == method else gap.second
-            if other in next_best:
+    others = sorted((-share, other) for (name, other), share in shares.items() if name == judge and other != method)
+    for _, other in others[:1]:
+        for gap in comparison.gaps:
+            if gap.category is None and gap.judge == judge and {gap.first, gap.second} == {method, other}:
                 relation = "better than" if _is_better(gap, method) else "not better beyond chance than"
                 sentences.append((f"It is {relation} ", Span(other, "strong"), f" (adjusted p {_p_text(gap)})."))
     sentences += [_people_sentence(comparison), *_place_sentence(comparison.results[judge][method])]
@@ -244,9 +242,9 @@ def gaps(data: ReportData) -> Section | None:
     all_gaps = data.figures_as(JudgingFigures).gaps
     if not all_gaps:
         return None
-    rows = [TableRow(gap.judge, gap, pointer("gaps", str(number))) for number, gap in enumerate(all_gaps)]
+    rows = numbered_rows(all_gaps, "/gaps")
     in_category = [row for row in rows if row.figures.category is not None]
-    judge: TableColumn[Gap] = computed_column("judge", lambda row: row.name, numeric=False)
+    judge: TableColumn[Gap] = computed_column("judge", lambda row: row.figures.judge, numeric=False)
     columns: list[TableColumn[Gap]] = [
         computed_column("second minus first", lambda row: f"{row.figures.second} − {row.figures.first}", numeric=False),
         computed_column("points", _points, meaning="with the 95 % interval"),

@@ -29,7 +29,7 @@ from dokimasia.report.fields import (
     Used,
 )
 from dokimasia.runs.figure_models import Heading, Judge, OpenItems, Seed
-from dokimasia.runs.figures import calls_and_costs, simulated_names
+from dokimasia.runs.figures import calls_and_costs, grouped, simulated_names
 from dokimasia.runs.measures import failure_fields, failures_by_kind, limits, rounded, share_of_hits
 from dokimasia.runs.plans import model_identity
 from dokimasia.runs.reading.exporting import ColumnType
@@ -203,13 +203,10 @@ def of_atoms(atoms: Iterable[CodedAtom], mode: str | None) -> Share:
 
 def of_answers(atoms: Iterable[CodedAtom], mode: str | None) -> Share:
     """Return the share of answers with a mode; an answer with an uncoded atom and without the mode counts as unknown."""
-    by_answer: dict[str, list[CodedAtom]] = {}
-    for atom in atoms:
-        by_answer.setdefault(atom.answer.key, []).append(atom)
     hits: list[bool] = []
     clusters: list[str] = []
     unknown = 0
-    for answer_atoms in by_answer.values():
+    for answer_atoms in grouped(atoms, lambda atom: atom.answer.key).values():
         has_mode = any(atom.coding is not None and atom.mode == mode for atom in answer_atoms)
         if has_mode or all(atom.coding is not None for atom in answer_atoms):
             hits.append(has_mode)

@@ -33,6 +33,7 @@ from dokimasia.report.blocks import (
     Span,
     Table,
     Texts,
+    anchor,
     spans,
 )
 from dokimasia.report.conclusions import joined, used_sentence
@@ -77,7 +78,7 @@ def _coded_samples(data: ReportData) -> list[CodedSample]:
 
 def own_section(data: ReportData) -> Section:
     """Return the section of modes on an analysis's own page; examples link to the samples on it."""
-    links = {coded.sample.id: f"#{_anchor(coded.sample.id)}" for coded in _coded_samples(data)}
+    links = {coded.sample.id: f"#{anchor('sample-', coded.sample.id)}" for coded in _coded_samples(data)}
     return Section("modes", "Failure modes", list(_blocks(data.figures_as(ModesFigures), links, data)))
 
 
@@ -95,7 +96,7 @@ def samples(data: ReportData) -> Section | None:
     folds: list[Block] = []
     for coded in _coded_samples(data):
         name = coded.sample.id
-        folds.append(Fold(name, tuple(_sample_blocks(coded, data)), _anchor(name)))
+        folds.append(Fold(name, tuple(_sample_blocks(coded, data)), anchor("sample-", name)))
     return Section("samples", "Samples of the examples", folds, only="page") if folds else None
 
 
@@ -334,10 +335,6 @@ def _sample_blocks(coded: CodedSample, data: ReportData) -> Iterator[Block]:
 
 def _cut(text: str) -> str:
     return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]} … {len(text) - MOST_TEXT:,} more characters"
-
-
-def _anchor(sample: str) -> str:
-    return "sample-" + "".join(character if character.isalnum() or character in "-_" else "-" for character in sample)
 
 
 async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:

@@ -65,7 +65,7 @@ from dokimasia.report.fields import (
 from dokimasia.report.figures import NOTHING, bracketed
 from dokimasia.report.figures import p_value as write_p_value
 from dokimasia.runs.figure_models import DataFigures
-from dokimasia.runs.figures import calls_and_costs, heading, ordered_rows
+from dokimasia.runs.figures import calls_and_costs, grouped, heading, ordered_rows
 from dokimasia.runs.measures import failure_fields, interval_of, limits, mean_with_interval, rounded, with_adjusted
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.excerpts import samples_of
@@ -525,9 +525,7 @@ def tasks_of(every: Iterable[Detection], *, seed: int) -> dict[Task, ProbedTask]
         every: the detection of each item, in the run's order.
         seed: seed of the bootstrap and of the tests.
     """
-    by_task: dict[Task, list[Detection]] = {}
-    for detection in every:
-        by_task.setdefault(detection.task, []).append(detection)
+    by_task = grouped(every, lambda detection: detection.task)
     return {task: _task(judges, seed=seed) for task, judges in by_task.items()}
 
 
@@ -554,9 +552,7 @@ def _judges(every: Sequence[Detection], *, seed: int) -> dict[str, ProbedJudge]:
     by_judge: dict[str, dict[Evaluator, list[Detection]]] = {}
     for detection in every:
         by_judge.setdefault(detection.judge, {}).setdefault(detection.evaluator, []).append(detection)
-    rows: dict[tuple[str, Evaluator], list[FailureRate]] = {}
-    for row in failure_rates(every, seed=seed):
-        rows.setdefault((row.judge, row.evaluator), []).append(row)
+    rows = grouped(failure_rates(every, seed=seed), lambda row: (row.judge, row.evaluator))
     places: dict[tuple[str, Evaluator], PairPlaces] = {}
     for key in rows:
         measured = pair_places(by_judge[key[0]][key[1]], seed=seed)

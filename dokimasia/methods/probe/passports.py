@@ -26,7 +26,7 @@ from dokimasia.people.passports import (
     passport_of,
 )
 from dokimasia.report.figures import in_words
-from dokimasia.runs.figures import is_simulated
+from dokimasia.runs.figures import grouped, is_simulated
 from dokimasia.runs.plans import model_identity
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
@@ -280,9 +280,7 @@ def _disagreements(detections: Detections, other: Detections) -> dict[Way, Disag
 
 def _by_way(detections: Iterable[Detection], measure: Callable[[Detection], float | None]) -> dict[Way, Disagreement]:
     """Return a measure of detections by task and evaluator, and on how many of them it could be taken."""
-    by_way: dict[Way, list[Detection]] = {}
-    for detection in detections:
-        by_way.setdefault((detection.task, detection.evaluator), []).append(detection)
+    by_way = grouped(detections, lambda detection: (detection.task, detection.evaluator))
     disagreements: dict[Way, Disagreement] = {}
     for way, group in by_way.items():
         judged = sum(measure(detection) is not None for detection in group)

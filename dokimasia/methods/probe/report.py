@@ -55,12 +55,13 @@ from dokimasia.report.blocks import (
 from dokimasia.report.charts import AXIS, KEYED, PALETTE, Figure, Point, heat_chart, plain_layout
 from dokimasia.report.conclusions import used_sentence
 from dokimasia.report.data import Cut, Drawing, Picture, ReportData, Views, cut_text
-from dokimasia.report.fields import Bounds, Interval, TableRow, pointer
+from dokimasia.report.fields import Bounds, Interval, TableRow, numbered_rows, pointer
 from dokimasia.report.footnotes import disagreement
 from dokimasia.report.labels import label, short_labels, ticks
 from dokimasia.report.overlay import look_text, looks_at
 from dokimasia.report.sections import provenance
 from dokimasia.report.tables import TableColumn, cell, column, computed_column, join_tables, labelled_table, table
+from dokimasia.runs.figures import grouped
 from dokimasia.runs.reading.reporting import pictures_of, select_samples
 from dokimasia.storage.excerpts import failed_samples, samples_of
 from dokimasia.storage.home import Home
@@ -778,9 +779,8 @@ def budgets(data: ReportData) -> Section | None:
             lines[f"{entry.model}, {evaluator}"] = {
                 _effort(budget): arm.undetected for budget, arm in entry.arms.items()
             }
-            for position, change in enumerate(entry.differences):
-                efforts = f"{_effort(change.second)} − {_effort(change.first)}"
-                row = TableRow("", change, f"{place}/differences/{position}")
+            for row in numbered_rows(entry.differences, f"{place}/differences"):
+                efforts = f"{_effort(row.figures.second)} − {_effort(row.figures.first)}"
                 changes.append(((entry.model, evaluator, efforts), row))
         about = task.titled("Undetected errors by reasoning effort, in percent")
         blocks += [
@@ -992,10 +992,7 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
 
 def samples_section(data: ReportData) -> Section | None:
     """Return the section of samples; None without any."""
-    by_sample: dict[str, list[ProbeItem]] = {}
-    for view in data.samples:
-        item = ProbeItem.model_validate(view)
-        by_sample.setdefault(item.sample, []).append(item)
+    by_sample = grouped(map(ProbeItem.model_validate, data.samples), lambda item: item.sample)
     if not by_sample:
         return None
     cut = partial(cut_text, most=LONGEST_TEXT)
