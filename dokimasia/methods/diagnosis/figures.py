@@ -13,7 +13,7 @@ from dokimasia.report.fields import Count
 from dokimasia.report.figures import several
 from dokimasia.runs.figure_models import Heading, Judge
 from dokimasia.runs.figures import simulated_names
-from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.runs.reading.exporting import JUDGED, ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.people.corrections import Columns, Correction, correction_events
@@ -29,10 +29,7 @@ COLUMNS: dict[str, ColumnType] = {
     "verified": "integer",
     "unverified": "integer",
     "unverified_at_first": "integer",
-    "judge": "text",
-    "prompt": "text",
-    "prompt_version": "integer",
-    "prompt_hash": "text",
+    **JUDGED,
 }
 """Columns of a report in an export; `text` has its sentences with all figures, one paragraph per line."""
 

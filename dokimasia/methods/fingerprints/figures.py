@@ -33,7 +33,7 @@ from dokimasia.report.figures import share
 from dokimasia.runs.figure_models import Heading, Judge, Seed
 from dokimasia.runs.figures import simulated_names
 from dokimasia.runs.measures import mean, mean_bounds, rounded
-from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.runs.reading.exporting import JUDGED, ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
@@ -54,10 +54,7 @@ COLUMNS: dict[str, ColumnType] = {
     "said": "text",
     "truth": "text",
     "removed": "integer",
-    "judge": "text",
-    "prompt": "text",
-    "prompt_version": "integer",
-    "prompt_hash": "text",
+    **JUDGED,
 }
 """Columns of a judge's trial in an export; a score of 1 means that both reports were matched correctly."""
 

@@ -32,7 +32,7 @@ from dokimasia.runs.figure_models import Heading, Judge, OpenItems, Seed
 from dokimasia.runs.figures import calls_and_costs, grouped, simulated_names
 from dokimasia.runs.measures import failure_fields, failures_by_kind, limits, rounded, share_of_hits
 from dokimasia.runs.plans import model_identity
-from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.runs.reading.exporting import JUDGED, ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, get_result, results
 from dokimasia.storage.runs import Run, get_run
@@ -436,10 +436,7 @@ COLUMNS: dict[str, ColumnType] = {
     "mode": "text",
     "quote": "text",
     "second": "text",
-    "judge": "text",
-    "prompt": "text",
-    "prompt_version": "integer",
-    "prompt_hash": "text",
+    **JUDGED,
 }
 """Columns of an atom in an export: `group` is failed or met; `mode` is `none of these` for an atom without a mode, and null
 if it was not coded; `second` is the second coder's mode, null without one."""

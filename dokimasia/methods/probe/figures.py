@@ -66,7 +66,15 @@ from dokimasia.report.figures import NOTHING, bracketed
 from dokimasia.report.figures import p_value as write_p_value
 from dokimasia.runs.figure_models import DataFigures
 from dokimasia.runs.figures import calls_and_costs, grouped, heading, ordered_rows
-from dokimasia.runs.measures import failure_fields, interval_of, limits, mean_with_interval, rounded, with_adjusted
+from dokimasia.runs.measures import (
+    failure_fields,
+    interval_of,
+    limits,
+    mean,
+    mean_with_interval,
+    rounded,
+    with_adjusted,
+)
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
@@ -584,9 +592,9 @@ def _evaluator(
     controls = overall.controls
     assert controls is not None  # The row of all errors has it.
     golds = [not detection.failure for detection in every if detection.case == "gold"]
-    gold = (
-        GoldJudgements(n=len(golds), n_scored=sum(golds), coverage=rounded(sum(golds) / len(golds))) if golds else None
-    )
+    gold = None
+    if golds:
+        gold = GoldJudgements(n=len(golds), n_scored=sum(golds), coverage=mean(golds))
     asked_detections = [detection for detection in every if detection.asked]
     failures = cast("Iterable[FailureKind]", (detection.failure for detection in asked_detections if detection.failure))
     return ProbedEvaluator(
@@ -705,8 +713,7 @@ def _groups(errors: Sequence[Detection], *, seed: int) -> dict[str, dict[Paradig
     for (group, paradigm), items in cells.items():
         means = [fmean(values) for values in items.values()]
         clusters = [cluster for _, cluster in items]
-        mean = mean_with_interval(means, clusters, seed=seed, bounds=(0.0, 1.0))
-        groups.setdefault(group, {})[paradigm] = mean
+        groups.setdefault(group, {})[paradigm] = mean_with_interval(means, clusters, seed=seed, bounds=(0.0, 1.0))
     return groups
 
 
@@ -730,7 +737,7 @@ def compare(of: str, first: Side, second: Side, *, seed: int) -> ProbeComparison
     clusters = [cluster for _, cluster in items]
     means = [fmean(values[item]) for item in items]
     other_means = [fmean(others[item]) for item in items]
-    differences = [other - mean for mean, other in zip(means, other_means, strict=True)]
+    differences = [second_mean - first_mean for first_mean, second_mean in zip(means, other_means, strict=True)]
     evaluators, other_evaluators = len(values[items[0]]), len(others[items[0]])
     if evaluators == other_evaluators:
         p = sign_flip_test(differences, clusters=clusters, seed=seed).p_value

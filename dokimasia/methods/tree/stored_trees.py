@@ -333,11 +333,7 @@ def compare_versions(home: Home, first: str, second: str) -> TreeComparison:
     return TreeComparison(
         first=_version_size(before),
         second=_version_size(after),
-        added=tuple(change.added),
-        removed=tuple(change.removed),
-        merged=dict(change.merged),
-        moved=dict(change.moved),
-        support=dict(change.support),
+        **change._asdict(),
         edits=_edits_between(home, before, after),
     )
 
