@@ -222,12 +222,7 @@ def _layout(
     shapes: Sequence[Figure] = (),
     zero: bool = False,
 ) -> Figure:
-    axis: Figure = {
-        "title": {"text": title, "standoff": 8, "font": {"size": 13}},
-        "zeroline": zero,
-        "automargin": True,
-        "fixedrange": True,
-    }
+    axis = titled_axis(title) | {"zeroline": zero}
     if scale is not None:
         span = scale[1] - scale[0]
         axis["range"] = [scale[0] - 0.02 * span, scale[1] + 0.02 * span]
@@ -321,26 +316,16 @@ def heat_chart(
         diverging: whether to use two colours that meet at 50.
         failures: whether lower is better.
     """
+    colours = SHARE_COLOURS
+    if diverging or failures:
+        colours = DIVERGING_COLOURS if diverging else FAILURE_COLOURS
+    trace = heat_trace(rows, columns, values, colours) | {
+        "text": [["" if value is None else f"{value:.0f}" for value in row] for row in values],
+        "texttemplate": "%{text}",
+        "hovertemplate": f"{hover}<extra></extra>",
+    }
     return {
-        "data": [
-            {
-                "type": "heatmap",
-                "x": [label(name) for name in columns],
-                "y": [label(name) for name in rows],
-                "z": [list(row) for row in values],
-                "zmin": 0,
-                "zmax": 100,
-                "xgap": 2,
-                "ygap": 2,
-                "colorscale": DIVERGING_COLOURS if diverging else FAILURE_COLOURS if failures else SHARE_COLOURS,
-                "showscale": False,
-                "text": [["" if value is None else f"{value:.0f}" for value in row] for row in values],
-                "texttemplate": "%{text}",
-                "textfont": {"color": CELL_INK},
-                "hoverongaps": False,
-                "hovertemplate": f"{hover}<extra></extra>",
-            }
-        ],
+        "data": [trace],
         "layout": {
             "height": 110 + BAR_HEIGHT * max(1, len(rows)),
             "margin": {"t": 70, "r": 24, "b": 16, "l": 8},
@@ -352,7 +337,35 @@ def heat_chart(
     }
 
 
+def heat_trace(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    values: Sequence[Sequence[object]],
+    colours: Sequence[Sequence[object]],
+) -> Figure:
+    """Return the trace of a heat map of values from 0 to 100, without the texts of its cells; None leaves a cell blank."""
+    return {
+        "type": "heatmap",
+        "x": [label(name) for name in columns],
+        "y": [label(name) for name in rows],
+        "z": [list(row) for row in values],
+        "zmin": 0,
+        "zmax": 100,
+        "xgap": 2,
+        "ygap": 2,
+        "colorscale": colours,
+        "showscale": False,
+        "textfont": {"color": CELL_INK},
+        "hoverongaps": False,
+    }
+
+
 AXIS = {"automargin": True, "fixedrange": True, "zeroline": False}
+
+
+def titled_axis(title: str) -> Figure:
+    """Return a horizontal axis with a title."""
+    return {**AXIS, "title": {"text": title, "standoff": 8, "font": {"size": 13}}}
 
 
 def scatter_chart(points: Mapping[str, tuple[float, float]], *, x: str, y: str, line: bool = False) -> Figure:
@@ -441,7 +454,7 @@ def plain_layout(x: str, y: str) -> Figure:
     return {
         "height": 340,
         "margin": {"t": 36, "r": 32, "b": 48, "l": 8},
-        "xaxis": {**AXIS, "title": {"text": x, "standoff": 8, "font": {"size": 13}}},
+        "xaxis": titled_axis(x),
         "yaxis": {**AXIS, "title": {"text": y, "font": {"size": 13}}},
         "showlegend": False,
         "hovermode": "closest",

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dokimasia.domain.diagnosis.tables import Asset, Figure
 from dokimasia.domain.wording import percentage
 from dokimasia.methods.diagnosis.cells import value_of
-from dokimasia.report.charts import KEYED, PALETTE, Colour, mixed, names_axis
+from dokimasia.report.charts import KEYED, PALETTE, Colour, heat_trace, mixed, names_axis, titled_axis
 from dokimasia.report.charts import Figure as Chart
 from dokimasia.report.footnotes import shortened
 from dokimasia.report.labels import label, short_labels, ticks
@@ -112,28 +112,13 @@ def heat_map(asset: Asset) -> Chart:
     layout = _layout(90 + ROW * max(1, len(asset.rows)), "", _names(asset))
     axis = {"side": "top", "fixedrange": True, "automargin": True, "type": "category", **ticks(models, 24)}
     layout |= {"xaxis": axis}
-    return {
-        "data": [
-            {
-                "type": "heatmap",
-                "x": [label(model) for model in models],
-                "y": [label(name) for name in _names(asset)],
-                "z": [[cell.value for cell in row.cells[1:]] for row in asset.rows],
-                "customdata": [[[_interval(cell)] for cell in row.cells[1:]] for row in asset.rows],
-                "zmin": 0,
-                "zmax": 100,
-                "xgap": 2,
-                "ygap": 2,
-                "colorscale": SCALE,
-                "showscale": False,
-                "texttemplate": "%{z:.0f}",
-                "textfont": {"color": "#14171c"},
-                "hoverongaps": False,
-                "hovertemplate": "%{y}<br>%{x}: <b>%{z:.1f}</b>  95 % %{customdata[0]}<extra></extra>",
-            }
-        ],
-        "layout": layout,
+    values = [[cell.value for cell in row.cells[1:]] for row in asset.rows]
+    trace = heat_trace(_names(asset), models, values, SCALE) | {
+        "customdata": [[[_interval(cell)] for cell in row.cells[1:]] for row in asset.rows],
+        "texttemplate": "%{z:.0f}",
+        "hovertemplate": "%{y}<br>%{x}: <b>%{z:.1f}</b>  95 % %{customdata[0]}<extra></extra>",
     }
+    return {"data": [trace], "layout": layout}
 
 
 def radar(asset: Asset) -> Chart:
@@ -226,14 +211,7 @@ def _layout(height: int, title: str, names: Sequence[str], **scale: object) -> C
     return {
         "height": height,
         "margin": {"t": 16, "r": 24, "b": 44, "l": 8},
-        "xaxis": {
-            "title": {"text": title, "standoff": 8, "font": {"size": 13}},
-            "range": [0, 100],
-            "fixedrange": True,
-            "automargin": True,
-            "zeroline": False,
-            **scale,
-        },
+        "xaxis": {**titled_axis(title), "range": [0, 100], **scale},
         "yaxis": names_axis(names),
         "showlegend": False,
         "hovermode": "closest",

@@ -49,6 +49,7 @@ from dokimasia.report.charts import (
     intervals_said,
     names_axis,
     scatter_chart,
+    titled_axis,
 )
 from dokimasia.report.conclusions import highest, joined, lead_sentences, strong, used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views, cut_text
@@ -238,15 +239,9 @@ def verdict_chart(models: Mapping[str, Verdicts]) -> Figure:
             "legend": {**KEYED["legend"], "traceorder": "normal"},
             "hovermode": "closest",
             "xaxis": {
-                "title": {
-                    "text": "percent of valid verdicts, from the middle of the equal ones",
-                    "standoff": 8,
-                    "font": {"size": 13},
-                },
+                **titled_axis("percent of valid verdicts, from the middle of the equal ones"),
                 "range": [-100, 100],
                 "zeroline": True,
-                "automargin": True,
-                "fixedrange": True,
                 "tickvals": [-100, -50, 0, 50, 100],
                 "ticktext": ["100", "50", "0", "50", "100"],
             },

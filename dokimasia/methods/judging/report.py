@@ -14,7 +14,7 @@ from dokimasia.methods.judging.figures import (
 from dokimasia.people.judgements import CeilingRow, ceiling_rows, ceiling_tables
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table, spans
-from dokimasia.report.charts import AXIS, KEYED, PALETTE, Figure, names_axis, plain_layout
+from dokimasia.report.charts import AXIS, KEYED, PALETTE, Figure, heat_trace, names_axis, plain_layout
 from dokimasia.report.conclusions import joined, of_each, used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import Share, TableRow, numbered_rows, pointer, rows_of
@@ -372,20 +372,8 @@ def accuracy_map(shares: Mapping[str, Mapping[str, float | None]]) -> Figure:
             share = by_method.get(method)
             percents.append(None if share is None else round(100 * share, 1))
         values.append(percents)
-    trace: Figure = {
-        "type": "heatmap",
-        "x": [label(method) for method in methods],
-        "y": [label(judge) for judge in shares],
-        "z": values,
-        "zmin": 0,
-        "zmax": 100,
-        "xgap": 2,
-        "ygap": 2,
-        "colorscale": COLOURS,
-        "showscale": False,
+    trace = heat_trace(list(shares), methods, values, COLOURS) | {
         "texttemplate": "%{z:.1f}",
-        "textfont": {"color": "#14171c"},
-        "hoverongaps": False,
         "hovertemplate": "%{y}<br>%{x}: <b>%{z:.1f} %</b><extra></extra>",
     }
     layout: Figure = {
