@@ -170,7 +170,7 @@ def _shared_samples(material: DiagnosisMaterial) -> tuple[list[str], list[str], 
     of_models = list(material.samples.values())
     first = of_models[0]
     shared = [id for id in first.scores if all(id in samples.scores for samples in of_models)]
-    total = len(set().union(*(samples.clusters for samples in of_models)))
+    total = len(set[str]().union(*(samples.clusters for samples in of_models)))
     return shared, [first.clusters[id] for id in shared], total
 
 

@@ -410,22 +410,19 @@ class DuelTables(Value):
     language_models: tuple[LanguageModelGap, ...]
 
 
-def duel_tables(
-    rows: Iterable[DuelRow], *, seed: int, sees_images: Callable[[str], bool] = lambda name: True
-) -> DuelTables:
+def duel_tables(rows: Iterable[DuelRow], *, seed: int) -> DuelTables:
     """Return the figures of compared answers.
 
     Args:
         rows: the compared answers, in the run's order.
         seed: seed of the bootstrap and of the tests.
-        sees_images: whether a model's p-value of length is adjusted together with the others'.
     """
     listed = list(rows)
     by_model = grouped(listed, lambda row: row.model)
     return DuelTables(
         models={name: model_figures(of_model, seed=seed) for name, of_model in by_model.items()},
         places=place_figures(listed, seed=seed),
-        length_bias=_length_biases(by_model, seed=seed, sees_images=sees_images),
+        length_bias=_length_biases(by_model, seed=seed),
         without_images=_image_ablation(by_model, seed=seed),
         language_models=_language_models(by_model, seed=seed),
     )
@@ -589,10 +586,11 @@ def _factuality(rows: Sequence[DuelRow], *, seed: int) -> Factuality | None:
     )
 
 
-def _length_biases(
-    models: Mapping[str, Sequence[DuelRow]], *, seed: int, sees_images: Callable[[str], bool]
-) -> dict[str, LengthBias]:
-    """Return the correlation of reward with the difference of lengths, by model; models without a judged answer are left out."""
+def _length_biases(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> dict[str, LengthBias]:
+    """Return the correlation of reward with the difference of lengths, by model; models without a judged answer are left out.
+
+    P-values are adjusted over the models that see the images.
+    """
     biases: dict[str, dict[str, Any]] = {}
     for name, rows in models.items():
         triples: list[tuple[float, float, str]] = []
@@ -601,7 +599,7 @@ def _length_biases(
                 triples.append((float(row.longer), row.reward, row.cluster))
         if triples:
             biases[name] = length_and_score(triples, seed=seed)
-    adjust(biases, [name for name in biases if sees_images(name)])
+    adjust(biases, [name for name in biases if not name.endswith((f"#{BLIND}", f"#{TEXT}"))])
     return {name: LengthBias.model_validate(bias) for name, bias in biases.items()}
 
 

@@ -97,14 +97,15 @@ def duels(data: ReportData) -> Section:
     """Return the section that compares all models with the baseline, best reward first."""
     run = data.figures_as(DuelFigures)
     models = run.models
-    ranked = sorted(models, key=lambda name: (-_mean_reward(models[name]), name))
+    rewards = {name: model.reward for name, model in models.items() if model.reward is not None}
+    ranked = sorted(rewards, key=lambda name: (-rewards[name].mean, name))
+    ranked += sorted(models.keys() - rewards.keys())
     rows = rows_of(models, "models", order=ranked)
     blocks: list[Block] = []
     points: list[Point] = []
-    for name in ranked:
-        reward = models[name].reward
-        if reward is not None:
-            points.append(Point(name, reward.mean, reward.low, reward.high, None, hollow="#" in name))
+    for name in ranked[: len(rewards)]:
+        reward = rewards[name]
+        points.append(Point(name, reward.mean, reward.low, reward.high, hollow="#" in name))
     if points:
         chart = interval_chart(points, title="reward against the baseline", scale=REWARDS, zero=True)
         blocks.append(Chart(chart, f"Reward of each model {intervals_said(points)}, best first; 0 is the baseline"))
@@ -173,10 +174,6 @@ def _against(reward: Interval) -> str:
     if reward.mean == 0:
         return "cannot be told apart from"
     return f"is not significantly {'better' if reward.mean > 0 else 'worse'} than"
-
-
-def _mean_reward(model: DuelledModel) -> float:
-    return -101.0 if model.reward is None else model.reward.mean
 
 
 def missing_columns(models: Mapping[str, VerdictFigures]) -> list[TableColumn[Any]]:

@@ -226,7 +226,10 @@ def matcher_figures(trials: Sequence[Trial], models: Sequence[str]) -> MatcherFi
         pair_trials = [trial for trial in trials if {trial.first, trial.second} == set(names)]
         if pair_trials:
             by_pair[names] = pair_trials
-    p_values = [_guessing_p_value(pair_trials) for pair_trials in by_pair.values()]
+    p_values: list[float | None] = []
+    for pair_trials in by_pair.values():
+        hits = _hits(pair_trials)
+        p_values.append(rounded(guessing_p_value(sum(hits), len(hits))) if hits else None)
     pairs: list[PairMatched] = []
     for (names, pair_trials), p_value, q_value in zip(by_pair.items(), p_values, adjusted(p_values), strict=True):
         hits = _hits(pair_trials)
@@ -277,11 +280,6 @@ def _match_rates(trials: Sequence[Trial], interval: ConfidenceInterval | None) -
             "bounds": {"low": None, "high": None} if bounds is None else dict(bounds),
         }
     )
-
-
-def _guessing_p_value(trials: Sequence[Trial]) -> float | None:
-    hits = _hits(trials)
-    return rounded(guessing_p_value(sum(hits), len(hits))) if hits else None
 
 
 def guessing_p_value(right: int, n: int) -> float:

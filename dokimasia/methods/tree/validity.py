@@ -257,9 +257,7 @@ def validity_table(
         resamples: number of random halves of the images for the stability; 0 for none.
     """
     scores = {name: measured.scores[name] for name in models if measured.scores.get(name)}
-    scored: set[str] = set()
-    for by_criterion in scores.values():
-        scored.update(by_criterion)
+    scored = set[str]().union(*scores.values())
     clusters = sorted(set(measured.cluster_of.values()))
     halves: list[set[str]] = []
     for number in range(resamples):
