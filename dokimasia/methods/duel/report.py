@@ -488,7 +488,8 @@ def score_blocks(by_figure: Mapping[str, BesideScores], score: str, about: str) 
     blocks: list[Block] = []
     for name, beside in by_figure.items():
         if beside.points:
-            chart = scatter_chart(beside.points, x=score, y=name, line=beside.r_squared is not None)
+            points = {model: (elsewhere, figure) for model, (elsewhere, figure) in beside.points.items()}
+            chart = scatter_chart(points, x=score, y=name, line=beside.r_squared is not None)
             blocks.append(Chart(chart, f"{name.capitalize()} beside the {score}, one dot a model"))
     columns: list[TableColumn[BesideScores]] = [
         computed_column("figure", lambda row: row.name, numeric=False),

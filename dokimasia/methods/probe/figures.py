@@ -533,7 +533,7 @@ def tasks_of(every: Iterable[Detection], *, seed: int) -> dict[Task, ProbedTask]
         every: the detection of each item, in the run's order.
         seed: seed of the bootstrap and of the tests.
     """
-    by_task = grouped(every, lambda detection: detection.task)
+    by_task: dict[Task, list[Detection]] = grouped(every, lambda detection: detection.task)
     return {task: _task(judges, seed=seed) for task, judges in by_task.items()}
 
 
