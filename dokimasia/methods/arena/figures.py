@@ -125,18 +125,7 @@ class ScoresElsewhere(Value):
     rating: BesideScores = Field(description="without correlations where the models are in several groups")
 
 
-class ArenaTables(Value):
-    """The figures that follow from the verdicts of an arena."""
-
-    models: dict[str, ArenaModel] = Field(description="by name, best first")
-    groups: tuple[ArenaGroup, ...] = Field(description="the strongest first, where they met")
-    pairs: tuple[ArenaPair, ...] = Field(description="that met, or whose ratings can be compared")
-    wins: dict[str, dict[str, float]] = Field(description="percent of verdicts that a model wins against another")
-    places: DuelPlaces | None = Field(description="over all meetings; null where no pair was judged in both orders")
-    elsewhere: ScoresElsewhere | None = Field(default=None, description="only where scores were given")
-
-
-class ArenaFigures(ArenaTables, Used, DataFigures):
+class ArenaFigures(Used, DataFigures):
     """The figures of an arena."""
 
     samples: Count = Field(description="cases of the run")
@@ -147,7 +136,24 @@ class ArenaFigures(ArenaTables, Used, DataFigures):
     )
     repeats: int = Field(ge=1, description="answers and judgements a case")
     judge_sees: Literal["image", "text"] = Field(description="whether the judge was shown the images")
+    models: dict[str, ArenaModel] = Field(description="by name, best first")
+    groups: tuple[ArenaGroup, ...] = Field(description="the strongest first, where they met")
     direction: Direction
+    pairs: tuple[ArenaPair, ...] = Field(description="that met, or whose ratings can be compared")
+    wins: dict[str, dict[str, float]] = Field(description="percent of verdicts that a model wins against another")
+    places: DuelPlaces | None = Field(description="over all meetings; null where no pair was judged in both orders")
+    elsewhere: ScoresElsewhere | None = Field(default=None, description="only where scores were given")
+
+
+class ArenaTables(Value):
+    """The figures that follow from the verdicts of an arena."""
+
+    models: dict[str, ArenaModel]
+    groups: tuple[ArenaGroup, ...]
+    pairs: tuple[ArenaPair, ...]
+    wins: dict[str, dict[str, float]]
+    places: DuelPlaces | None
+    elsewhere: ScoresElsewhere | None = None
 
 
 class Meeting(NamedTuple):
