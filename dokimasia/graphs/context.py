@@ -1,8 +1,8 @@
 """The context of a graph's nodes: services and options, which are never checkpointed."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Self, TypedDict, TypeVar
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self, TypedDict, TypeVar
 
 from dokimasia.agents import Ask, AskResult, Looking, PromptLibrary, ask
 from dokimasia.domain.call import ModelSpec
@@ -15,6 +15,11 @@ from dokimasia.errors import ConfigError
 
 T = TypeVar("T")
 Own = TypeVar("Own", bound=GraphOptions)
+
+
+def services_of(context: "Context") -> dict[str, Any]:
+    """Return the fields that all contexts have, from which a graph's own context is made."""
+    return {service.name: getattr(context, service.name) for service in fields(Context)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import importlib
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from dokimasia.algorithms.taxonomy import new_tree
@@ -15,7 +15,7 @@ from dokimasia.domain.judgement import Response
 from dokimasia.domain.ports import ValueStore
 from dokimasia.domain.rubric import RubricOptions
 from dokimasia.domain.sample import Sample
-from dokimasia.graphs.context import Context, Walk, own_options
+from dokimasia.graphs.context import Context, Walk, own_options, services_of
 from dokimasia.graphs.signatures import SIGNATURES
 
 V = TypeVar("V", bound=Value)
@@ -234,8 +234,7 @@ def _criterion(entry: TreeCriterion | tuple[str, str]) -> TreeCriterion:
 def _extended(name: str, type_: str, context: Context, **more: object) -> Context:
     """Return the context of a graph with a type of context of its own."""
     module = importlib.import_module(f"dokimasia.graphs.{SIGNATURES[name].module}")
-    services = {service.name: getattr(context, service.name) for service in fields(Context)}
-    return getattr(module, type_)(**services, **more)
+    return getattr(module, type_)(**services_of(context), **more)
 
 
 _SPECIAL: dict[str, Callable[[JsonObject, Context, Walk], Awaitable[JsonObject]]] = {

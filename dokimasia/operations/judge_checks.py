@@ -11,7 +11,7 @@ from dokimasia.methods.perturb import METHOD as PERTURB
 from dokimasia.methods.perturb import PerturbRequest
 from dokimasia.methods.probe import METHOD as PROBE
 from dokimasia.methods.probe import ProbeRequest
-from dokimasia.methods.probe.judge_checks import check_of
+from dokimasia.methods.probe.passports import check_of
 from dokimasia.methods.probe.request import choose_evaluators
 from dokimasia.operations.operation import OperationContext
 from dokimasia.operations.runs import one_run

@@ -5,8 +5,7 @@ from typing import Annotated
 from pydantic import BaseModel
 
 from dokimasia.domain.identity import JsonObject
-from dokimasia.methods.probe.judge_checks import check_of
-from dokimasia.methods.probe.passports import judges_probed, material_of
+from dokimasia.methods.probe.passports import check_of, judges_probed, material_of
 from dokimasia.operations.operation import OperationContext, Parameter, operation
 from dokimasia.people.passports import JudgeCheck, passport_of
 

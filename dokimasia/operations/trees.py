@@ -9,11 +9,12 @@ from pydantic import Field
 
 from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import InputError
-from dokimasia.methods.tree.deleting import DeletedTree, delete_whole_tree
 from dokimasia.methods.tree.editing import (
+    DeletedTree,
     RestoredTree,
     StoredTree,
     TreeChange,
+    delete_whole_tree,
     edit_tree,
     export_tree,
     import_tree,

@@ -163,6 +163,11 @@ class Section:
     only: Place | None = None
 
 
+def anchor(prefix: str, name: str) -> str:
+    """Return an HTML id: a prefix and a name, in which other characters than letters, digits, `-` and `_` become `-`."""
+    return prefix + "".join(character if character.isalnum() or character in "-_" else "-" for character in name)
+
+
 def spans(cell: Cell) -> tuple[str | Span, ...]:
     """Return the pieces of a cell."""
     return cell if isinstance(cell, tuple) else (cell,)

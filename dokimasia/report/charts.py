@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from dokimasia.domain.identity import JsonObject
-from dokimasia.report.labels import label, short_labels, ticks
+from dokimasia.report.labels import TICK, label, short_labels, ticks
 
 PALETTE = ("#3f7fd9", "#d9782d", "#2f9e6e", "#b25cc4", "#cf4a4a", "#1f9aa8", "#8a7a1f", "#7d8590")
 """Colours with enough contrast on white and near-black; they repeat after the last."""
@@ -18,6 +18,9 @@ SCALE = [1.0, 5.0]
 
 Figure = JsonObject
 """A Plotly figure, or a part of one."""
+
+Colour = tuple[int, int, int]
+"""Red, green and blue, 0 to 255."""
 
 KEYED: Figure = {
     "showlegend": True,
@@ -219,12 +222,7 @@ def _layout(
     shapes: Sequence[Figure] = (),
     zero: bool = False,
 ) -> Figure:
-    axis: Figure = {
-        "title": {"text": title, "standoff": 8, "font": {"size": 13}},
-        "zeroline": zero,
-        "automargin": True,
-        "fixedrange": True,
-    }
+    axis = titled_axis(title) | {"zeroline": zero}
     if scale is not None:
         span = scale[1] - scale[0]
         axis["range"] = [scale[0] - 0.02 * span, scale[1] + 0.02 * span]
@@ -233,19 +231,26 @@ def _layout(
         "margin": {"t": 12, "r": 24, "b": 48, "l": 8},
         "xaxis": axis,
         "yaxis": {
-            "type": "category",
             "categoryorder": "array",
             "categoryarray": [label(name) for name in names],
-            **ticks(names),
-            "autorange": "reversed",
-            "automargin": True,
-            "fixedrange": True,
-            "ticksuffix": "  ",
+            **names_axis(names),
             "zeroline": False,
         },
         "shapes": list(shapes),
         "showlegend": False,
         "hovermode": "closest",
+    }
+
+
+def names_axis(names: Sequence[str], most: int = TICK) -> Figure:
+    """Return the vertical axis of a chart with a row for each name, labelled by at most so many characters."""
+    return {
+        "type": "category",
+        "autorange": "reversed",
+        "automargin": True,
+        "fixedrange": True,
+        "ticksuffix": "  ",
+        **ticks(names, most),
     }
 
 
@@ -311,45 +316,56 @@ def heat_chart(
         diverging: whether to use two colours that meet at 50.
         failures: whether lower is better.
     """
+    colours = SHARE_COLOURS
+    if diverging or failures:
+        colours = DIVERGING_COLOURS if diverging else FAILURE_COLOURS
+    trace = heat_trace(rows, columns, values, colours) | {
+        "text": [["" if value is None else f"{value:.0f}" for value in row] for row in values],
+        "texttemplate": "%{text}",
+        "hovertemplate": f"{hover}<extra></extra>",
+    }
     return {
-        "data": [
-            {
-                "type": "heatmap",
-                "x": [label(name) for name in columns],
-                "y": [label(name) for name in rows],
-                "z": [list(row) for row in values],
-                "zmin": 0,
-                "zmax": 100,
-                "xgap": 2,
-                "ygap": 2,
-                "colorscale": DIVERGING_COLOURS if diverging else FAILURE_COLOURS if failures else SHARE_COLOURS,
-                "showscale": False,
-                "text": [["" if value is None else f"{value:.0f}" for value in row] for row in values],
-                "texttemplate": "%{text}",
-                "textfont": {"color": CELL_INK},
-                "hoverongaps": False,
-                "hovertemplate": f"{hover}<extra></extra>",
-            }
-        ],
+        "data": [trace],
         "layout": {
             "height": 110 + BAR_HEIGHT * max(1, len(rows)),
             "margin": {"t": 70, "r": 24, "b": 16, "l": 8},
             "showlegend": False,
             "hovermode": "closest",
             "xaxis": {"side": "top", "fixedrange": True, "automargin": True, "type": "category", **ticks(columns, 24)},
-            "yaxis": {
-                "autorange": "reversed",
-                "automargin": True,
-                "fixedrange": True,
-                "type": "category",
-                "ticksuffix": "  ",
-                **ticks(rows, 32),
-            },
+            "yaxis": names_axis(rows, 32),
         },
     }
 
 
+def heat_trace(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    values: Sequence[Sequence[object]],
+    colours: Sequence[Sequence[object]],
+) -> Figure:
+    """Return the trace of a heat map of values from 0 to 100, without the texts of its cells; None leaves a cell blank."""
+    return {
+        "type": "heatmap",
+        "x": [label(name) for name in columns],
+        "y": [label(name) for name in rows],
+        "z": [list(row) for row in values],
+        "zmin": 0,
+        "zmax": 100,
+        "xgap": 2,
+        "ygap": 2,
+        "colorscale": colours,
+        "showscale": False,
+        "textfont": {"color": CELL_INK},
+        "hoverongaps": False,
+    }
+
+
 AXIS = {"automargin": True, "fixedrange": True, "zeroline": False}
+
+
+def titled_axis(title: str) -> Figure:
+    """Return a horizontal axis with a title."""
+    return {**AXIS, "title": {"text": title, "standoff": 8, "font": {"size": 13}}}
 
 
 def scatter_chart(points: Mapping[str, tuple[float, float]], *, x: str, y: str, line: bool = False) -> Figure:
@@ -425,12 +441,20 @@ def _least_squares(xs: Sequence[float], ys: Sequence[float]) -> tuple[list[float
     return ends, [round(mean_y + slope * (end - mean_x), 6) for end in ends]
 
 
+def mixed(position: float, first: Colour, second: Colour, third: Colour) -> str:
+    """Return the colour at a position between three colours: 0 is the first, 1 the second, 2 the third."""
+    low, high, share = first, second, position
+    if position >= 1:
+        low, high, share = second, third, position - 1
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(low, high, strict=True))
+
+
 def plain_layout(x: str, y: str) -> Figure:
     """Return the layout of a chart with two titled axes."""
     return {
         "height": 340,
         "margin": {"t": 36, "r": 32, "b": 48, "l": 8},
-        "xaxis": {**AXIS, "title": {"text": x, "standoff": 8, "font": {"size": 13}}},
+        "xaxis": titled_axis(x),
         "yaxis": {**AXIS, "title": {"text": y, "font": {"size": 13}}},
         "showlegend": False,
         "hovermode": "closest",

@@ -1,10 +1,10 @@
 """Sentences of conclusions, with which every report begins: who is better, by how much, how sure, and what would decide it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dokimasia.report import figures
-from dokimasia.report.blocks import Cell, Span, spans
-from dokimasia.report.fields import Lead, Used
+from dokimasia.report.blocks import Cell, Span, plain, spans
+from dokimasia.report.fields import Interval, Lead, Used
 
 MOST_SENTENCES = 5
 
@@ -15,6 +15,36 @@ def as_paragraph(sentences: Sequence[Cell]) -> Cell:
     for sentence in sentences:
         pieces += [" ", *spans(sentence)] if pieces else spans(sentence)
     return tuple(pieces)
+
+
+def highest(means: Mapping[str, Interval]) -> list[str]:
+    """Return the names with the highest mean: several where it is equal."""
+    most = max(figure.mean for figure in means.values())
+    return sorted(name for name, figure in means.items() if figure.mean == most)
+
+
+def joined(parts: Sequence[Cell]) -> Cell:
+    """Return parts of a sentence as a list in words: `a`, `a and b`, `a, b and c`."""
+    pieces: list[str | Span] = []
+    for number, part in enumerate(parts, start=1):
+        if number == len(parts) > 1:
+            pieces.append(" and ")
+        elif number > 1:
+            pieces.append(", ")
+        pieces += spans(part)
+    return tuple(pieces)
+
+
+def of_each(results: Sequence[Cell]) -> Cell:
+    """Return the results of several for a sentence: `each 40 %` where they read alike, else `40 % and 41 %`."""
+    if len(results) > 1 and len(set(map(plain, results))) == 1:
+        return ("each ", *spans(results[0]))
+    return joined(results)
+
+
+def strong(names: Sequence[str]) -> Sequence[str | Span]:
+    """Return names in bold, joined for a sentence."""
+    return spans(joined([Span(name, "strong") for name in names]))
 
 
 def lead_sentences(

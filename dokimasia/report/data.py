@@ -236,6 +236,11 @@ Cut = Callable[[str], str]
 """Shortens a long text, and marks the cut."""
 
 
+def cut_text(text: str, most: int) -> str:
+    """Return the beginning of a text, with the number of characters left out."""
+    return text if len(text) <= most else f"{text[:most]} … ({len(text) - most:,} characters more)"
+
+
 class Clip(NamedTuple):
     """The maximum length of a sample's texts, and the run and sample to name where a text is cut."""
 

@@ -294,6 +294,11 @@ def rows_of(parts: Mapping[str, M], *path: str, order: Iterable[str] | None = No
     ]
 
 
+def numbered_rows(parts: Iterable[M], place: str) -> list[TableRow[M]]:
+    """Return a row without a name for each part of a list in the figures; `place` is the list's JSON pointer."""
+    return [TableRow("", part, f"{place}/{number}") for number, part in enumerate(parts)]
+
+
 def display_of(model: type[BaseModel], path: Iterable[str]) -> Display | None:
     """Return the `Display` of the field at the end of a path of fields and keys; None without one.
 

@@ -73,6 +73,14 @@ def _end_text(end: float, digits: int, *, signed: bool) -> str:
     return signed_text(end, digits) if signed else f"{end:.{digits}f}"
 
 
+def leaves_open(difference: Limited) -> bool:
+    """Return whether a difference has its usual interval, and 0 lies within it."""
+    ends = ends_of(difference)
+    if ends.low is None or ends.high is None or ends.interval_method:
+        return False
+    return ends.low <= 0 <= ends.high
+
+
 def no_interval(measured: Limited) -> Span:
     """Return the replacement for a missing interval: its reason, if there is one."""
     reason = ends_of(measured).no_interval
@@ -167,6 +175,11 @@ def in_words(names: Sequence[str]) -> str:
 def used(results: Used) -> str:
     """Return the usage of results in words: calls and US dollars."""
     return f"{several(results.calls, 'call')}, cost {cost_of(results).text}"
+
+
+def is_sure(p_value: float | None) -> bool:
+    """Return whether an adjusted p-value marks a difference as significant; false without a test."""
+    return p_value is not None and p_value <= SURE
 
 
 def p_value(value: float | None, place: str = "") -> Span:

@@ -1,7 +1,7 @@
 """The parts that all methods' figures share: the run, its simulated models, its failures, calls and costs."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NotRequired, TypedDict, TypeVar
 
 from pydantic import JsonValue
@@ -16,6 +16,8 @@ from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run
 
+K = TypeVar("K")
+T = TypeVar("T")
 Kind = TypeVar("Kind", bound=str)
 
 
@@ -53,6 +55,14 @@ def heading(run: Run, plan: RunPlan) -> JsonObject:
         "skipped": run.texts("skipped"),
         **{name: value for name, value in judged.items() if value},
     }
+
+
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Return items by key, keys and items in the order in which they come."""
+    groups: dict[K, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
 
 def ordered_rows(home: Home, run: Run, sample: str | None) -> list[ResultRow]:

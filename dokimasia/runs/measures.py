@@ -6,9 +6,11 @@ from math import exp, lgamma, log, sqrt
 from typing import Literal, NotRequired, TypedDict, TypeVar, overload
 
 import numpy as np
+from pydantic import BaseModel
 
 from dokimasia.algorithms.statistics import (
     ConfidenceInterval,
+    adjusted,
     bootstrap_interval,
     correlation_interval,
     jackknife_interval,
@@ -40,6 +42,7 @@ from dokimasia.report.fields import (
 from dokimasia.runs.figures import costs
 from dokimasia.storage.ledger import CallFigures
 
+M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
 
 DIGITS = 6
@@ -213,6 +216,14 @@ def paired_difference(
         permutations=Permutations(patterns=test.patterns, exact=test.exact),
         changed=changed,
     )
+
+
+def with_adjusted(tested: Iterable[M], p_values: Sequence[float | None]) -> list[M]:
+    """Return results with `adjusted`: their p-values adjusted over all of them (Benjamini and Hochberg); None without a test."""
+    results: list[M] = []
+    for result, value in zip(tested, adjusted(p_values), strict=True):
+        results.append(result.model_copy(update={"adjusted": rounded(value)}))
+    return results
 
 
 def lead_of(

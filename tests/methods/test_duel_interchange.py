@@ -11,7 +11,7 @@ from dokimasia.datasets import named_file
 from dokimasia.datasets.vlmevalkit import read_judged
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.duel import DuelRequest, duel
-from dokimasia.methods.duel.vlmevalkit import files
+from dokimasia.methods.duel.exporting import vlmevalkit_files as files
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home

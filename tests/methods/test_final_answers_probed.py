@@ -13,7 +13,7 @@ from dokimasia.domain.blindspots import Perturbed
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.probe import METHOD, ProbeRequest
-from dokimasia.methods.probe.judge_checks import check_of
+from dokimasia.methods.probe.passports import check_of
 from dokimasia.methods.probe.units import changes_final_answer
 from dokimasia.people.passports import JudgeCheck, check_blocks
 from dokimasia.report.blocks import Paragraph, plain

@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from dokimasia.methods.tree.agreement import MappingComparison
+    from dokimasia.methods.tree.agreement import MappingComparison, Spread, TreeStability
     from dokimasia.methods.tree.editing import Format
-    from dokimasia.methods.tree.stability import Spread, TreeStability
     from dokimasia.methods.tree.stored_trees import ListedTree, TreeComparison, TreeHistory
     from dokimasia.report.fields import Rate
     from dokimasia.settings import Settings
@@ -384,7 +383,7 @@ def stability(backend: Backend, asked: Mapping[str, object], trees: int, dry_run
     """Grow trees one after the other, and compare every two of them."""
     from dokimasia.cli.running import exit_code
     from dokimasia.errors import ConfigError
-    from dokimasia.methods.tree.stability import tree_stability
+    from dokimasia.methods.tree.agreement import tree_stability
     from dokimasia.runs.catalogue import method_named
     from dokimasia.storage.home import Home
 

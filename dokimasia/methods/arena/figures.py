@@ -26,7 +26,6 @@ from dokimasia.methods.duel import (
     beside_scores,
     complete,
     duel_rows,
-    interval_of,
     judgements,
     means_of,
     place_figures,
@@ -39,7 +38,7 @@ from dokimasia.report.fields import Count, Direction, Display, Failures, Fractio
 from dokimasia.report.figures import NOTHING, measured, p_value
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.figures import calls_and_costs, heading
-from dokimasia.runs.measures import failure_fields, mean, rounded
+from dokimasia.runs.measures import failure_fields, interval_of, mean, rounded
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results

@@ -18,9 +18,9 @@ from dokimasia.methods.duel import (
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Paragraph, Section, Span, Table, spans
 from dokimasia.report.charts import heat_chart, interval_chart, intervals_said
-from dokimasia.report.conclusions import MOST_SENTENCES, used_sentence
+from dokimasia.report.conclusions import MOST_SENTENCES, highest, of_each, strong, used_sentence
 from dokimasia.report.data import Drawing, ReportData
-from dokimasia.report.fields import Interval, TableRow, pointer, rows_of
+from dokimasia.report.fields import Interval, TableRow, numbered_rows, pointer, rows_of
 from dokimasia.report.footnotes import disagreement
 from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import (
@@ -72,16 +72,23 @@ def conclusion(data: ReportData) -> list[Cell]:
         return [*_highest_of_groups(run, rated), used_sentence(run)]
     if len(rated) > 1 and (untestable := _untestable(run, rated)):
         return [untestable, used_sentence(run)]
-    first, *others = sorted(rated, key=lambda name: (-rated[name].mean, name))
-    rating = figures.measured(rated[first], f"{pointer('models', first)}/rating", digits=0)
-    sentences: list[Cell] = [(Span(first, "strong"), " is rated highest: ", *spans(rating), ".")]
-    for pair in run.pairs:
-        if others and {pair.first, pair.second} == {first, others[0]} and pair.difference is not None:
-            sure = pair.adjusted is not None and pair.adjusted <= figures.SURE
-            gap = figures.measured(pair.difference, digits=0, signed=True)
-            end = ", which is beyond chance." if sure else ", which may be chance."
-            sentences.append(("Its lead over ", Span(others[0], "strong"), " is ", *spans(gap), end))
+    sentences: list[Cell] = [_highest_sentence(rated)]
+    if len(highest(rated)) == 1:
+        best, *others = sorted(rated, key=lambda name: (-rated[name].mean, name))
+        for pair in run.pairs:
+            if pair.second == best and pair.first in others[:1] and pair.difference is not None:
+                gap = figures.measured(pair.difference, digits=0, signed=True)
+                end = ", which is beyond chance." if figures.is_sure(pair.adjusted) else ", which may be chance."
+                sentences.append(("Its lead over ", Span(pair.first, "strong"), " is ", *spans(gap), end))
     return [*sentences, _apart_sentence(run.pairs), used_sentence(run)]
+
+
+def _highest_sentence(rated: Mapping[str, Interval]) -> Cell:
+    """Return which model is rated highest, or which models are."""
+    best = highest(rated)
+    verb = " is rated highest: " if len(best) == 1 else " are rated highest: "
+    ratings = [figures.measured(rated[name], f"{pointer('models', name)}/rating", digits=0) for name in best]
+    return (*strong(best), verb, *spans(of_each(ratings)), ".")
 
 
 def _untestable(run: ArenaFigures, rated: Mapping[str, Interval]) -> str:
@@ -98,13 +105,12 @@ def _untestable(run: ArenaFigures, rated: Mapping[str, Interval]) -> str:
 def _highest_of_groups(run: ArenaFigures, rated: Mapping[str, Interval]) -> Iterator[Cell]:
     """Yield the highest rated model of each group, or that its ratings cannot be tested; groups cannot be compared."""
     for group in run.groups[: MOST_SENTENCES - 1]:
-        names = sorted(rated.keys() & set(group.models), key=lambda name: (-rated[name].mean, name))
+        names = sorted(rated.keys() & set(group.models))
         if len(names) > 1 and (untestable := _untestable(run, {name: rated[name] for name in names})):
             yield untestable
         elif len(names) > 1:
-            rating = figures.measured(rated[names[0]], f"{pointer('models', names[0])}/rating", digits=0)
-            among = f"Among {figures.in_words(sorted(names))}, "
-            yield (among, Span(names[0], "strong"), " is rated highest: ", *spans(rating), ".")
+            among = f"Among {figures.in_words(names)}, "
+            yield (among, *spans(_highest_sentence({name: rated[name] for name in names})))
 
 
 def _group_warnings(run: ArenaFigures) -> Iterator[str]:
@@ -196,9 +202,8 @@ def wins(data: ReportData) -> Section:
                 "Verdicts of each pair, for the model that is named first: worse to the left, better to the right",
             )
         )
-    pairs = [TableRow(pair.first, pair, pointer("pairs", str(number))) for number, pair in enumerate(run.pairs)]
     columns: list[TableColumn[ArenaPair]] = [
-        name_column("first"),
+        computed_column("first", lambda row: Span(row.figures.first, "strong"), numeric=False),
         computed_column("second", lambda row: Span(row.figures.second, "strong"), numeric=False),
         column("n"),
         column("win_rate", meaning="of the second, percent of valid verdicts"),
@@ -210,7 +215,7 @@ def wins(data: ReportData) -> Section:
         computed_column("failed", failed_verdicts, only="page"),
         column("verdicts", "open", meaning="", only="page"),
     ]
-    blocks.append(table(ArenaPair, pairs, columns, "Pairs", sortable=True))
+    blocks.append(table(ArenaPair, numbered_rows(run.pairs, "/pairs"), columns, "Pairs", sortable=True))
     blocks += disagreement(run.pairs)
     return Section("wins", "Who wins against whom", blocks, menu="Pairs")
 

@@ -52,7 +52,7 @@ from dokimasia.report.charts import (
     plain_layout,
     scatter_chart,
 )
-from dokimasia.report.conclusions import lead_sentences, used_sentence
+from dokimasia.report.conclusions import highest, lead_sentences, of_each, strong, used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import TableRow, pointer, rows_of
 from dokimasia.report.labels import label, short_labels, ticks
@@ -146,19 +146,23 @@ def scores(data: ReportData) -> Section:
 def conclusion(data: ReportData) -> list[Cell]:
     """Return which model has the highest gated score, how sure that is, what failed, and what was spent."""
     audit = data.figures_as(AuditFigures)
-    scored = [name for name, model in audit.models.items() if model.overall is not None and "#" not in name]
-    if not scored:
+    scores = {
+        name: model.overall for name, model in audit.models.items() if model.overall is not None and "#" not in name
+    }
+    if not scores:
         return ["Nothing was judged: there is no gated score."]
-    best = min(scored, key=lambda name: (-_overall(audit.models[name]), name))
-    verb = " has the highest gated score: " if len(scored) > 1 else ": gated score "
-    score = figures.measured(audit.models[best].overall, f"{pointer('models', best)}/overall", digits=1)
+    best = highest(scores)
+    verb = " has the highest gated score: "
+    if len(best) > 1:
+        verb = " have the highest gated score: "
+    elif len(scores) == 1:
+        verb = ": gated score "
+    results: list[Cell] = []
+    for name in best:
+        score = figures.measured(scores[name], f"{pointer('models', name)}/overall", digits=1)
+        results.append((*spans(score), f" of 100 on {figures.several(audit.models[name].n_scored, 'sample')}"))
     sentences: list[Cell] = [
-        (
-            Span(best, "strong"),
-            verb,
-            *spans(score),
-            f" of 100 on {figures.several(audit.models[best].n_scored, 'sample')}.",
-        ),
+        (*strong(best), verb, *spans(of_each(results)), "."),
         *lead_sentences(audit.lead, unit="points", measure="mean score"),
     ]
     failed = sum(sum(model.failed_answers.values()) for name, model in audit.models.items() if "#" not in name)

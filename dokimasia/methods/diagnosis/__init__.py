@@ -1,6 +1,7 @@
 """Diagnosis: tables that show where models are weak and why, and reports in words (ATOM, sections 3.4 and H)."""
 
 from dokimasia.graphs.versions import versions_of
+from dokimasia.methods.diagnosis.cells import MODEL, PAIR, cells_of, count_column, score_column, share_column
 from dokimasia.methods.diagnosis.evidence_data import DiagnosisMaterial, gather
 from dokimasia.methods.diagnosis.figures import COLUMNS, DiagnosisFigures, cells, reports_of, words_figures
 from dokimasia.methods.diagnosis.request import (
@@ -55,6 +56,8 @@ write_diagnosis = verb(METHOD, "write_diagnosis")
 
 __all__ = [
     "METHOD",
+    "MODEL",
+    "PAIR",
     "PICK_TOKENS",
     "REPORT",
     "REPORT_TOKENS",
@@ -62,12 +65,16 @@ __all__ = [
     "DiagnosisMaterial",
     "WordsPlan",
     "WordsRequest",
+    "cells_of",
+    "count_column",
     "diagnosis_of",
     "gather",
     "report_calls",
     "reports_of",
     "reports_stage",
     "runs_on",
+    "score_column",
+    "share_column",
     "write_diagnosis",
     "write_tables",
     "written_from",

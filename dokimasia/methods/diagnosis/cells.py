@@ -8,6 +8,7 @@ from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.domain.diagnosis.tables import AssetColumn, AssetRow, Figure, Mark
 from dokimasia.methods.diagnosis.evidence_data import LIMIT, DiagnosedAnswer, DiagnosisMaterial
 from dokimasia.methods.tree import BEST, LEVEL, WORST
+from dokimasia.report.figures import leaves_open
 from dokimasia.runs.measures import limits, rounded
 
 NOTHING: Final = Figure()
@@ -147,16 +148,9 @@ def mark_of(difference: Figure, q_value: float | None, *, down: Mark, up: Mark) 
     if q_value is None:
         return ""
     value = value_of(difference, 0.0)
-    if q_value > LIMIT or value == 0 or _leaves_open(difference):
+    if q_value > LIMIT or value == 0 or leaves_open(difference):
         return "unclear"
     return up if value > 0 else down
-
-
-def _leaves_open(difference: Figure) -> bool:
-    """Return whether a difference has its usual interval, and 0 lies within it."""
-    if difference.low is None or difference.high is None or difference.interval_method:
-        return False
-    return difference.low <= 0 <= difference.high
 
 
 def distinct_samples(answers: Iterable[DiagnosedAnswer]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dokimasia.domain.diagnosis.tables import Asset, Figure
 from dokimasia.domain.wording import percentage
 from dokimasia.methods.diagnosis.cells import value_of
-from dokimasia.report.charts import PALETTE
+from dokimasia.report.charts import KEYED, PALETTE, Colour, heat_trace, mixed, names_axis, titled_axis
 from dokimasia.report.charts import Figure as Chart
 from dokimasia.report.footnotes import shortened
 from dokimasia.report.labels import label, short_labels, ticks
@@ -24,9 +24,6 @@ SPOKES = range(3, 41)
 
 SCALE = [[0.0, "#dd742e"], [0.5, "#c4c7cc"], [1.0, "#6ba0ea"]]
 ROW = 24
-
-Colour = tuple[int, int, int]
-"""Red, green and blue, 0 to 255."""
 
 RANKS: tuple[Colour, Colour, Colour] = ((47, 111, 206), (196, 199, 204), (221, 116, 46))
 """Colours of the first rank, the middle and the last."""
@@ -86,9 +83,9 @@ def bars_figure(trace: Mapping[str, object], rows: int, leaves: Sequence[str]) -
     layout = _layout(96 + ROW * max(1, rows), "score by criterion, points of 100", leaves) | {
         "showlegend": True,
         "barmode": "overlay",
-        "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0},
+        "legend": KEYED["legend"],
+        "margin": {"t": 44, "r": 24, "b": 44, "l": 8},
     }
-    layout["margin"] = {"t": 44, "r": 24, "b": 44, "l": 8}
     keys = [
         {"type": "bar", "orientation": "h", "name": name, "x": [None], "y": [None], "marker": {"color": colour}}
         for name, colour in MEANINGS.items()
@@ -115,28 +112,13 @@ def heat_map(asset: Asset) -> Chart:
     layout = _layout(90 + ROW * max(1, len(asset.rows)), "", _names(asset))
     axis = {"side": "top", "fixedrange": True, "automargin": True, "type": "category", **ticks(models, 24)}
     layout |= {"xaxis": axis}
-    return {
-        "data": [
-            {
-                "type": "heatmap",
-                "x": [label(model) for model in models],
-                "y": [label(name) for name in _names(asset)],
-                "z": [[cell.value for cell in row.cells[1:]] for row in asset.rows],
-                "customdata": [[[_interval(cell)] for cell in row.cells[1:]] for row in asset.rows],
-                "zmin": 0,
-                "zmax": 100,
-                "xgap": 2,
-                "ygap": 2,
-                "colorscale": SCALE,
-                "showscale": False,
-                "texttemplate": "%{z:.0f}",
-                "textfont": {"color": "#14171c"},
-                "hoverongaps": False,
-                "hovertemplate": "%{y}<br>%{x}: <b>%{z:.1f}</b>  95 % %{customdata[0]}<extra></extra>",
-            }
-        ],
-        "layout": layout,
+    values = [[cell.value for cell in row.cells[1:]] for row in asset.rows]
+    trace = heat_trace(_names(asset), models, values, SCALE) | {
+        "customdata": [[[_interval(cell)] for cell in row.cells[1:]] for row in asset.rows],
+        "texttemplate": "%{z:.0f}",
+        "hovertemplate": "%{y}<br>%{x}: <b>%{z:.1f}</b>  95 % %{customdata[0]}<extra></extra>",
     }
+    return {"data": [trace], "layout": layout}
 
 
 def radar(asset: Asset) -> Chart:
@@ -188,7 +170,7 @@ def stacked_ranks(asset: Asset) -> Chart:
     layout |= {
         "barmode": "stack",
         "showlegend": True,
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
+        "legend": {**KEYED["legend"], "y": 1.02, "traceorder": "normal"},
     }
     traces: list[dict[str, object]] = []
     for rank, number in enumerate(shares):
@@ -211,14 +193,6 @@ def stacked_ranks(asset: Asset) -> Chart:
     return {"data": traces, "layout": layout}
 
 
-def mixed(position: float, first: Colour, second: Colour, third: Colour) -> str:
-    """Return the colour at a position between three colours: 0 is the first, 1 the second, 2 the third."""
-    low, high, share = first, second, position
-    if position >= 1:
-        low, high, share = second, third, position - 1
-    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(low, high, strict=True))
-
-
 def _names(asset: Asset) -> list[str]:
     """Return the names of the rows."""
     return [str(row.cells[0].value) for row in asset.rows]
@@ -237,22 +211,8 @@ def _layout(height: int, title: str, names: Sequence[str], **scale: object) -> C
     return {
         "height": height,
         "margin": {"t": 16, "r": 24, "b": 44, "l": 8},
-        "xaxis": {
-            "title": {"text": title, "standoff": 8, "font": {"size": 13}},
-            "range": [0, 100],
-            "fixedrange": True,
-            "automargin": True,
-            "zeroline": False,
-            **scale,
-        },
-        "yaxis": {
-            "type": "category",
-            "autorange": "reversed",
-            "automargin": True,
-            "fixedrange": True,
-            "ticksuffix": "  ",
-            **ticks(names),
-        },
+        "xaxis": {**titled_axis(title), "range": [0, 100], **scale},
+        "yaxis": names_axis(names),
         "showlegend": False,
         "hovermode": "closest",
     }

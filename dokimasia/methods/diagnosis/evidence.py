@@ -294,10 +294,7 @@ def _whole_atoms(home: Home, run: Run, diagnosis_data: DiagnosisData, atoms: Seq
             reference_answer=sample.reference_answer,
             answer=response.text if response else None,
             final_answer=stated_answer(response.text)[0] if response else None,
-            images=tuple(
-                EvidenceImage(sha256=image.sha256, media_type=image.media_type, width=image.width, height=image.height)
-                for image in sample.images
-            ),
+            images=tuple(EvidenceImage(**image.model_dump(exclude={"kind"})) for image in sample.images),
             anchor=criterion.anchor,
         )
 

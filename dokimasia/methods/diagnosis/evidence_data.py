@@ -119,7 +119,7 @@ class DiagnosisMaterial:
     @cached_property
     def samples(self) -> Mapping[str, ModelSamples]:
         """Each model's samples."""
-        return {model: _samples_of(self.answers, model) for model in self.models}
+        return {model: _samples_of(self.answers_of(model)) for model in self.models}
 
     def answers_of(self, model: str) -> list[DiagnosedAnswer]:
         """Return a model's answers."""
@@ -142,12 +142,10 @@ class DiagnosisMaterial:
         return f"{count} {self.leaf if count == 1 else self.leaves}"
 
 
-def _samples_of(answers: Sequence[DiagnosedAnswer], model: str) -> ModelSamples:
+def _samples_of(answers: Iterable[DiagnosedAnswer]) -> ModelSamples:
     repeats: dict[str, list[float]] = {}
     clusters: dict[str, str] = {}
     for answer in answers:
-        if answer.model != model:
-            continue
         clusters[answer.sample_id] = answer.cluster
         if answer.score is not None:
             repeats.setdefault(answer.sample_id, []).append(answer.score)
@@ -257,10 +255,7 @@ def _node_name(category: str) -> str:
 def _mapping_notes(home: Home, run: Run, loaded: LoadedTree, measured: MeasuredRun) -> list[str]:
     """Return notes on criteria that the mapping misses, or that are outdated in it."""
     notes: list[str] = []
-    criteria: set[str] = set()
-    for by_model in (measured.scores, measured.failures):
-        for by_criterion in by_model.values():
-            criteria.update(by_criterion)
+    criteria = set[str]().union(*measured.scores.values(), *measured.failures.values())
     unmapped = criteria - loaded.criteria.keys()
     if unmapped:
         notes.append(

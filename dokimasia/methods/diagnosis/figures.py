@@ -13,7 +13,7 @@ from dokimasia.report.fields import Count
 from dokimasia.report.figures import several
 from dokimasia.runs.figure_models import Heading, Judge
 from dokimasia.runs.figures import simulated_names
-from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.runs.reading.exporting import JUDGED, ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.people.corrections import Columns, Correction, correction_events
@@ -29,10 +29,7 @@ COLUMNS: dict[str, ColumnType] = {
     "verified": "integer",
     "unverified": "integer",
     "unverified_at_first": "integer",
-    "judge": "text",
-    "prompt": "text",
-    "prompt_version": "integer",
-    "prompt_hash": "text",
+    **JUDGED,
 }
 """Columns of a report in an export; `text` has its sentences with all figures, one paragraph per line."""
 
@@ -113,7 +110,7 @@ def latest_words(home: Home, source: str) -> Run | None:
 
 def words_figures(home: Home, run: Run) -> DiagnosisFigures:
     """Return the figures of a diagnosis in words; the same stored rows give the same bytes."""
-    plan, diagnosis = _plan(run), written_from(home, run)
+    plan, diagnosis = run.plan_as(WordsPlan), written_from(home, run)
     rows = {row.model: row for row in results(home, run.id) if row.kind == REPORT}
     reports = reports_of(home, run.id)
     picks = _picks(home, rows.values())
@@ -209,7 +206,7 @@ def _written_report(row: ResultRow, report: Report | None, picked: Salience | No
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, JsonValue]]:
     """Return the values of the export's columns for each report; null for a failed report."""
-    judge, reports = _plan(run).judge_name, reports_of(home, run.id)
+    judge, reports = run.plan_as(WordsPlan).judge_name, reports_of(home, run.id)
     picks = _picks(home, rows)
     exported: list[dict[str, JsonValue]] = []
     for row in rows:
@@ -229,7 +226,3 @@ def _text(report: Report) -> str:
     for sentence in report.sentences:
         paragraphs.setdefault(sentence.paragraph, []).append(sentence.text)
     return "\n".join(" ".join(sentences) for sentences in paragraphs.values())
-
-
-def _plan(run: Run) -> WordsPlan:
-    return run.plan_as(WordsPlan)

@@ -12,11 +12,11 @@ import orjson
 from PIL import Image, ImageDraw, ImageFont
 from pydantic import JsonValue
 
-from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, ColumnKind, Diagnosis, Figure
+from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, ColumnKind, Diagnosis, Figure
 from dokimasia.domain.wording import percentage
-from dokimasia.methods.diagnosis.charts import COLOURS, MEANINGS, PLAIN, SPOKES, WEAK, Colour, mixed
+from dokimasia.methods.diagnosis.charts import COLOURS, MEANINGS, PLAIN, SPOKES, WEAK
 from dokimasia.methods.diagnosis.evidence_data import OWN_INTERVAL, numbered
-from dokimasia.report.charts import PALETTE
+from dokimasia.report.charts import PALETTE, Colour, mixed
 from dokimasia.report.labels import shortened_names
 from dokimasia.runs.reading.exporting import csv_text, make_folder, write_whole
 
@@ -216,7 +216,7 @@ def _bars(asset: Asset, column_number: int) -> _Canvas:
     zero = x_of(0.0) if low < 0 < high else LEFT
     if low < 0 < high:
         canvas.line([(zero, TOP - 4), (zero, bottom)], MUTED, width=1.5)
-    names = _names([_row_name(asset, row) for row in rows], 42)
+    names = _row_names(asset, 42)
     for number, row in enumerate(rows):
         y = TOP + ROW * (number + 0.5)
         figure = row.cells[column_number]
@@ -243,7 +243,7 @@ def _heat_map(asset: Asset, scores: Sequence[int]) -> _Canvas:
     rows = asset.rows[:MOST_ROWS]
     cell = max(64, min(130, (WIDTH - LEFT - 40) // max(1, len(scores))))
     canvas = _new(max(WIDTH, LEFT + cell * len(scores) + 40), TOP + 30 + ROW * len(rows) + FOOT)
-    names = _names([_row_name(asset, row) for row in rows], 42)
+    names = _row_names(asset, 42)
     heads = _names([asset.columns[number].name for number in scores], cell // 7)
     for across, head in enumerate(heads):
         canvas.text(LEFT + cell * (across + 0.5), TOP + 14, head, size=12, anchor="mm")
@@ -272,7 +272,7 @@ def _radar(asset: Asset, scores: Sequence[int]) -> _Canvas:
     for ring in (25, 50, 75, 100):
         canvas.line([point(spoke % spokes, ring) for spoke in range(spokes + 1)], LINE)
         canvas.note(cx + 3, cy - radius * ring / 100, str(ring), size=10, anchor="lb")
-    for spoke, name in enumerate(_names([_row_name(asset, row) for row in asset.rows], 28)):
+    for spoke, name in enumerate(_row_names(asset, 28)):
         canvas.line([(cx, cy), point(spoke, 100)], LINE)
         x, y = point(spoke, 108)
         side = "lm" if x > cx else "rm"
@@ -303,7 +303,7 @@ def _stacked(asset: Asset, shares: Sequence[int]) -> _Canvas:
         x = LEFT + rank * (right - LEFT) / len(shares)
         canvas.box(x, TOP, x + 10, TOP + 10, _shade(rank, len(shares)))
         canvas.note(x + 15, TOP + 5, asset.columns[number].name)
-    names = _names([_row_name(asset, row) for row in rows], 42)
+    names = _row_names(asset, 42)
     for down, row in enumerate(rows):
         y, x = TOP + 24 + ROW * down, float(LEFT)
         canvas.name(names[down], y + ROW / 2)
@@ -359,9 +359,14 @@ def _ticks(low: float, high: float) -> list[float]:
     return [round(number * step, 10) for number in range(first, last + 1)]
 
 
-def _row_name(asset: Asset, row: AssetRow) -> str:
-    names = [str(cell.value) for cell, column in zip(row.cells, asset.columns, strict=True) if column.kind == "name"]
-    return " · ".join(name for name in names if name)
+def _row_names(asset: Asset, most: int) -> list[str]:
+    """Return the names of the rows that are drawn, shortened to the available width."""
+    columns = _columns_of_kind(asset, "name")
+    names: list[str] = []
+    for row in asset.rows[:MOST_ROWS]:
+        parts = [str(row.cells[number].value) for number in columns]
+        names.append(" · ".join(filter(None, parts)))
+    return _names(names, most)
 
 
 def _number(column: AssetColumn, value: float) -> str:

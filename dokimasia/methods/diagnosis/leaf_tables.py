@@ -292,9 +292,7 @@ def contrasts(material: DiagnosisMaterial) -> Asset:
     partial_rows: list[PartialRow] = []
     members = members_below(material.tree)
     scores = {model: material.scores(model) for model in models}
-    judged: set[str] = set()
-    for model in models:
-        judged.update(scores[model], material.failures(model))
+    judged = set[str]().union(*scores.values(), *map(material.failures, models))
     leaf_order = leaves_in_order(material)
     draws = draws_for(len(leaf_order) * len(models))
     for leaf in leaf_order:

@@ -26,6 +26,7 @@ from dokimasia.report.blocks import (
     Span,
     Table,
     Tone,
+    anchor,
     spans,
 )
 from dokimasia.report.data import Drawing, ReportData
@@ -147,7 +148,7 @@ def _samples_of_row(diagnosis: ReportedDiagnosis, asset: Asset, row: AssetRow, d
 
 def _evidence_id(row: str) -> str:
     """Return the HTML id of the evidence of a row (`ASSET:ROW`)."""
-    return "why-" + "".join(character if character.isalnum() or character in "-_" else "-" for character in row)
+    return anchor("why-", row)
 
 
 def _of_family(diagnosis: ReportedDiagnosis, family: str) -> list[Asset]:

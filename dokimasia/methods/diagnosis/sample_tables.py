@@ -165,12 +165,19 @@ def win_ties(material: DiagnosisMaterial) -> Asset:
     )
 
 
+def _shared_samples(material: DiagnosisMaterial) -> tuple[list[str], list[str], int]:
+    """Return the samples that all models have a score for, their clusters, and the number of all samples."""
+    of_models = list(material.samples.values())
+    first = of_models[0]
+    shared = [id for id in first.scores if all(id in samples.scores for samples in of_models)]
+    total = len(set[str]().union(*(samples.clusters for samples in of_models)))
+    return shared, [first.clusters[id] for id in shared], total
+
+
 def top_ties(material: DiagnosisMaterial) -> Asset:
     """Return how often each group of models, alone or tied, has the highest score of a sample."""
     models, samples = material.models, material.samples
-    all_samples = dict.fromkeys(id for of_model in samples.values() for id in of_model.clusters)
-    shared = [id for id in all_samples if all(id in samples[model].scores for model in models)]
-    clusters = [samples[models[0]].clusters[id] for id in shared]
+    shared, clusters, total = _shared_samples(material)
     groups: list[tuple[str, ...]] = []
     for id in shared:
         highest = max(samples[model].scores[id] for model in models)
@@ -188,7 +195,7 @@ def top_ties(material: DiagnosisMaterial) -> Asset:
                 key=" + ".join(group),
                 cells=cells_of(name, len(group), counts[group], share_of(hits, clusters)),
                 n=len(shared),
-                held=len(all_samples),
+                held=total,
                 model=group[0] if len(group) == 1 else "",
                 samples=tuple(id for id, hit in zip(shared, hits, strict=True) if hit),
             )
@@ -219,13 +226,9 @@ def ranks(material: DiagnosisMaterial) -> Asset:
     Tied models share their ranks: two that tie for the first place have rank 1.5, and each half of ranks 1 and 2.
     """
     models, samples = material.models, material.samples
-    shared = [id for id in samples[models[0]].scores if all(id in samples[model].scores for model in models)]
-    clusters = [samples[models[0]].clusters[id] for id in shared]
+    shared, clusters, total = _shared_samples(material)
     spans = [_rank_spans([samples[model].scores[id] for model in models]) for id in shared]
     rank_columns = range(1, len(models) + 1) if len(models) <= MOST_RANKS else (1, len(models))
-    all_samples: set[str] = set()
-    for of_model in samples.values():
-        all_samples.update(of_model.clusters)
     rows: list[AssetRow] = []
     for position, model in enumerate(models):
         model_spans = [by_model[position] for by_model in spans]
@@ -234,9 +237,7 @@ def ranks(material: DiagnosisMaterial) -> Asset:
         for rank in rank_columns:
             shares = [1 / (last - first + 1) if first <= rank <= last else 0.0 for first, last in model_spans]
             cells.append(mean_of(shares, clusters, bounds=(0, 1), seed=material.seed))
-        rows.append(
-            AssetRow(key=model, cells=cells_of(model, *cells), n=len(shared), held=len(all_samples), model=model)
-        )
+        rows.append(AssetRow(key=model, cells=cells_of(model, *cells), n=len(shared), held=total, model=model))
     rows.sort(key=lambda row: (value_of(row.cells[1], len(models) + 1), row.key))
     return Asset(
         id="ranks",

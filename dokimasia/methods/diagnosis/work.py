@@ -1,11 +1,10 @@
 """The work of a diagnosis in words: one graph run for all reports, and a row for each report."""
 
 from collections.abc import AsyncIterator, Iterable
-from dataclasses import fields
 from typing import Any, cast
 
 from dokimasia.graphs import diagnosis as diagnosis_graph
-from dokimasia.graphs.context import Context
+from dokimasia.graphs.context import services_of
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.methods.diagnosis.request import REPORT, WordsPlan, item_of, subjects_of, written_from
 from dokimasia.runs.work import Job, Stage, outcome_fields, single_stage
@@ -47,7 +46,7 @@ async def _write_reports(job: Job[WordsPlan]) -> None:
         progress.done = min(steps_done, progress.done + steps)
 
     if unwritten:
-        services = {field.name: getattr(job.context, field.name) for field in fields(Context)}
+        services = services_of(job.context)
         context = diagnosis_graph.DiagnosisContext(**services, diagnosis=diagnosis, on_progress=on_progress)
         thread = THREAD
         attempt = max(job.attempt(item_of(subject)) for subject in subjects)

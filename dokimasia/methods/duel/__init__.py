@@ -9,7 +9,6 @@ from dokimasia.methods.duel.figures import (
     DuelRow,
     VerdictFigures,
     complete,
-    interval_of,
     place_figures,
     unasked,
     verdict_figures,
@@ -32,7 +31,7 @@ from dokimasia.runs.verbs import verb
 with_cases = lazy_function("dokimasia.methods.duel.report", "with_cases")
 """Adds the cases that a page shows to its data."""
 
-decided_pairs = lazy_function("dokimasia.methods.duel.preferences", "files")
+decided_pairs = lazy_function("dokimasia.methods.duel.exporting", "decided_pairs")
 """Returns the pairs of answers that both orders decide alike: `decided_pairs(home, run)`."""
 
 METHOD: Method[DuelRequest, DuelPlan] = Method(
@@ -53,7 +52,10 @@ METHOD: Method[DuelRequest, DuelPlan] = Method(
     row_name="duels",
     columns=COLUMNS,
     cells=cells,
-    forms={"vlmevalkit": lazy_function("dokimasia.methods.duel.vlmevalkit", "files"), "preferences": decided_pairs},
+    forms={
+        "vlmevalkit": lazy_function("dokimasia.methods.duel.exporting", "vlmevalkit_files"),
+        "preferences": decided_pairs,
+    },
     scale=(-100.0, 100.0),
     judged=judged,
     pairs=pairs,
@@ -98,7 +100,6 @@ __all__ = [
     "duel_items",
     "duel_rows",
     "failed_verdicts",
-    "interval_of",
     "judged_in_one_order",
     "judgements",
     "means_of",

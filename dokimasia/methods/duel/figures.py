@@ -3,7 +3,7 @@
 Rewards are from -100 to 100, rates in percent, visual factuality 0 to 10. Intervals are clustered by cases that share an image.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -21,7 +21,6 @@ from dokimasia.algorithms.pairwise import (
     reward_interval,
     win_rate_interval,
 )
-from dokimasia.algorithms.statistics import ConfidenceInterval, adjusted
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.domain.duel import HIGHEST, LOWEST, PLACES, REWARD, TEXT, FactualityBy, Instruction, Place
 from dokimasia.domain.identity import Value
@@ -45,16 +44,18 @@ from dokimasia.report.fields import (
 )
 from dokimasia.report.figures import NOTHING, interval, measured, p_value, signed_text
 from dokimasia.runs.figure_models import DataFigures, Judge
+from dokimasia.runs.figures import grouped
 from dokimasia.runs.measures import (
     failure_fields,
+    interval_of,
     lead_of,
-    limits,
     mean,
     mean_bounds,
     mean_with_interval,
     paired_difference,
     rounded,
     unrounded_mean,
+    with_adjusted,
 )
 from dokimasia.runs.reading.correlations import adjust, length_and_score
 
@@ -409,24 +410,19 @@ class DuelTables(Value):
     language_models: tuple[LanguageModelGap, ...]
 
 
-def duel_tables(
-    rows: Iterable[DuelRow], *, seed: int, sees_images: Callable[[str], bool] = lambda name: True
-) -> DuelTables:
+def duel_tables(rows: Iterable[DuelRow], *, seed: int) -> DuelTables:
     """Return the figures of compared answers.
 
     Args:
         rows: the compared answers, in the run's order.
         seed: seed of the bootstrap and of the tests.
-        sees_images: whether a model's p-value of length is adjusted together with the others'.
     """
     listed = list(rows)
-    by_model: dict[str, list[DuelRow]] = {}
-    for row in listed:
-        by_model.setdefault(row.model, []).append(row)
+    by_model = grouped(listed, lambda row: row.model)
     return DuelTables(
         models={name: model_figures(of_model, seed=seed) for name, of_model in by_model.items()},
         places=place_figures(listed, seed=seed),
-        length_bias=_length_biases(by_model, seed=seed, sees_images=sees_images),
+        length_bias=_length_biases(by_model, seed=seed),
         without_images=_image_ablation(by_model, seed=seed),
         language_models=_language_models(by_model, seed=seed),
     )
@@ -495,8 +491,8 @@ def verdict_figures(
     all_counts = count_verdicts(valid, failed=len(every) - len(valid))
     reward = win_rate = bounds = None
     if values:
-        reward = interval_of(counts.reward, reward_interval(values, clusters=clusters, seed=seed))
-        win_rate = interval_of(counts.win_rate, win_rate_interval(values, clusters=clusters))
+        reward = interval_of(counts.reward or 0.0, reward_interval(values, clusters=clusters, seed=seed))
+        win_rate = interval_of(counts.win_rate or 0.0, win_rate_interval(values, clusters=clusters))
     if every:
         bounds = RewardBoundsFigures(
             reward=_bounds(all_counts.reward_bounds), win_rate=_bounds(all_counts.win_rate_bounds)
@@ -505,13 +501,10 @@ def verdict_figures(
         reward=reward,
         win_rate=win_rate,
         verdicts=Verdicts(
-            **{
-                **counts._asdict(),
-                "failed": all_counts.failed,
-                "valid": counts.n_valid,
-                "one_order": all_counts.n_valid - counts.n_valid,
-                "open": unasked,
-            }
+            **counts._replace(failed=all_counts.failed)._asdict(),
+            valid=counts.n_valid,
+            one_order=all_counts.n_valid - counts.n_valid,
+            open=unasked,
         ),
         bounds=bounds,
     )
@@ -556,10 +549,7 @@ def one_order(rows: Sequence[DuelRow], place: Place, *, seed: int) -> VerdictFig
 
 def _parts(rows: Sequence[DuelRow], part_of: Callable[[DuelRow], str], *, seed: int) -> dict[str, DuelPart]:
     """Return the figures by category or task, without rows that have none."""
-    parts: dict[str, list[DuelRow]] = {}
-    for row in rows:
-        if part_of(row):
-            parts.setdefault(part_of(row), []).append(row)
+    parts = grouped([row for row in rows if part_of(row)], part_of)
     return {name: part_figures(part, seed=seed) for name, part in sorted(parts.items())}
 
 
@@ -596,10 +586,11 @@ def _factuality(rows: Sequence[DuelRow], *, seed: int) -> Factuality | None:
     )
 
 
-def _length_biases(
-    models: Mapping[str, Sequence[DuelRow]], *, seed: int, sees_images: Callable[[str], bool]
-) -> dict[str, LengthBias]:
-    """Return the correlation of reward with the difference of lengths, by model; models without a judged answer are left out."""
+def _length_biases(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> dict[str, LengthBias]:
+    """Return the correlation of reward with the difference of lengths, by model; models without a judged answer are left out.
+
+    P-values are adjusted over the models that see the images.
+    """
     biases: dict[str, dict[str, Any]] = {}
     for name, rows in models.items():
         triples: list[tuple[float, float, str]] = []
@@ -608,7 +599,7 @@ def _length_biases(
                 triples.append((float(row.longer), row.reward, row.cluster))
         if triples:
             biases[name] = length_and_score(triples, seed=seed)
-    adjust(biases, [name for name in biases if sees_images(name)])
+    adjust(biases, [name for name in biases if not name.endswith((f"#{BLIND}", f"#{TEXT}"))])
     return {name: LengthBias.model_validate(bias) for name, bias in biases.items()}
 
 
@@ -623,35 +614,19 @@ def _image_ablation(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> di
         full_name = name.removesuffix(f"#{BLIND}").removesuffix(f"#{TEXT}")
         if full_name != name and full_name in models:
             gaps[name] = _gaps(models[full_name], arm, seed=seed)
-    adjusted_p = iter(adjusted([gap.p for arm_gaps in gaps.values() for gap in arm_gaps]))
-    ablation: dict[str, WithoutImages] = {}
-    for name, (reward, factuality) in gaps.items():
-        ablation[name] = WithoutImages(
-            reward=_with_adjusted(reward, next(adjusted_p)), factuality=_with_adjusted(factuality, next(adjusted_p))
-        )
-    return ablation
+    return {name: WithoutImages(reward=reward, factuality=factuality) for name, reward, factuality in _adjusted(gaps)}
 
 
 def _language_models(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> tuple[LanguageModelGap, ...]:
     """Return each model that sees minus each language model, both answering by descriptions."""
     by_text = [name.removesuffix(f"#{TEXT}") for name in models if name.endswith(f"#{TEXT}")]
     gaps: dict[tuple[str, str], tuple[ImageGap, ImageGap]] = {}
-    p_values: list[float | None] = []
     for first, second in product(by_text, by_text):
         if first not in models and second in models:
             gaps[first, second] = _gaps(models[f"{first}#{TEXT}"], models[f"{second}#{TEXT}"], seed=seed)
-            p_values += [gaps[first, second][0].p, gaps[first, second][1].p]
-    adjusted_p = iter(adjusted(p_values))
     compared: list[LanguageModelGap] = []
-    for (first, second), (reward, factuality) in gaps.items():
-        compared.append(
-            LanguageModelGap(
-                language_model=first,
-                model=second,
-                reward=_with_adjusted(reward, next(adjusted_p)),
-                factuality=_with_adjusted(factuality, next(adjusted_p)),
-            )
-        )
+    for (first, second), reward, factuality in _adjusted(gaps):
+        compared.append(LanguageModelGap(language_model=first, model=second, reward=reward, factuality=factuality))
     return tuple(compared)
 
 
@@ -684,13 +659,12 @@ def _gap(
     return ImageGap(n=len(differences), difference=comparison.difference, p=comparison.p_value, adjusted=None)
 
 
-def _with_adjusted(gap: ImageGap, p_value: float | None) -> ImageGap:
-    return gap if p_value is None else gap.model_copy(update={"adjusted": rounded(p_value)})
-
-
-def interval_of(value: float | None, ends: ConfidenceInterval, *, unit: float = 1.0) -> Interval:
-    """Return a figure with its interval; the interval's ends are multiplied by `unit`."""
-    return Interval(mean=rounded(value or 0.0), **limits(ends, unit=unit))
+def _adjusted(gaps: Mapping[T, tuple[ImageGap, ImageGap]]) -> Iterator[tuple[T, ImageGap, ImageGap]]:
+    """Yield both gaps of each pair of arms, with p-values adjusted over all of them."""
+    tested = [gap for pair in gaps.values() for gap in pair]
+    both = iter(with_adjusted(tested, [gap.p for gap in tested]))
+    for name in gaps:
+        yield name, next(both), next(both)
 
 
 def _bounds(ends: tuple[float, float]) -> Bounds:

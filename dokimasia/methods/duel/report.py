@@ -39,22 +39,38 @@ from dokimasia.report.blocks import (
     Tone,
     spans,
 )
-from dokimasia.report.charts import BAR_HEIGHT, FRAME, Figure, Point, interval_chart, intervals_said, scatter_chart
-from dokimasia.report.conclusions import lead_sentences, used_sentence
-from dokimasia.report.data import Cut, Drawing, ReportData, Views
-from dokimasia.report.fields import TableRow, pointer, rows_of
+from dokimasia.report.charts import (
+    BAR_HEIGHT,
+    FRAME,
+    KEYED,
+    Figure,
+    Point,
+    interval_chart,
+    intervals_said,
+    names_axis,
+    scatter_chart,
+    titled_axis,
+)
+from dokimasia.report.conclusions import highest, joined, lead_sentences, strong, used_sentence
+from dokimasia.report.data import Cut, Drawing, ReportData, Views, cut_text
+from dokimasia.report.fields import Interval, TableRow, numbered_rows, pointer, rows_of
 from dokimasia.report.footnotes import disagreement
-from dokimasia.report.labels import label, ticks
+from dokimasia.report.labels import label
 from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import TableColumn, cell, column, computed_column, name_column, origin_columns, table
+from dokimasia.runs.figures import grouped
 from dokimasia.runs.reading.correlations import directions, untested
 from dokimasia.runs.reading.reporting import pictures_of, select_samples
+from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
-from dokimasia.storage.runs import Run, load_samples
+from dokimasia.storage.runs import Run
 
 SHOWN_INSTEAD = {BLIND: "nothing", TEXT: "a description"}
 """What a model sees instead of the images, by arm."""
+
+MEASURES = ((("reward",), "reward", "Reward"), (("factuality", "model"), "VFS", "VFS"))
+"""The two measures of a model: path, name within a title, and name at its beginning."""
 
 REWARDS = (-100.0, 100.0)
 ONE_ORDER = "Judged in one order alone, verdicts may follow the place as much as the answer, and nobody can tell."
@@ -81,14 +97,15 @@ def duels(data: ReportData) -> Section:
     """Return the section that compares all models with the baseline, best reward first."""
     run = data.figures_as(DuelFigures)
     models = run.models
-    ranked = sorted(models, key=lambda name: (-_mean_reward(models[name]), name))
+    rewards = {name: model.reward for name, model in models.items() if model.reward is not None}
+    ranked = sorted(rewards, key=lambda name: (-rewards[name].mean, name))
+    ranked += sorted(models.keys() - rewards.keys())
     rows = rows_of(models, "models", order=ranked)
     blocks: list[Block] = []
     points: list[Point] = []
-    for name in ranked:
-        reward = models[name].reward
-        if reward is not None:
-            points.append(Point(name, reward.mean, reward.low, reward.high, None, hollow="#" in name))
+    for name in ranked[: len(rewards)]:
+        reward = rewards[name]
+        points.append(Point(name, reward.mean, reward.low, reward.high, hollow="#" in name))
     if points:
         chart = interval_chart(points, title="reward against the baseline", scale=REWARDS, zero=True)
         blocks.append(Chart(chart, f"Reward of each model {intervals_said(points)}, best first; 0 is the baseline"))
@@ -122,24 +139,22 @@ def conclusion(data: ReportData) -> list[Cell]:
     rewards = {name: model.reward for name, model in run.models.items() if model.reward is not None and "#" not in name}
     if not rewards:
         return ["No answer was judged in both orders: there is no reward."]
-    best = min(rewards, key=lambda name: (-rewards[name].mean, name))
-    reward = rewards[best]
-    against = "cannot be told apart from"
-    if reward.low is not None and reward.low > 0:
-        against = "is better than"
-    elif reward.high is not None and reward.high < 0:
-        against = "is worse than"
-    elif reward.mean != 0:
-        against = f"is not significantly {'better' if reward.mean > 0 else 'worse'} than"
-    link = "but" if against.startswith("is not") else "and"
-    highest = f"has the highest reward {link} " if len(rewards) > 1 else ""
-    sentences: list[Cell] = [
-        (
-            Span(best, "strong"),
-            f" {highest}{against} {run.baseline}: ",
-            *spans(signed_reward(reward, f"{pointer('models', best)}/reward")),
-            f" on {figures.several(run.models[best].n, 'case')}.",
-        ),
+    best = highest(rewards)
+    results: list[Cell] = []
+    for name in best:
+        against = _against(rewards[name])
+        start = f"{against} {run.baseline}: "
+        if len(best) == 1 and len(rewards) > 1:
+            link = "but" if against.startswith("is not") else "and"
+            start = f"has the highest reward {link} {start}"
+        reward = signed_reward(rewards[name], f"{pointer('models', name)}/reward")
+        end = f" on {figures.several(run.models[name].n, 'case')}"
+        results.append((Span(name, "strong"), f" {start}", *spans(reward), end))
+    sentences: list[Cell] = []
+    if len(best) > 1:
+        sentences.append((*strong(best), " have the highest reward."))
+    sentences += [
+        (*spans(joined(results)), "."),
         *lead_sentences(run.lead, unit="points of reward", measure="mean reward", things="cases"),
     ]
     failed = sum(model.verdicts.failed for model in run.models.values())
@@ -150,8 +165,15 @@ def conclusion(data: ReportData) -> list[Cell]:
     return [*sentences, used_sentence(run)]
 
 
-def _mean_reward(model: DuelledModel) -> float:
-    return -101.0 if model.reward is None else model.reward.mean
+def _against(reward: Interval) -> str:
+    """Return how a model does against the baseline."""
+    if reward.low is not None and reward.low > 0:
+        return "is better than"
+    if reward.high is not None and reward.high < 0:
+        return "is worse than"
+    if reward.mean == 0:
+        return "cannot be told apart from"
+    return f"is not significantly {'better' if reward.mean > 0 else 'worse'} than"
 
 
 def missing_columns(models: Mapping[str, VerdictFigures]) -> list[TableColumn[Any]]:
@@ -211,29 +233,16 @@ def verdict_chart(models: Mapping[str, Verdicts]) -> Figure:
             "height": FRAME + BAR_HEIGHT * max(1, len(names)) + 40,
             "margin": {"t": 40, "r": 24, "b": 48, "l": 8},
             "showlegend": True,
-            "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
+            "legend": {**KEYED["legend"], "traceorder": "normal"},
             "hovermode": "closest",
             "xaxis": {
-                "title": {
-                    "text": "percent of valid verdicts, from the middle of the equal ones",
-                    "standoff": 8,
-                    "font": {"size": 13},
-                },
+                **titled_axis("percent of valid verdicts, from the middle of the equal ones"),
                 "range": [-100, 100],
                 "zeroline": True,
-                "automargin": True,
-                "fixedrange": True,
                 "tickvals": [-100, -50, 0, 50, 100],
                 "ticktext": ["100", "50", "0", "50", "100"],
             },
-            "yaxis": {
-                "type": "category",
-                "autorange": "reversed",
-                "automargin": True,
-                "fixedrange": True,
-                "ticksuffix": "  ",
-                **ticks(judged),
-            },
+            "yaxis": names_axis(judged),
         },
     }
 
@@ -402,20 +411,14 @@ def images(data: ReportData) -> Section | None:
     arms = [name for name in run.models if name.endswith((f"#{BLIND}", f"#{TEXT}"))]
     if not arms:
         return None
-    blocks: list[Block] = [
-        _ablation_table(run, arms, ("reward",), "reward", "Reward"),
-        _ablation_table(run, arms, ("factuality", "model"), "VFS", "VFS"),
-    ]
+    blocks: list[Block] = [_ablation_table(run, arms, *measure) for measure in MEASURES]
     if run.describer is not None:
         instruction = ", the same for every request"
         if run.descriptions == "specific":
             instruction = " with an eye to each request"
         blocks.append(Paragraph(f"{run.describer} described the images{instruction}.", "note"))
     if run.language_models:
-        blocks += [
-            _language_table(run, ("reward",), "reward", "Reward"),
-            _language_table(run, ("factuality", "model"), "VFS", "VFS"),
-        ]
+        blocks += [_language_table(run, *measure) for measure in MEASURES]
     gaps = (*run.without_images.values(), *run.language_models)
     blocks += disagreement(measure for gap in gaps for measure in (gap.reward, gap.factuality))
     blocks.append(
@@ -455,8 +458,8 @@ def _language_table(run: DuelFigures, measure: tuple[str, ...], title: str, abou
     """Return the table of a measure of language models beside models that see, by the same descriptions."""
     table_row = TableRow("", run, "")
     rows: list[Sequence[Cell]] = []
-    for number, pair in enumerate(run.language_models):
-        pair_row = TableRow("", pair, pointer("language_models", str(number)))
+    for pair_row in numbered_rows(run.language_models, "/language_models"):
+        pair = pair_row.figures
         rows.append(
             [
                 Span(pair.language_model, "strong"),
@@ -572,10 +575,9 @@ def _length_sentence(biases: Mapping[str, LengthBias]) -> str:
     tested = 0
     marked: dict[str, float] = {}
     for name, bias in biases.items():
-        if bias.adjusted is not None:
-            tested += 1
-            if bias.adjusted <= figures.SURE and bias.r is not None:
-                marked[name] = bias.r
+        tested += bias.adjusted is not None
+        if figures.is_sure(bias.adjusted) and bias.r is not None:
+            marked[name] = bias.r
     if marked:
         return directions(marked, "reward")
     if tested:
@@ -593,22 +595,16 @@ async def with_cases(home: Home, run: Run, data: ReportData, samples: int) -> Re
     failed = {row.sample_id for row in rows if row.failure}
     shown_ids, selection = select_samples(run, ids, failed, samples)
     items = [item for id in shown_ids for item in duel_items(home, run, id)]
-    shown_images = {
-        image.sha256: image
-        for sample in load_samples(home, run.id)
-        if sample.id in shown_ids
-        for image in sample.images
-    }
-    return replace(data, selection=selection, samples=items, pictures=pictures_of(home, shown_images))
+    shown = samples_of(home, run.id, shown_ids)
+    images = {image.sha256: image for sample in shown.values() for image in sample.images}
+    return replace(data, selection=selection, samples=items, pictures=pictures_of(home, images))
 
 
 def cases(data: ReportData) -> Section | None:
     """Return the section of cases, each with its images, both answers, and the judgement in each order."""
     with_baseline = "baseline" in data.summary
-    items: dict[str, list[DuelItem]] = {}
-    for view in data.samples:
-        item = DuelItem.model_validate(view)
-        items.setdefault(item.sample, []).append(item)
+    items = grouped(map(DuelItem.model_validate, data.samples), lambda item: item.sample)
+    cut = partial(cut_text, most=LONGEST_TEXT)
     folds: list[Block] = []
     for id, case_items in items.items():
         pictures: list[Block] = []
@@ -619,17 +615,10 @@ def cases(data: ReportData) -> Section | None:
                 pictures.append(Image(picture.uri, f"image {len(pictures) + 1}{problem}"))
         failed = any(item.failure for item in case_items)
         title = f"{id} · with a failure" if failed else id
-        folds.append(Fold(title, (*pictures, *case_blocks(case_items, cut_text, baseline=with_baseline)), f"case-{id}"))
+        folds.append(Fold(title, (*pictures, *case_blocks(case_items, cut, baseline=with_baseline)), f"case-{id}"))
     if not folds:
         return None
     return Section("cases", "Cases", (Paragraph(data.selection.text, "note"), *folds), menu="Cases", only="page")
-
-
-def cut_text(text: str) -> str:
-    """Return the beginning of a text, with the number of characters left out."""
-    if len(text) <= LONGEST_TEXT:
-        return text
-    return f"{text[:LONGEST_TEXT]} … ({len(text) - LONGEST_TEXT:,} characters more)"
 
 
 def sample(views: Views, cut: Cut, *, baseline: bool = True) -> Iterator[Block]:

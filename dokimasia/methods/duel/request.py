@@ -468,7 +468,7 @@ def _answered_samples(
     answered: list[Sample] = []
     left_out: dict[str, str] = {}
     for sample in samples:
-        missing_models = [name for name in names if not _answered_by(responses, sample, name, responses.repeats)]
+        missing_models = [name for name in names if not _answered_by(responses, sample, name)]
         enough = sparse and len({*request.models, request.baseline}) - len(missing_models) > 1
         if missing_models and not enough:
             reason = f"sample {sample.id!r} is left out: no answer of {', '.join(missing_models)}"
@@ -478,8 +478,8 @@ def _answered_samples(
     return (answered, left_out) if answered else (samples, {})
 
 
-def _answered_by(responses: Responses, sample: Sample, model: str, repeats: int) -> bool:
-    return all((sample.id, model, repeat) in responses.given for repeat in range(repeats))
+def _answered_by(responses: Responses, sample: Sample, model: str) -> bool:
+    return all((sample.id, model, repeat) in responses.given for repeat in range(responses.repeats))
 
 
 def _models_in_files(request: DuelRequest, responses: Responses) -> list[str]:
@@ -528,7 +528,7 @@ def _responses_of_files(
     )
     lacks: list[str] = []
     for model in models:
-        unanswered = [sample.id for sample in samples if not _answered_by(responses, sample, model, repeats)]
+        unanswered = [sample.id for sample in samples if not _answered_by(responses, sample, model)]
         if unanswered and not sparse:
             lacks.append(
                 f"{model} has fewer than {repeats} answers (repeats from 0) to {shortened(unanswered, MOST_NAMED)}"
@@ -543,7 +543,7 @@ def _responses_of_files(
         existing[model] = {
             sample.id: tuple(_response_of_file(responses, sample, model, repeat) for repeat in range(repeats))
             for sample in samples
-            if not sparse or _answered_by(responses, sample, model, repeats)
+            if not sparse or _answered_by(responses, sample, model)
         }
     return ExistingResponses(existing, repeats, candidates.left_out)
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from dokimasia.agents.candidate import BLIND
 from dokimasia.domain.annotation import VERDICT, AnnotationUnit, ResponsePair
 from dokimasia.domain.call import ChatReply, model_name
 from dokimasia.domain.differences import DIRECTION
@@ -104,7 +103,7 @@ def figures_of_run(home: Home, run: Run) -> DuelFigures:
     stored = results(home, run.id)
     samples = samples_by_id(home, run.id)
     rows = duel_rows(home, run)
-    tables = duel_tables(rows, seed=run.seed, sees_images=_sees_images)
+    tables = duel_tables(rows, seed=run.seed)
     models: dict[str, DuelledModel] = {}
     for name, scores in tables.models.items():
         model_rows = [row for row in stored if shown_name(row.model, row.arm) == name]
@@ -124,12 +123,8 @@ def figures_of_run(home: Home, run: Run) -> DuelFigures:
         descriptions=None if plan.describer is None else plan.descriptions,
         cases=_cases(samples, rows, plan),
         lead=lead_in_reward(rows, seed=run.seed),
-        models=models,
-        places=tables.places,
-        length_bias=tables.length_bias,
+        **{**dict(tables), "models": models},
         direction=DIRECTION,
-        without_images=tables.without_images,
-        language_models=tables.language_models,
         elsewhere=_elsewhere(plan, models),
     )
 
@@ -149,10 +144,6 @@ def _elsewhere(plan: DuelPlan, models: Mapping[str, DuelledModel]) -> Elsewhere 
         if model.factuality is not None and model.factuality.model is not None:
             factuality[base] = model.factuality.model.mean
     return elsewhere(rewards, factuality, plan.elsewhere)
-
-
-def _sees_images(model: str) -> bool:
-    return not model.endswith((f"#{BLIND}", f"#{TEXT}"))
 
 
 def _cases(samples: Mapping[str, Sample], rows: Sequence[DuelRow], plan: DuelPlan) -> Cases:
@@ -260,6 +251,11 @@ def read_items(home: Home, run: Run, sample: str | None = None) -> Iterator[Duel
         else:
             opponent_response = plan.existing_response(opponent, row.sample_id, row.repeat)
         criteria = criteria_of(case)
+        judgement_items: list[JudgementItem] = []
+        for judgement in answer_judgements:
+            fields = judgement.model_dump(include=set(JudgementItem.model_fields))
+            said = None if sample is None else _reply(ledger, judgement)
+            judgement_items.append(JudgementItem(**fields, said=said))
         yield DuelItem(
             sample=row.sample_id,
             model=shown_name(row.model, row.arm),
@@ -280,23 +276,8 @@ def read_items(home: Home, run: Run, sample: str | None = None) -> Iterator[Duel
             factuality_not_applicable=_not_applicable(case, answer_judgements, published=plan.published) or None,
             descriptions=described[row.item].shown if row.item in described else None,
             baseline_response=_text(responses, opponent_response),
-            judgements=tuple(
-                _judgement_item(judgement, None if sample is None else ledger) for judgement in answer_judgements
-            ),
+            judgements=tuple(judgement_items),
         )
-
-
-def _judgement_item(judgement: DuelJudgement, ledger: SqliteLedger | None) -> JudgementItem:
-    return JudgementItem(
-        asked=judgement.asked,
-        place=judgement.place,
-        verdict=judgement.verdict,
-        score=judgement.score,
-        baseline_score=judgement.baseline_score,
-        failure=judgement.failure,
-        reason=judgement.reason,
-        said=None if ledger is None else _reply(ledger, judgement),
-    )
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, object]]:

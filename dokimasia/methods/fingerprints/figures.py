@@ -13,7 +13,17 @@ from dokimasia.algorithms.statistics import ConfidenceInterval, adjusted, cloppe
 from dokimasia.domain.diagnosis.fingerprint import FingerprintMatch, FingerprintTask
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure
 from dokimasia.domain.identity import Value
-from dokimasia.methods.diagnosis import reports_of, runs_on, written_from
+from dokimasia.methods.diagnosis import (
+    MODEL,
+    PAIR,
+    cells_of,
+    count_column,
+    reports_of,
+    runs_on,
+    score_column,
+    share_column,
+    written_from,
+)
 from dokimasia.methods.fingerprints.request import MATCH, NAME, FingerprintPlan
 from dokimasia.methods.fingerprints.trials import tasks_of, untested_of
 from dokimasia.methods.tree import LEVEL
@@ -22,8 +32,8 @@ from dokimasia.report.figures import p_value as p_value_cell
 from dokimasia.report.figures import share
 from dokimasia.runs.figure_models import Heading, Judge, Seed
 from dokimasia.runs.figures import simulated_names
-from dokimasia.runs.measures import rounded
-from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.runs.measures import mean, mean_bounds, rounded
+from dokimasia.runs.reading.exporting import JUDGED, ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
@@ -44,10 +54,7 @@ COLUMNS: dict[str, ColumnType] = {
     "said": "text",
     "truth": "text",
     "removed": "integer",
-    "judge": "text",
-    "prompt": "text",
-    "prompt_version": "integer",
-    "prompt_hash": "text",
+    **JUDGED,
 }
 """Columns of a judge's trial in an export; a score of 1 means that both reports were matched correctly."""
 
@@ -166,7 +173,7 @@ class Trial(NamedTuple):
 
 def fingerprint_figures(home: Home, run: Run) -> FingerprintFigures:
     """Return the figures of a test of fingerprints; the same stored rows give the same bytes."""
-    plan, diagnosis = _plan(run), written_from(home, run)
+    plan, diagnosis = run.plan_as(FingerprintPlan), written_from(home, run)
     models = diagnosis.models
     tasks = [task for _, task in tasks_of(home, run)]
     rows = results(home, run.id)
@@ -219,7 +226,10 @@ def matcher_figures(trials: Sequence[Trial], models: Sequence[str]) -> MatcherFi
         pair_trials = [trial for trial in trials if {trial.first, trial.second} == set(names)]
         if pair_trials:
             by_pair[names] = pair_trials
-    p_values = [_guessing_p_value(pair_trials) for pair_trials in by_pair.values()]
+    p_values: list[float | None] = []
+    for pair_trials in by_pair.values():
+        hits = _hits(pair_trials)
+        p_values.append(rounded(guessing_p_value(sum(hits), len(hits))) if hits else None)
     pairs: list[PairMatched] = []
     for (names, pair_trials), p_value, q_value in zip(by_pair.items(), p_values, adjusted(p_values), strict=True):
         hits = _hits(pair_trials)
@@ -257,26 +267,19 @@ def _match_rates(trials: Sequence[Trial], interval: ConfidenceInterval | None) -
     hits = _hits(trials)
     right, failed = sum(hits), len(trials) - len(hits)
     failures = Counter(trial.failure for trial in trials if trial.failure is not None)
+    bounds = mean_bounds(right, right + failed, len(trials))
     return MatchRates.model_validate(
         {
             "trials": len(trials),
             "n": len(hits),
             "right": right,
-            "accuracy": rounded(right / len(hits)) if hits else None,
+            "accuracy": mean(hits),
             "low": rounded(interval.low) if interval else None,
             "high": rounded(interval.high) if interval else None,
             "failures": dict(sorted(failures.items())),
-            "bounds": {
-                "low": rounded(right / len(trials)) if trials else None,
-                "high": rounded((right + failed) / len(trials)) if trials else None,
-            },
+            "bounds": {"low": None, "high": None} if bounds is None else dict(bounds),
         }
     )
-
-
-def _guessing_p_value(trials: Sequence[Trial]) -> float | None:
-    hits = _hits(trials)
-    return rounded(guessing_p_value(sum(hits), len(hits))) if hits else None
 
 
 def guessing_p_value(right: int, n: int) -> float:
@@ -306,21 +309,20 @@ def fingerprint_tables(figures: MatcherFigures, models: Sequence[str], *, matche
             "one half. Each trial shows answers to other questions than the reports were written from."
         ),
         columns=(
-            AssetColumn(name="first", kind="name"),
-            AssetColumn(name="second", kind="name"),
-            AssetColumn(name="accuracy", kind="share", better="higher"),
+            *PAIR,
+            share_column("accuracy", better="higher"),
             AssetColumn(name="adjusted p", kind="p_value"),
-            AssetColumn(name="trials", kind="count"),
+            count_column("trials"),
         ),
         rows=tuple(
             AssetRow(
                 key=f"{pair.first} {pair.second}",
-                cells=(
-                    Figure(value=pair.first),
-                    Figure(value=pair.second),
+                cells=cells_of(
+                    pair.first,
+                    pair.second,
                     Figure(value=pair.accuracy, low=pair.low, high=pair.high),
-                    Figure(value=pair.adjusted),
-                    Figure(value=pair.trials),
+                    pair.adjusted,
+                    pair.trials,
                 ),
                 n=pair.n,
                 held=pair.trials,
@@ -336,7 +338,7 @@ def fingerprint_tables(figures: MatcherFigures, models: Sequence[str], *, matche
         grid_rows.append(
             AssetRow(
                 key=model,
-                cells=(Figure(value=model), *map(_percent, row_pairs)),
+                cells=cells_of(model, *map(_percent, row_pairs)),
                 n=sum(pair.n for pair in row_pairs if pair is not None),
                 held=sum(pair.trials for pair in row_pairs if pair is not None),
                 model=model,
@@ -347,8 +349,8 @@ def fingerprint_tables(figures: MatcherFigures, models: Sequence[str], *, matche
         title=f"Heat map of fingerprints, matched by {matcher}",
         sentence="Trials of 100 in which both reports were given to the right models; guessing reaches 50.",
         columns=(
-            AssetColumn(name="model", kind="name"),
-            *(AssetColumn(name=model[:300], unit="of 100", kind="score", better="higher") for model in models),
+            MODEL,
+            *(score_column(model[:300], "of 100") for model in models),
         ),
         rows=tuple(grid_rows),
         counts="samples",
@@ -372,7 +374,7 @@ def latest_fingerprints(home: Home, source: str) -> Run | None:
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, JsonValue]]:
     """Return the values of the export's columns for each trial; null for what a failed trial lacks."""
-    judge, tasks = _plan(run).judge_name, dict(tasks_of(home, run))
+    judge, tasks = run.plan_as(FingerprintPlan).judge_name, dict(tasks_of(home, run))
     matches = find_values(home, FingerprintMatch, [row.value_ids[1] for row in rows if row.outcome == "scored"])
     exported: list[dict[str, JsonValue]] = []
     for row in rows:
@@ -388,10 +390,6 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
                 columns |= match.provenance.model_dump(include=set(COLUMNS))
         exported.append(columns)
     return exported
-
-
-def _plan(run: Run) -> FingerprintPlan:
-    return run.plan_as(FingerprintPlan)
 
 
 def _trial(row: ResultRow) -> Trial:

@@ -18,6 +18,7 @@ from dokimasia.errors import InputError
 from dokimasia.methods.diagnosis import DiagnosisMaterial
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.tree import MeasuredRun
+from dokimasia.runs.figures import grouped
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results
@@ -224,9 +225,8 @@ def _names(run: Run, models: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 def _balanced(ids: Sequence[str], samples: Mapping[str, Sample], key: str) -> Iterator[str]:
     """Yield samples in a random order that alternates between categories."""
-    by_category: dict[str, list[str]] = {}
-    for id in sorted(ids, key=lambda id: (unit_interval("draw", key, id), id)):
-        by_category.setdefault(samples[id].category or "", []).append(id)
+    drawn = sorted(ids, key=lambda id: (unit_interval("draw", key, id), id))
+    by_category = grouped(drawn, lambda id: samples[id].category or "")
     groups = [by_category[name] for name in sorted(by_category)]
     for turn in range(max(map(len, groups), default=0)):
         yield from (group[turn] for group in groups if turn < len(group))

@@ -16,7 +16,6 @@ from pydantic import Field
 from dokimasia.algorithms.margins import CrossFit, Sides, cross_fitted, fold_of, sides
 from dokimasia.algorithms.orders import beaten, earlier_preferred
 from dokimasia.algorithms.scoring import weighted_score
-from dokimasia.algorithms.statistics import adjusted
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.algorithms.trees.formats import from_version
 from dokimasia.algorithms.trees.places import mapping_of
@@ -52,13 +51,14 @@ from dokimasia.report.fields import (
 from dokimasia.report.figures import NOTHING, bracketed, count, measured, share
 from dokimasia.report.figures import p_value as write_p
 from dokimasia.runs.figure_models import DataFigures
-from dokimasia.runs.figures import heading, ordered_rows
+from dokimasia.runs.figures import grouped, heading, ordered_rows
 from dokimasia.runs.measures import (
     failure_fields,
     paired_difference,
     rounded,
     share_of_hits,
     used_by_calls,
+    with_adjusted,
 )
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
@@ -357,12 +357,10 @@ def judging_tables(comparisons: Comparisons, scores: Mapping[str, Mapping[str, S
     agreements: dict[str, dict[str, JudgeAgreement]] = {}
     tables: dict[str, dict[str, MethodAgreement]] = {}
     for judge, methods in scores.items():
-        agreements[judge] = {
-            method: judge_agreement(comparisons, method_scores) for method, method_scores in methods.items()
-        }
-        tables[judge] = {
-            method: _method_agreement(comparisons, agreement) for method, agreement in agreements[judge].items()
-        }
+        agreements[judge], tables[judge] = {}, {}
+        for method, method_scores in methods.items():
+            agreements[judge][method] = judge_agreement(comparisons, method_scores)
+            tables[judge][method] = _method_agreement(comparisons, agreements[judge][method])
     return JudgingTables(
         people=_people_agreement(comparisons), results=tables, gaps=tuple(_gaps(comparisons, agreements, seed=seed))
     )
@@ -411,9 +409,7 @@ def _beside_people(comparisons: Comparisons, agreement: JudgeAgreement) -> Besid
 
 def _people_agreement(comparisons: Comparisons) -> PeopleAgreement | None:
     """Return how often two people agree on a pair; None if no pair was ranked by two people."""
-    by_pair: dict[tuple[str, str, str], list[int]] = {}
-    for position, pair in enumerate(comparisons.pairs):
-        by_pair.setdefault(pair, []).append(position)
+    by_pair = grouped(range(len(comparisons)), lambda position: comparisons.pairs[position])
     agreed: list[bool] = []
     clusters: list[str] = []
     categories: list[Collection[str]] = []
@@ -457,11 +453,7 @@ def _gaps(comparisons: Comparisons, agreements: Mapping[str, Mapping[str, JudgeA
                         adjusted=None,
                     )
                 )
-    adjusted_p = adjusted([gap.p_value for gap in gaps])
-    return [
-        gap if value is None else gap.model_copy(update={"adjusted": rounded(value)})
-        for gap, value in zip(gaps, adjusted_p, strict=True)
-    ]
+    return with_adjusted(gaps, [gap.p_value for gap in gaps])
 
 
 def order_effect(rankings: Iterable[Sequence[ShownRanking]], *, orders: int, seed: int) -> OrderEffect:
@@ -485,12 +477,14 @@ def order_effect(rankings: Iterable[Sequence[ShownRanking]], *, orders: int, see
             verdicts, second_verdicts = _verdicts(first), _verdicts(second)
             same += [verdicts[pair] == side for pair, side in second_verdicts.items()]
             same_clusters += [first.cluster] * len(second_verdicts)
-    test = sign_flip_test(preferences, clusters=clusters, seed=seed) if preferences else None
+    p_value = None
+    if preferences:
+        p_value = rounded(sign_flip_test(preferences, clusters=clusters, seed=seed).p_value)
     return OrderEffect(
         orders=orders,
         consistent=share_of_hits(same, same_clusters),
         earlier=share_of_hits([preference > 0 for preference in preferences], clusters),
-        p_value=None if test is None else rounded(test.p_value),
+        p_value=p_value,
     )
 
 

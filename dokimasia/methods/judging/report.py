@@ -14,10 +14,10 @@ from dokimasia.methods.judging.figures import (
 from dokimasia.people.judgements import CeilingRow, ceiling_rows, ceiling_tables
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table, spans
-from dokimasia.report.charts import PALETTE, Figure
-from dokimasia.report.conclusions import used_sentence
+from dokimasia.report.charts import AXIS, KEYED, PALETTE, Figure, heat_trace, names_axis, plain_layout
+from dokimasia.report.conclusions import joined, of_each, used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
-from dokimasia.report.fields import Share, TableRow, pointer, rows_of
+from dokimasia.report.fields import Share, TableRow, numbered_rows, pointer, rows_of
 from dokimasia.report.footnotes import disagreement
 from dokimasia.report.labels import label, short_labels, ticks
 from dokimasia.report.sections import provenance, skipped
@@ -26,7 +26,7 @@ from dokimasia.report.tables import TableColumn, column, computed_column, table
 COLOURS = [[0, "#d9782d"], [0.5, "#f4f1e8"], [1, "#6ba0ea"]]
 """Colours of accuracy from 0 to 1; guessing among three outcomes is near a third."""
 
-_AXIS = {"automargin": True, "fixedrange": True, "zeroline": False}
+MARGIN = {"t": 36, "r": 40, "b": 48, "l": 8}
 
 MethodRow = TableRow[JudgedMethod]
 
@@ -146,25 +146,35 @@ def conclusion(data: ReportData) -> list[Cell]:
             shares[judge, row.name] = row.figures.accuracy.share
     if not shares:
         return ["Nothing was judged: there is no accuracy."]
-    (judge, best), *others = sorted(shares, key=lambda key: (-shares[key], key))
-    accuracy = percent_share(comparison.results[judge][best].accuracy, f"{pointer('results', judge, best)}/accuracy")
-    pairs = comparison.results[judge][best].accuracy.n
-    sentences: list[Cell] = [
-        (
-            Span(best, "strong"),
-            f" of {judge} agrees best with people: ",
-            *spans(accuracy),
-            f" % of {pairs:,} comparisons.",
-        )
-    ]
-    second = next((method for other, method in others if other == judge), None)
-    for gap in comparison.gaps:
-        if gap.category is None and gap.judge == judge and {gap.first, gap.second} == {best, second}:
-            sure = gap.adjusted is not None and gap.adjusted <= figures.SURE
-            relation = "better than" if sure else "not better beyond chance than"
-            sentences.append((f"It is {relation} ", Span(str(second), "strong"), f" (adjusted p {_p_text(gap)})."))
-    sentences += [_people_sentence(comparison), *_place_sentence(comparison.results[judge][best])]
+    most = max(shares.values())
+    best = sorted(key for key, share in shares.items() if share == most)
+    names: list[Cell] = []
+    accuracies: list[Cell] = []
+    for judge, method in best:
+        accuracy = comparison.results[judge][method].accuracy
+        percent = percent_share(accuracy, f"{pointer('results', judge, method)}/accuracy")
+        names.append((Span(method, "strong"), f" of {judge}"))
+        accuracies.append((*spans(percent), f" % of {accuracy.n:,} comparisons"))
+    if len(best) > 1:
+        equal = (*spans(joined(names)), " agree best with people: ", *spans(of_each(accuracies)), ".")
+        return [equal, _people_sentence(comparison), used_sentence(comparison)]
+    judge, method = best[0]
+    sentences: list[Cell] = [(*spans(names[0]), " agrees best with people: ", *spans(accuracies[0]), ".")]
+    others = sorted((-share, other) for (name, other), share in shares.items() if name == judge and other != method)
+    for _, other in others[:1]:
+        for gap in comparison.gaps:
+            if gap.category is None and gap.judge == judge and {gap.first, gap.second} == {method, other}:
+                relation = "better than" if _is_better(gap, method) else "not better beyond chance than"
+                sentences.append((f"It is {relation} ", Span(other, "strong"), f" (adjusted p {_p_text(gap)})."))
+    sentences += [_people_sentence(comparison), *_place_sentence(comparison.results[judge][method])]
     return [*sentences, used_sentence(comparison)]
+
+
+def _is_better(gap: Gap, method: str) -> bool:
+    """Return whether a method is significantly better than the other one of a gap, where both judged."""
+    if gap.difference is None or not figures.is_sure(gap.adjusted):
+        return False
+    return (gap.difference.mean > 0) == (gap.second == method)
 
 
 def _place_sentence(method: JudgedMethod) -> list[Cell]:
@@ -232,9 +242,9 @@ def gaps(data: ReportData) -> Section | None:
     all_gaps = data.figures_as(JudgingFigures).gaps
     if not all_gaps:
         return None
-    rows = [TableRow(gap.judge, gap, pointer("gaps", str(number))) for number, gap in enumerate(all_gaps)]
+    rows = numbered_rows(all_gaps, "/gaps")
     in_category = [row for row in rows if row.figures.category is not None]
-    judge: TableColumn[Gap] = computed_column("judge", lambda row: row.name, numeric=False)
+    judge: TableColumn[Gap] = computed_column("judge", lambda row: row.figures.judge, numeric=False)
     columns: list[TableColumn[Gap]] = [
         computed_column("second minus first", lambda row: f"{row.figures.second} − {row.figures.first}", numeric=False),
         computed_column("points", _points, meaning="with the 95 % interval"),
@@ -271,7 +281,7 @@ def _points(row: TableRow[Gap]) -> Cell:
     difference = gap.difference
     if difference is None:
         return figures.NOTHING
-    tone = "strong" if gap.adjusted is not None and gap.adjusted <= figures.SURE else ""
+    tone = "strong" if figures.is_sure(gap.adjusted) else ""
     mean = Span(figures.signed_text(difference.mean, 1), tone, f"{row.pointer}/difference/mean", difference.mean)
     return (mean, Span(figures.bracketed(difference, lambda end: figures.signed_text(end, 1)), "muted"))
 
@@ -362,31 +372,18 @@ def accuracy_map(shares: Mapping[str, Mapping[str, float | None]]) -> Figure:
             share = by_method.get(method)
             percents.append(None if share is None else round(100 * share, 1))
         values.append(percents)
-    trace: Figure = {
-        "type": "heatmap",
-        "x": [label(method) for method in methods],
-        "y": [label(judge) for judge in shares],
-        "z": values,
-        "zmin": 0,
-        "zmax": 100,
-        "xgap": 2,
-        "ygap": 2,
-        "colorscale": COLOURS,
-        "showscale": False,
+    trace = heat_trace(list(shares), methods, values, COLOURS) | {
         "texttemplate": "%{z:.1f}",
-        "textfont": {"color": "#14171c"},
-        "hoverongaps": False,
         "hovertemplate": "%{y}<br>%{x}: <b>%{z:.1f} %</b><extra></extra>",
     }
-    layout = _layout(110 + 34 * len(shares))
-    layout["xaxis"] = {**_AXIS, "side": "top", "type": "category", **ticks(methods, 28)}
-    layout["yaxis"] = {
-        **_AXIS,
-        "type": "category",
-        "autorange": "reversed",
-        "ticksuffix": "  ",
-        **ticks(list(shares), 28),
+    layout: Figure = {
+        "height": 110 + 34 * len(shares),
+        "margin": MARGIN,
+        "showlegend": False,
+        "hovermode": "closest",
+        "xaxis": {**AXIS, "side": "top", "type": "category", **ticks(methods, 28)},
     }
+    layout["yaxis"] = AXIS | names_axis(list(shares), 28)
     return {"data": [trace], "layout": layout}
 
 
@@ -421,20 +418,10 @@ def cost_and_accuracy(points: Sequence[tuple[str, str, float, float]], *, unit: 
                 "hovertemplate": f"%{{hovertext}}<br>%{{x:,.6g}} {unit}, <b>%{{y:.1f}} %</b><extra>{label(judge)}</extra>",
             }
         )
-    layout = _layout(360)
-    layout["xaxis"] = {**_AXIS, "rangemode": "tozero", "title": {"text": unit, "standoff": 8, "font": {"size": 13}}}
-    layout["yaxis"] = {**_AXIS, "title": {"text": "pairwise accuracy, percent", "font": {"size": 13}}}
-    layout |= {"showlegend": len(judges) > 1, "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0}}
+    layout = plain_layout(unit, "pairwise accuracy, percent") | KEYED
+    layout |= {"height": 360, "margin": MARGIN, "showlegend": len(judges) > 1}
+    layout["xaxis"]["rangemode"] = "tozero"
     return {"data": traces, "layout": layout}
-
-
-def _layout(height: int) -> Figure:
-    return {
-        "height": height,
-        "margin": {"t": 36, "r": 40, "b": 48, "l": 8},
-        "showlegend": False,
-        "hovermode": "closest",
-    }
 
 
 DRAWING = Drawing(

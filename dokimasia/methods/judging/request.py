@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
@@ -295,16 +296,8 @@ async def accept(request: JudgingRequest, session: Session) -> Accepted[JudgingP
     sizes = {entry.sample.sample_id: entry.size for entry in stored.entries}
     calls = [call for sample, models in ranked.items() for call in _calls(plan, sizes[sample], len(models))]
     accepted = stored.accepted(plan, total_estimate(calls, len(ranked), items=count_items(plan, ranked)))
-    return Accepted(
-        plan=plan,
-        estimate=accepted.estimate,
-        places=accepted.places,
-        spread=accepted.spread,
-        skipped=accepted.skipped,
-        first=accepted.first,
-        values=(rankings,),
-        notes={"without_rankings": sum(place.sample_id not in ranked for place in stored.places)},
-    )
+    unranked = sum(place.sample_id not in ranked for place in stored.places)
+    return replace(accepted, values=(rankings,), notes={"without_rankings": unranked})
 
 
 def _tree(name: str, session: Session, ranked: Collection[str]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
-from typing import cast
+from typing import Any, cast
 
 from dokimasia.algorithms.orders import drawn_orders
 from dokimasia.domain.identity import digest, value_id
@@ -49,6 +49,12 @@ async def stages(job: Job[JudgingPlan]) -> AsyncIterator[Stage[Sample]]:
     """Yield the only stage: every judge judges the responses to every ranked sample by every method."""
     work = await asyncio.to_thread(JudgingWork, job)
     yield Stage(job.samples(), work.judge_sample, items=work.items)
+
+
+def _result_fields(state: Mapping[str, Any]) -> dict[str, object]:
+    """Return the fields of a row from the final state of a graph that makes a single value."""
+    value_ids, calls = tuple(filter(None, [state.get("result")])), tuple(state.get("calls", ()))
+    return {"calls": calls, "value_ids": value_ids, **outcome_fields(state)}
 
 
 class JudgingWork:
@@ -110,7 +116,7 @@ class JudgingWork:
             await self._job.commit(*(self._unjudged(sample, unit, failed, responses) for unit in unfinished))
             return
         for attempt, group in groupby(sorted(unfinished, key=attempt_of), key=attempt_of):
-            at_attempt = context.at_attempt(attempt) if attempt else context
+            at_attempt = context.at_attempt(attempt)
             if method == "batch":
                 for unit in group:
                     await self._job.commit(await self._rank_batch(sample, unit, responses, at_attempt))
@@ -143,11 +149,9 @@ class JudgingWork:
         if basis == "compared":
             stored = await self._store_responses(sample, self._auxiliary[sample.id])
             inputs |= {"auxiliary": list(stored.values())}
-        attempt = self._job.attempt(name)
-        at_attempt = context.at_attempt(attempt) if attempt else context
+        at_attempt = context.at_attempt(self._job.attempt(name))
         state = await self._job.walk(CRITERIA_MAKING, inputs, name, context=at_attempt)
-        value_ids, calls = tuple(filter(None, [state.get("result")])), tuple(state.get("calls", ()))
-        return self._new_basis_row(sample, name, calls=calls, value_ids=value_ids, **outcome_fields(state))
+        return self._new_basis_row(sample, name, **_result_fields(state))
 
     async def _replay(
         self, basis: Basis, sample: Sample, name: str, context: Context, chain: ResultRow | None
@@ -172,9 +176,7 @@ class JudgingWork:
         orders = drawn_orders(len(ids), self._plan.orders, seed=[self._plan.seed, int(sample.digest[:12], 16)])
         inputs = {"sample": value_id(sample), "responses": [ids[position] for position in orders[unit.draw]]}
         state = await self._job.walk(BATCH_RANKING, inputs, unit.name, context=context)
-        value_ids, calls = tuple(filter(None, [state.get("result")])), tuple(state.get("calls", ()))
-        fields = {"repeat": unit.draw, "calls": calls, "value_ids": value_ids, **outcome_fields(state)}
-        return self._job.row(sample, unit.name, **fields)
+        return self._job.row(sample, unit.name, repeat=unit.draw, **_result_fields(state))
 
     async def _judge_responses(
         self,

@@ -87,11 +87,6 @@ class Coded:
         return sorted({*self.drawn.failed, *(atom.answer.model for atom in self.atoms)})
 
 
-def plan_of(run: Run) -> ModesPlan:
-    """Return the plan of an analysis."""
-    return run.plan_as(ModesPlan)
-
-
 def drawn_of(home: Home, plan: ModesPlan) -> ModeSplit:
     """Return the answers that an analysis reads."""
     return find_values(home, ModeSplit, [plan.drawn])[plan.drawn]
@@ -104,7 +99,7 @@ def item_of(kind: str, answer: AnswerAtoms, number: int) -> str:
 
 def list_id(home: Home, run: Run) -> str | None:
     """Return the id of the analysis's list of modes; None while there is none."""
-    plan = plan_of(run)
+    plan = run.plan_as(ModesPlan)
     if plan.given:
         return plan.given
     row = get_result(home, run.id, BOOK)
@@ -128,7 +123,7 @@ def codebook_of(home: Home, run: Run) -> NoteBook | None:
 
 def coded_of(home: Home, run: Run) -> Coded:
     """Return the atoms of an analysis that have a row, in the evaluation's order."""
-    plan, modes = plan_of(run), modes_of(home, run)
+    plan, modes = run.plan_as(ModesPlan), modes_of(home, run)
     split, rows = drawn_of(home, plan), {row.item: row for row in results(home, run.id)}
     codings = find_values(home, Coding, [id for row in rows.values() if row.kind != BOOK for id in row.value_ids])
     coding_of = {item: codings[row.value_ids[0]] for item, row in rows.items() if row.kind != BOOK and row.value_ids}
@@ -160,7 +155,7 @@ def coded_of(home: Home, run: Run) -> Coded:
 def latest_modes(home: Home, source: str) -> Run | None:
     """Return the newest finished analysis of an evaluation's failures; None without one."""
     for run in list_runs(home):
-        if run.method == NAME and run.status == "done" and plan_of(run).source == source:
+        if run.method == NAME and run.status == "done" and run.plan_as(ModesPlan).source == source:
             return run
     return None
 

@@ -29,10 +29,10 @@ from dokimasia.report.fields import (
     Used,
 )
 from dokimasia.runs.figure_models import Heading, Judge, OpenItems, Seed
-from dokimasia.runs.figures import calls_and_costs, simulated_names
+from dokimasia.runs.figures import calls_and_costs, grouped, simulated_names
 from dokimasia.runs.measures import failure_fields, failures_by_kind, limits, rounded, share_of_hits
 from dokimasia.runs.plans import model_identity
-from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.runs.reading.exporting import JUDGED, ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, get_result, results
 from dokimasia.storage.runs import Run, get_run
@@ -203,13 +203,10 @@ def of_atoms(atoms: Iterable[CodedAtom], mode: str | None) -> Share:
 
 def of_answers(atoms: Iterable[CodedAtom], mode: str | None) -> Share:
     """Return the share of answers with a mode; an answer with an uncoded atom and without the mode counts as unknown."""
-    by_answer: dict[str, list[CodedAtom]] = {}
-    for atom in atoms:
-        by_answer.setdefault(atom.answer.key, []).append(atom)
     hits: list[bool] = []
     clusters: list[str] = []
     unknown = 0
-    for answer_atoms in by_answer.values():
+    for answer_atoms in grouped(atoms, lambda atom: atom.answer.key).values():
         has_mode = any(atom.coding is not None and atom.mode == mode for atom in answer_atoms)
         if has_mode or all(atom.coding is not None for atom in answer_atoms):
             hits.append(has_mode)
@@ -300,16 +297,9 @@ def _contrasts_of_mode(
 def _marked(contrast: ContrastFigures, q_value: float) -> ContrastFigures:
     """Return a contrast with its adjusted p-value and verdict, which takes the usual interval, too, where there is one."""
     verdict = "unclear"
-    if q_value <= LIMIT and contrast.difference and not _leaves_open(contrast):
+    if q_value <= LIMIT and contrast.difference and not figures.leaves_open(contrast):
         verdict = "more often" if contrast.difference > 0 else "less often"
     return contrast.model_copy(update={"adjusted": q_value, "verdict": verdict})
-
-
-def _leaves_open(contrast: ContrastFigures) -> bool:
-    """Return whether a contrast has its usual interval, and 0 lies within it."""
-    if contrast.low is None or contrast.high is None or contrast.interval_method:
-        return False
-    return contrast.low <= 0 <= contrast.high
 
 
 def agreement(atoms: Iterable[CodedAtom]) -> CoderAgreement:
@@ -446,10 +436,7 @@ COLUMNS: dict[str, ColumnType] = {
     "mode": "text",
     "quote": "text",
     "second": "text",
-    "judge": "text",
-    "prompt": "text",
-    "prompt_version": "integer",
-    "prompt_hash": "text",
+    **JUDGED,
 }
 """Columns of an atom in an export: `group` is failed or met; `mode` is `none of these` for an atom without a mode, and null
 if it was not coded; `second` is the second coder's mode, null without one."""

@@ -33,9 +33,10 @@ from dokimasia.report.blocks import (
     Span,
     Table,
     Texts,
+    anchor,
     spans,
 )
-from dokimasia.report.conclusions import used_sentence
+from dokimasia.report.conclusions import joined, used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import Share, TableRow, pointer
 from dokimasia.report.figures import several
@@ -77,7 +78,7 @@ def _coded_samples(data: ReportData) -> list[CodedSample]:
 
 def own_section(data: ReportData) -> Section:
     """Return the section of modes on an analysis's own page; examples link to the samples on it."""
-    links = {coded.sample.id: f"#{_anchor(coded.sample.id)}" for coded in _coded_samples(data)}
+    links = {coded.sample.id: f"#{anchor('sample-', coded.sample.id)}" for coded in _coded_samples(data)}
     return Section("modes", "Failure modes", list(_blocks(data.figures_as(ModesFigures), links, data)))
 
 
@@ -95,7 +96,7 @@ def samples(data: ReportData) -> Section | None:
     folds: list[Block] = []
     for coded in _coded_samples(data):
         name = coded.sample.id
-        folds.append(Fold(name, tuple(_sample_blocks(coded, data)), _anchor(name)))
+        folds.append(Fold(name, tuple(_sample_blocks(coded, data)), anchor("sample-", name)))
     return Section("samples", "Samples of the examples", folds, only="page") if folds else None
 
 
@@ -156,13 +157,7 @@ def _most_frequent_mode(analysis: ModesFigures) -> Cell:
     highest = max(mode.failed.k for mode in analysis.modes)
     numbers = [number for number, mode in enumerate(analysis.modes) if mode.failed.k == highest]
     share = spans(figures.share_of(analysis.modes[numbers[0]].failed, f"{pointer('modes', str(numbers[0]))}/failed"))
-    names: list[str | Span] = []
-    for place, number in enumerate(numbers, start=1):
-        if place == len(numbers) > 1:
-            names.append(" and ")
-        elif place > 1:
-            names.append(", ")
-        names += ["“", Span(analysis.modes[number].name, "strong"), "”"]
+    names = spans(joined([("“", Span(analysis.modes[number].name, "strong"), "”") for number in numbers]))
     if len(numbers) == 1:
         return (*names, " is seen most often: ", *share, " of the failed criteria.")
     return (*names, " are seen equally often, and most often: each ", *share, " of the failed criteria.")
@@ -340,10 +335,6 @@ def _sample_blocks(coded: CodedSample, data: ReportData) -> Iterator[Block]:
 
 def _cut(text: str) -> str:
     return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]} … {len(text) - MOST_TEXT:,} more characters"
-
-
-def _anchor(sample: str) -> str:
-    return "sample-" + "".join(character if character.isalnum() or character in "-_" else "-" for character in sample)
 
 
 async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:

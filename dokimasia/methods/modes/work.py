@@ -2,13 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import fields
 from typing import Any, cast
 
 from dokimasia.algorithms.modes import second_sample
 from dokimasia.domain.failure_modes import AnswerAtoms, ModeList, NoteBook
 from dokimasia.domain.identity import value_id
-from dokimasia.graphs.context import Context
+from dokimasia.graphs.context import services_of
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.modes import mode_coding, mode_making
 from dokimasia.methods.modes.coded import BOOK, SECOND, drawn_of, item_of, list_id
@@ -38,7 +37,7 @@ async def _make(job: Job[ModesPlan], answers: Sequence[AnswerAtoms]) -> None:
     """
     if job.stored_row(BOOK) is not None:
         return
-    services = {service.name: getattr(job.context, service.name) for service in fields(Context)}
+    services = services_of(job.context)
     made_on = tuple(sorted({image_mark(answer.cluster) for answer in answers}))
     attempt = job.attempt(BOOK)
     context = mode_making.MakingContext(**services, answers=answers, made_on=made_on).at_attempt(attempt)

@@ -1,6 +1,6 @@
 """Detections: whether a judge noticed an item's error, from its judgements of the item and of the gold answer."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from dokimasia.algorithms.blindspots import (
@@ -100,16 +100,17 @@ def detections_of(home: Home, run: Run) -> list[Detection]:
     """Return the detection of every item, and of every gold answer's own judgement, that has a result, in the run's order."""
     plan = run.plan_as(ProbePlan)
     units = all_units(plan, stored_probes(home, plan))
-    return list(detections(home, units, results(home, run.id)))
+    return list(detections(home, units, results(home, run.id)).values())
 
 
-def detections(home: Home, units: Mapping[str, ProbeUnit], rows: Iterable[ResultRow]) -> Iterator[Detection]:
-    """Yield the detections of the judgements among a probe's rows."""
+def detections(home: Home, units: Mapping[str, ProbeUnit], rows: Iterable[ResultRow]) -> dict[str, Detection]:
+    """Return the detections of the judgements among a probe's rows, by item."""
     by_item = {row.item: row for row in rows}
     judgements = judgements_of(home, units, by_item)
     shares_named: dict[str, float] = {}
     for name, notices in notices_of(home, by_item).items():
         shares_named[name] = sum(notice.named for notice in notices) / len(notices)
+    by_name: dict[str, Detection] = {}
     for name, unit in units.items():
         row = by_item.get(name)
         if row is None:
@@ -120,7 +121,9 @@ def detections(home: Home, units: Mapping[str, ProbeUnit], rows: Iterable[Result
             detection = detect(unit, gold, judgements[name])
         bases = (by_item.get(base) for base in unit.bases)
         asked = not any(base is not None and base.failure and base.failure not in OPEN_KINDS for base in bases)
-        yield _detection(unit, detection, row.failure or "", asked=asked, share_named=shares_named.get(unit.reading))
+        share_named = shares_named.get(unit.reading)
+        by_name[name] = _detection(unit, detection, row.failure or "", asked=asked, share_named=share_named)
+    return by_name
 
 
 def judgements_of(

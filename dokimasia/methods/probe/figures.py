@@ -1,10 +1,10 @@
 """The figures of a probe: models, computation from judgements, items, and columns of an export."""
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, islice
 from statistics import fmean
-from typing import Annotated, cast
+from typing import Annotated, TypeVar, cast
 
 import numpy as np
 from pydantic import Field, JsonValue, field_serializer
@@ -16,7 +16,6 @@ from dokimasia.algorithms.pairwise import (
     position_consistency,
     position_consistency_interval,
 )
-from dokimasia.algorithms.statistics import adjusted
 from dokimasia.algorithms.statistics.clusters import Floats
 from dokimasia.algorithms.statistics.paired import PERMUTATIONS, sign_flip_test
 from dokimasia.algorithms.statistics.within_clusters import exchange_p_values
@@ -66,8 +65,16 @@ from dokimasia.report.fields import (
 from dokimasia.report.figures import NOTHING, bracketed
 from dokimasia.report.figures import p_value as write_p_value
 from dokimasia.runs.figure_models import DataFigures
-from dokimasia.runs.figures import calls_and_costs, heading, ordered_rows
-from dokimasia.runs.measures import failure_fields, interval_of, limits, mean_with_interval, rounded
+from dokimasia.runs.figures import calls_and_costs, grouped, heading, ordered_rows
+from dokimasia.runs.measures import (
+    failure_fields,
+    interval_of,
+    limits,
+    mean,
+    mean_with_interval,
+    rounded,
+    with_adjusted,
+)
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
@@ -117,11 +124,10 @@ def percent(measured: Rate | Interval | None, place: str = "", *, tone: Tone = "
     """Return a share, or a mean of shares, with its interval, such as `40.0 [23, 59]`."""
     if measured is None:
         return NOTHING
-    name, value = "share", None
     if isinstance(measured, Interval):
         name, value = "mean", measured.mean
     else:
-        value = measured.share
+        name, value = "share", measured.share
     if value is None:
         return NOTHING
     return (
@@ -345,6 +351,9 @@ class ProbeComparison(Value):
     ] = Field(description="over all comparisons of the list, Benjamini and Hochberg")
 
 
+T = TypeVar("T", PairPlaces, ProbeComparison)
+
+
 class ProbedArm(Value):
     """What one way of asking a judge came to."""
 
@@ -511,7 +520,7 @@ def figures_of_run(home: Home, run: Run) -> ProbeFigures:
             unjudged=unjudged_probes(plan.evaluators, probes),
         ),
         open_items=count_items(plan, probes_by_sample(probes)) - len(rows_of_items),
-        tasks=tasks_of(detections(home, units, rows), seed=run.seed),
+        tasks=tasks_of(detections(home, units, rows).values(), seed=run.seed),
         **failure_fields(row.failure for row in rows_of_items if row.failure is not None),
         **calls_and_costs(home, rows),
     )
@@ -524,9 +533,7 @@ def tasks_of(every: Iterable[Detection], *, seed: int) -> dict[Task, ProbedTask]
         every: the detection of each item, in the run's order.
         seed: seed of the bootstrap and of the tests.
     """
-    by_task: dict[Task, list[Detection]] = {}
-    for detection in every:
-        by_task.setdefault(detection.task, []).append(detection)
+    by_task: dict[Task, list[Detection]] = grouped(every, lambda detection: detection.task)
     return {task: _task(judges, seed=seed) for task, judges in by_task.items()}
 
 
@@ -553,17 +560,13 @@ def _judges(every: Sequence[Detection], *, seed: int) -> dict[str, ProbedJudge]:
     by_judge: dict[str, dict[Evaluator, list[Detection]]] = {}
     for detection in every:
         by_judge.setdefault(detection.judge, {}).setdefault(detection.evaluator, []).append(detection)
-    rows: dict[tuple[str, Evaluator], list[FailureRate]] = {}
-    for row in failure_rates(every, seed=seed):
-        rows.setdefault((row.judge, row.evaluator), []).append(row)
+    rows = grouped(failure_rates(every, seed=seed), lambda row: (row.judge, row.evaluator))
     places: dict[tuple[str, Evaluator], PairPlaces] = {}
     for key in rows:
         measured = pair_places(by_judge[key[0]][key[1]], seed=seed)
         if measured is not None:
             places[key] = measured
-    p_values = adjusted([measured.p_value for measured in places.values()])
-    for key, value in zip(places, p_values, strict=True):
-        places[key] = places[key].model_copy(update={"adjusted": rounded(value)})
+    places = dict(zip(places, adjust(places.values()), strict=True))
     judges: dict[str, ProbedJudge] = {}
     for name, by_evaluator in by_judge.items():
         evaluators: dict[Evaluator, ProbedEvaluator] = {}
@@ -589,9 +592,9 @@ def _evaluator(
     controls = overall.controls
     assert controls is not None  # The row of all errors has it.
     golds = [not detection.failure for detection in every if detection.case == "gold"]
-    gold = (
-        GoldJudgements(n=len(golds), n_scored=sum(golds), coverage=rounded(sum(golds) / len(golds))) if golds else None
-    )
+    gold = None
+    if golds:
+        gold = GoldJudgements(n=len(golds), n_scored=sum(golds), coverage=mean(golds))
     asked_detections = [detection for detection in every if detection.asked]
     failures = cast("Iterable[FailureKind]", (detection.failure for detection in asked_detections if detection.failure))
     return ProbedEvaluator(
@@ -636,15 +639,12 @@ def _kind(row: FailureRate) -> ProbedKind:
 
 def to_share(share: ItemShare) -> ProbeShare:
     """Return a share as a figure."""
-    value, interval = None, None
-    if share.share is not None and share.interval is not None:
-        value, interval = rounded(share.share), share.interval
     bounds = None
     if share.bounds is not None:
         bounds = Bounds(low=rounded(share.bounds[0]), high=rounded(share.bounds[1]))
     return ProbeShare(
-        share=value,
-        **limits(interval),
+        share=rounded(share.share),
+        **limits(share.interval),
         n=share.n,
         n_scored=share.n_scored,
         coverage=rounded(share.coverage),
@@ -713,8 +713,7 @@ def _groups(errors: Sequence[Detection], *, seed: int) -> dict[str, dict[Paradig
     for (group, paradigm), items in cells.items():
         means = [fmean(values) for values in items.values()]
         clusters = [cluster for _, cluster in items]
-        mean = mean_with_interval(means, clusters, seed=seed, bounds=(0.0, 1.0))
-        groups.setdefault(group, {})[paradigm] = mean
+        groups.setdefault(group, {})[paradigm] = mean_with_interval(means, clusters, seed=seed, bounds=(0.0, 1.0))
     return groups
 
 
@@ -738,7 +737,7 @@ def compare(of: str, first: Side, second: Side, *, seed: int) -> ProbeComparison
     clusters = [cluster for _, cluster in items]
     means = [fmean(values[item]) for item in items]
     other_means = [fmean(others[item]) for item in items]
-    differences = [other - mean for mean, other in zip(means, other_means, strict=True)]
+    differences = [second_mean - first_mean for first_mean, second_mean in zip(means, other_means, strict=True)]
     evaluators, other_evaluators = len(values[items[0]]), len(others[items[0]])
     if evaluators == other_evaluators:
         p = sign_flip_test(differences, clusters=clusters, seed=seed).p_value
@@ -812,13 +811,9 @@ def comparisons(errors: Sequence[Detection], *, seed: int) -> ProbeComparisons:
     )
 
 
-def adjust(family: Sequence[ProbeComparison]) -> list[ProbeComparison]:
-    """Return a family of comparisons with adjusted p-values; None where there was no test."""
-    values = adjusted([comparison.p_value for comparison in family])
-    return [
-        comparison.model_copy(update={"adjusted": rounded(value)})
-        for comparison, value in zip(family, values, strict=True)
-    ]
+def adjust(family: Collection[T]) -> list[T]:
+    """Return comparisons, or effects of places, with p-values adjusted over all of them; None where there was no test."""
+    return with_adjusted(family, [tested.p_value for tested in family])
 
 
 WaysOfAsking = dict[tuple[str, Evaluator], dict[str, list[Detection]]]
@@ -887,15 +882,12 @@ def _side_by_side(ways: WaysOfAsking, *, seed: int) -> tuple[ArmsBeside, ...]:
         )
     differences = iter(adjust([comparison for entry in entries for comparison in entry.differences]))
     of_dimensions = iter(adjust([comparison for entry in entries for comparison in entry.dimensions.values()]))
-    return tuple(
-        entry.model_copy(
-            update={
-                "differences": tuple(next(differences) for _ in entry.differences),
-                "dimensions": {name: next(of_dimensions) for name in entry.dimensions},
-            }
-        )
-        for entry in entries
-    )
+    compared: list[ArmsBeside] = []
+    for entry in entries:
+        own_differences = tuple(islice(differences, len(entry.differences)))
+        dimensions = dict(zip(entry.dimensions, of_dimensions, strict=False))
+        compared.append(entry.model_copy(update={"differences": own_differences, "dimensions": dimensions}))
+    return tuple(compared)
 
 
 def probe_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, object]]:
@@ -953,16 +945,12 @@ def judgement_fields(
     by_item = {row.item: row for row in rows}
     judgements = judgements_of(home, units, by_item)
     notices = notices_of(home, by_item)
-    names = {_key(unit): name for name, unit in units.items()}
-    by_name: dict[str, Detection] = {}
-    for detection in detections(home, units, rows):
-        key = (detection.judge, detection.evaluator, detection.new_reference, detection.item)
-        by_name[names[key]] = detection
+    by_name = detections(home, units, rows)
     for row in rows:
         if row.item not in units:
             continue
-        unit = units[row.item]
-        probe, detection = unit.probe, by_name.get(row.item)
+        unit, detection = units[row.item], by_name[row.item]
+        probe = unit.probe
         unit_judgements = judgements.get(row.item, ())
         gold = judgements.get(unit.first, ()) if unit.compared else ()
         words = None
@@ -974,26 +962,22 @@ def judgement_fields(
             evaluator=unit.evaluator,
             new_reference=unit.new_reference,
             dimension=None if probe is None else probe.item.dimension,
-            group=(detection.group or None) if detection else None,
+            group=detection.group or None,
             case=unit.case,
             item=None if probe is None else probe.id,
             checked=None if probe is None else probe.checked,
-            undetected=detection and detection.undetected,
-            strict=detection and detection.strict,
-            majority=detection and detection.majority,
-            overall=detection and detection.overall,
-            equal=detection and detection.equal,
-            worse=detection and detection.worse,
-            named=detection and detection.named,
+            undetected=detection.undetected,
+            strict=detection.strict,
+            majority=detection.majority,
+            overall=detection.overall,
+            equal=detection.equal,
+            worse=detection.worse,
+            named=detection.named,
             scores=_scores(unit_judgements),
             gold_scores=_scores(gold),
             justification=_justifications(unit_judgements),
             words=words,
         )
-
-
-def _key(unit: ProbeUnit) -> tuple[str, Evaluator, bool, str]:
-    return unit.arm.name, unit.evaluator, unit.new_reference, unit.item
 
 
 def _justifications(judgements: Sequence[Value]) -> tuple[str, ...] | None:

@@ -1,19 +1,34 @@
-"""The material of a judge's passport: detections, costs and data from the finished probes of a home."""
+"""What the finished probes of a home say of a judge: the material of its passport, and its check.
 
-from collections.abc import Mapping, Sequence
+The check adds the judge's disagreement with labels and with another judge, and its times.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from dokimasia.domain.blindspots import EVALUATORS, PUBLISHED, Detection, Evaluator, Probe, Task
 from dokimasia.domain.identity import digest
-from dokimasia.domain.passport import PassportData, PassportDates, PassportModel
+from dokimasia.domain.passport import Passport, PassportData, PassportDates, PassportModel
 from dokimasia.domain.wording import is_or_are
 from dokimasia.errors import ConfigError, NotFound
 from dokimasia.methods.probe.detections import detections_of
 from dokimasia.methods.probe.perturbations import labels_by_item
 from dokimasia.methods.probe.request import Arm, ProbePlan
-from dokimasia.methods.probe.units import planted, stored_probes
-from dokimasia.people.passports import PassportMaterial
+from dokimasia.methods.probe.units import planted, stored_probes, unjudged_probes
+from dokimasia.people.passports import (
+    EVALUATION_USES,
+    Disagreement,
+    JudgeCheck,
+    PassportMaterial,
+    alarmed,
+    judge_check,
+    marked,
+    measured,
+    passport_of,
+    verdict_on,
+)
+from dokimasia.report.blocks import Span
 from dokimasia.report.figures import in_words
-from dokimasia.runs.figures import is_simulated
+from dokimasia.runs.figures import grouped, is_simulated
 from dokimasia.runs.plans import model_identity
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
@@ -26,6 +41,10 @@ NOT_ASKED = ("justification", "new_reference")
 """Prompts of a probe that are not sent to its judges."""
 
 Probed = tuple[Run, ProbePlan, Arm]
+
+Way = tuple[Task, Evaluator]
+Detections = Mapping[tuple[Way, str], Detection]
+"""A judge's results by task and evaluator, and by item."""
 
 
 def material_of(home: Home, judge: str, runs: Sequence[str] = (), *, seed: int = 0) -> PassportMaterial:
@@ -190,3 +209,104 @@ def _data(task: Task, probes: Sequence[Probe], runs: Sequence[str]) -> PassportD
         checked=sum(probe.checked for probe in probes) / len(probes),
         runs=tuple(sorted(runs)),
     )
+
+
+def check_of(
+    home: Home, judge: str, runs: Sequence[str], *, reference: str = "", seed: int = 0
+) -> tuple[JudgeCheck, Passport]:
+    """Return the check of a judge by finished probes, and its passport.
+
+    Args:
+        home: the home, open for reading.
+        judge: the judge's displayed name.
+        runs: names of the probes; by default all finished ones that asked the judge.
+        reference: another judge of the same probes, to compare it with; empty for none.
+        seed: seed of the halves and intervals of the passport.
+
+    Raises:
+        NotFound: no finished probe asked the judge, or none of them the reference.
+        ConfigError: a run is not a finished probe, or the judge differs between probes.
+    """
+    material = material_of(home, judge, runs, seed=seed)
+    passport = passport_of(material)
+    ids = list(dict.fromkeys(run for data in passport.data for run in data.runs))
+    detections = _by_item(material.detections)
+    compared: dict[Way, Disagreement] = {}
+    if reference:
+        other = _by_item(material_of(home, reference, runs or ids, seed=seed).detections)
+        compared = _disagreements(detections, other)
+    probes: dict[str, Probe] = {}
+    evaluators: dict[Evaluator, None] = {}
+    for _, plan, _ in probes_that_asked(home, judge, ids):
+        probes |= {probe.id: probe for probe in stored_probes(home, plan)}
+        evaluators |= dict.fromkeys(plan.evaluators)
+    checked = {probe.id for probe in probes.values() if probe.checked}
+    return (
+        judge_check(
+            passport,
+            labelled=_by_way([error for error in detections.values() if error.item in checked], _wrong),
+            reference=reference,
+            compared=compared,
+            seconds=_seconds(home, judge, ids),
+            unjudged=unjudged_probes(evaluators, probes.values()),
+            evaluate_by=EVALUATION_USES,
+        ),
+        passport,
+    )
+
+
+def suitability_of(home: Home, run: Run) -> list[tuple[str | Span, ...]]:
+    """Return for each judge of a finished probe the sentences that say whether it is suitable, by this probe alone."""
+    return [verdict_on(check_of(home, arm.name, [run.id])[0]) for arm in run.plan_as(ProbePlan).arms]
+
+
+def _by_item(detections: Sequence[Detection]) -> Detections:
+    return {_key(detection): detection for detection in detections if detection.case in ("error", "neutral")}
+
+
+def _key(detection: Detection) -> tuple[Way, str]:
+    return (detection.task, detection.evaluator), detection.item
+
+
+def _wrong(detection: Detection) -> float | None:
+    """Return how wrong a judge is about an item: a missed error, or a false alarm; None without a judgement."""
+    if detection.case == "error":
+        return detection.undetected
+    return alarmed(detection)
+
+
+def _disagreements(detections: Detections, other: Detections) -> dict[Way, Disagreement]:
+    """Return how much two judges disagree on the items that both were asked about."""
+
+    def difference(detection: Detection) -> float | None:
+        ours, theirs = marked(detection), marked(other[_key(detection)])
+        return None if ours is None or theirs is None else abs(ours - theirs)
+
+    return _by_way([detection for key, detection in detections.items() if key in other], difference)
+
+
+def _by_way(detections: Iterable[Detection], measure: Callable[[Detection], float | None]) -> dict[Way, Disagreement]:
+    """Return a measure of detections by task and evaluator, and on how many of them it could be taken."""
+    by_way = grouped(detections, lambda detection: (detection.task, detection.evaluator))
+    disagreements: dict[Way, Disagreement] = {}
+    for way, group in by_way.items():
+        judged = sum(measure(detection) is not None for detection in group)
+        disagreements[way] = Disagreement(measured(group, measure), len(group), judged)
+    return disagreements
+
+
+def _seconds(home: Home, judge: str, runs: Sequence[str]) -> dict[Way, list[float]]:
+    """Return the seconds of each judgement whose calls all have a known time, by task and evaluator."""
+    seconds: dict[Way, list[float]] = {}
+    for run, plan, arm in probes_that_asked(home, judge, runs):
+        judgements = costs_and_calls(home, run, arm, {probe.id: probe for probe in stored_probes(home, plan)})
+        used = SqliteLedger(home).calls_for(
+            call for pairs in judgements.values() for _, calls in pairs for call in calls
+        )
+        for way, pairs in judgements.items():
+            for _, calls in pairs:
+                times = [used[call].latency for call in calls if call in used]
+                known = [time for time in times if time is not None]
+                if len(known) == len(calls):
+                    seconds.setdefault(way, []).append(sum(known))
+    return seconds

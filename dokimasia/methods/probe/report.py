@@ -1,7 +1,7 @@
 """The report of a probe: undetected errors by paradigm and judge, blind spots, variants side by side, and samples."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal, NamedTuple
@@ -52,19 +52,20 @@ from dokimasia.report.blocks import (
     Table,
     Texts,
 )
-from dokimasia.report.charts import AXIS, KEYED, PALETTE, Figure, heat_chart, plain_layout
+from dokimasia.report.charts import AXIS, KEYED, PALETTE, Figure, Point, heat_chart, plain_layout
 from dokimasia.report.conclusions import used_sentence
-from dokimasia.report.data import Cut, Drawing, Picture, ReportData, Views
-from dokimasia.report.fields import Bounds, Interval, TableRow, pointer
+from dokimasia.report.data import Cut, Drawing, Picture, ReportData, Views, cut_text
+from dokimasia.report.fields import Bounds, Interval, TableRow, numbered_rows, pointer
 from dokimasia.report.footnotes import disagreement
 from dokimasia.report.labels import label, short_labels, ticks
 from dokimasia.report.overlay import look_text, looks_at
 from dokimasia.report.sections import provenance
 from dokimasia.report.tables import TableColumn, cell, column, computed_column, join_tables, labelled_table, table
+from dokimasia.runs.figures import grouped
 from dokimasia.runs.reading.reporting import pictures_of, select_samples
-from dokimasia.storage.excerpts import failed_samples
+from dokimasia.storage.excerpts import failed_samples, samples_of
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import Run, load_samples, run_samples
+from dokimasia.storage.runs import Run, run_samples
 
 PARADIGMS: dict[Paradigm, str] = {
     "single": "single",
@@ -133,6 +134,19 @@ class TaskReport(NamedTuple):
     place: str
     alone: bool
 
+    def evaluator_table(
+        self,
+        rows: Sequence[EvaluatorRow],
+        columns: Sequence[TableColumn[ProbedEvaluator]],
+        about: str,
+        *,
+        sortable: bool = False,
+    ) -> Table:
+        """Return a table with a row for each judge and evaluator."""
+        labelled = [(row.labels, row.row) for row in rows]
+        heads, title = ("judge", "evaluator"), self.titled(about)
+        return labelled_table(ProbedEvaluator, heads, labelled, columns, title, sortable=sortable)
+
     def titled(self, text: str) -> str:
         """Return a table's title, with the task if there are several."""
         return text if self.alone else f"{text}, {self.task}"
@@ -184,19 +198,15 @@ def short(evaluator: Evaluator) -> str:
     return paradigm if variant == "–" else f"{paradigm} {variant}"
 
 
-def _scored(share: ProbeShare, place: str) -> Cell:
+def _scored(counts: ProbeShare | GoldJudgements | None, place: str) -> Cell:
     """Return the number of judged items, of all."""
-    return (figures.count(share.n_scored, f"{place}/n_scored"), "/", figures.count(share.n, f"{place}/n"))
+    if counts is None:
+        return figures.NOTHING
+    return (figures.count(counts.n_scored, f"{place}/n_scored"), "/", figures.count(counts.n, f"{place}/n"))
 
 
 def _scored_errors(share: ProbeShare, place: str) -> Cell:
     return figures.count(share.n_scored, f"{place}/n_scored")
-
-
-def _gold(gold: GoldJudgements | None, place: str) -> Cell:
-    if gold is None:
-        return figures.NOTHING
-    return (figures.count(gold.n_scored, f"{place}/n_scored"), "/", figures.count(gold.n, f"{place}/n"))
 
 
 def _bounds(bounds: Bounds | None, place: str) -> Cell:
@@ -221,6 +231,13 @@ def _tinted(kind: ProbedKind | None, place: str) -> Cell:
     if blind:
         text = f"{text} *"
     return Span(text, "bad" if blind else "", f"{place}/undetected/share", share, 1 - share)
+
+
+def _section(id: str, title: str, blocks: Sequence[Block], menu: str, *notes: str) -> Section | None:
+    """Return a section with notes below its blocks; None without blocks."""
+    if not blocks:
+        return None
+    return Section(id, title, (*blocks, *(Paragraph(note, "note") for note in notes)), menu=menu)
 
 
 def failures(data: ReportData) -> Section:
@@ -272,10 +289,8 @@ def _main_table(task: TaskReport) -> Table:
 
 
 def _other_forms(task: TaskReport) -> Table:
-    return labelled_table(
-        ProbedEvaluator,
-        ("judge", "evaluator"),
-        [(row.labels, row.row) for row in task.rows()],
+    return task.evaluator_table(
+        task.rows(),
         [
             column("undetected", title="errors", meaning="judged, of all", write=_scored),
             column("undetected"),
@@ -291,10 +306,10 @@ def _other_forms(task: TaskReport) -> Table:
             column("equal", title="harmless", meaning="changes judged, of all", write=_scored),
             column("preferred"),
             column("flickers"),
-            column("gold", title="gold answers", meaning="judged on their own, of all", write=_gold),
+            column("gold", title="gold answers", meaning="judged on their own, of all", write=_scored),
             column("unasked", title="not asked", meaning="since the gold answer's own judgement failed, or its basis"),
         ],
-        task.titled("Other forms, and what they rest on"),
+        "Other forms, and what they rest on",
         sortable=True,
     )
 
@@ -303,7 +318,7 @@ def _by_rule(tasks: Iterable[TaskReport]) -> Iterator[Block]:
     """Yield a table per task of undetected shares by any relevant axis, a majority, and `overall`; nothing without axes."""
     any_rows = False
     for task in tasks:
-        rows = [(row.labels, row.row) for row in task.rows() if row.figures.overall is not None]
+        rows = [row for row in task.rows() if row.figures.overall is not None]
         if rows:
             any_rows = True
             columns = [
@@ -312,8 +327,8 @@ def _by_rule(tasks: Iterable[TaskReport]) -> Iterator[Block]:
                 column("majority", write=plain_percent),
                 column("overall", write=plain_percent),
             ]
-            about = task.titled("Undetected by any relevant axis, by a majority of them, and by overall, in percent")
-            yield labelled_table(ProbedEvaluator, ("judge", "evaluator"), rows, columns, about)
+            about = "Undetected by any relevant axis, by a majority of them, and by overall, in percent"
+            yield task.evaluator_table(rows, columns, about)
     if any_rows:
         yield Paragraph(THREE_RULES, "note")
 
@@ -452,10 +467,8 @@ def groups(data: ReportData) -> Section | None:
         about = task.titled("Undetected errors by group and paradigm, in percent")
         chart = groups_chart(titled, title="undetected, percent")
         blocks += [Chart(chart, f"{about}; {LOWER}"), Table(columns, rows, about)]
-    if not blocks:
-        return None
     text = f"Mean over the judges of the table above and over the strategies of a paradigm; {LOWER}."
-    return Section("groups", "Kinds of error by paradigm", (*blocks, Paragraph(text, "note")), menu="Groups")
+    return _section("groups", "Kinds of error by paradigm", blocks, "Groups", text)
 
 
 def dimensions(data: ReportData) -> Section | None:
@@ -473,10 +486,8 @@ def dimensions(data: ReportData) -> Section | None:
                 blocks += [Paragraph(Span(title, "strong")), *heat_map]
             else:
                 blocks.append(Fold(f"{title}, by dimension", heat_map, f"dimensions-{judge}-{task.task}"))
-    if not blocks:
-        return None
-    blocks += [Paragraph("Undetected errors in percent; * marks a blind spot.", "note"), Paragraph(RULE, "note")]
-    return Section("dimensions", "Blind spots", blocks, menu="Blind spots")
+    marks = "Undetected errors in percent; * marks a blind spot."
+    return _section("dimensions", "Blind spots", blocks, "Blind spots", marks, RULE)
 
 
 def _blind_spots(task: TaskReport) -> Block:
@@ -593,7 +604,7 @@ def justifications(data: ReportData) -> Section | None:
     """Return the section on errors that justifications name although the scores do not show them."""
     blocks: list[Block] = []
     for task in tasks_of(data):
-        rows = [(row.labels, row.row) for row in task.rows() if row.figures.unnoticed.n]
+        rows = [row for row in task.rows() if row.figures.unnoticed.n]
         if rows:
             columns = [
                 column("undetected", meaning=f"by the scores alone; {LOWER}", write=plain_percent),
@@ -602,15 +613,13 @@ def justifications(data: ReportData) -> Section | None:
                 column("unnoticed"),
                 column("false_alarms"),
             ]
-            about = task.titled("Errors that the justification names and the score ignores, in percent")
-            blocks.append(labelled_table(ProbedEvaluator, ("judge", "evaluator"), rows, columns, about))
-    if not blocks:
-        return None
+            about = "Errors that the justification names and the score ignores, in percent"
+            blocks.append(task.evaluator_table(rows, columns, about))
     text = (
         "A reader, a separate model, says of each justification whether it names the error. What it finds where there is "
         "none stands beside: a share named that is no higher says nothing of the judge."
     )
-    return Section("justifications", "Named and not scored", (*blocks, Paragraph(text, "note")), menu="Justifications")
+    return _section("justifications", "Named and not scored", blocks, "Justifications", text)
 
 
 def places(data: ReportData) -> Section | None:
@@ -628,9 +637,16 @@ def places(data: ReportData) -> Section | None:
         column("either"),
         column("both"),
     ]
-    about = "Pairwise judgements in both orders"
-    blocks = list(_effect_tables(data, "places", columns, about, "strategy", strategy))
-    return Section("places", "The order of places", blocks, menu="Places") if blocks else None
+    blocks: list[Block] = []
+    for task in tasks_of(data):
+        rows: list[tuple[Sequence[Cell], TableRow[ProbedEvaluator]]] = []
+        for row in task.rows():
+            if row.figures.places is not None:
+                rows.append(((Span(row.judge, "strong"), strategy(row.evaluator)), row.row))
+        if rows:
+            about = task.titled("Pairwise judgements in both orders")
+            blocks.append(labelled_table(ProbedEvaluator, ("judge", "strategy"), rows, columns, about))
+    return _section("places", "The order of places", blocks, "Places")
 
 
 def length(data: ReportData) -> Section | None:
@@ -638,40 +654,21 @@ def length(data: ReportData) -> Section | None:
     columns: list[TableColumn[ProbedEvaluator]] = [
         column("length", "n", title="answers"),
         column("length", "changed"),
-        computed_column(
-            "length bias",
-            _length_bias,
+        column(
+            "length",
+            "bias",
+            title="length bias",
             meaning="percentage points by which padding makes a judgement better more often than worse",
+            write=partial(_points, sure=False),
         ),
     ]
-    about = "Right answers and errors behind sentences that say nothing"
-    blocks = list(_effect_tables(data, "length", columns, about, "evaluator", short))
-    return Section("length", "The length of an answer", blocks, menu="Length") if blocks else None
-
-
-def _effect_tables(
-    data: ReportData,
-    effect: Literal["places", "length"],
-    columns: Sequence[TableColumn[ProbedEvaluator]],
-    about: str,
-    title: str,
-    name: Callable[[Evaluator], str],
-) -> Iterator[Block]:
-    """Yield a table for each task in which the effect was measured: a row for each judge and evaluator."""
+    blocks: list[Block] = []
     for task in tasks_of(data):
-        rows: list[tuple[Sequence[Cell], TableRow[ProbedEvaluator]]] = []
-        for row in task.rows():
-            if getattr(row.figures, effect) is not None:
-                rows.append(((Span(row.judge, "strong"), name(row.evaluator)), row.row))
+        rows = [row for row in task.rows() if row.figures.length is not None]
         if rows:
-            yield labelled_table(ProbedEvaluator, ("judge", title), rows, columns, task.titled(about))
-
-
-def _length_bias(row: TableRow[ProbedEvaluator]) -> Cell:
-    effect = row.figures.length
-    if effect is None:
-        return figures.NOTHING
-    return _points(effect.bias, f"{row.pointer}/length/bias", sure=False)
+            about = "Right answers and errors behind sentences that say nothing"
+            blocks.append(task.evaluator_table(rows, columns, about))
+    return _section("length", "The length of an answer", blocks, "Length")
 
 
 def _bias(row: TableRow[ProbedEvaluator]) -> Cell:
@@ -682,9 +679,7 @@ def _bias(row: TableRow[ProbedEvaluator]) -> Cell:
 
 
 def _difference(row: TableRow[ProbeComparison]) -> Cell:
-    adjusted = row.figures.adjusted
-    sure = adjusted is not None and adjusted <= figures.SURE
-    return _points(row.figures.difference, f"{row.pointer}/difference", sure=sure)
+    return _points(row.figures.difference, f"{row.pointer}/difference", sure=figures.is_sure(row.figures.adjusted))
 
 
 def _side(side: int, row: TableRow[ProbeComparison]) -> Cell:
@@ -755,14 +750,9 @@ def comparisons(data: ReportData) -> Section | None:
 
 
 def _title(name: str) -> str:
-    """Return the displayed name of an evaluator or a paradigm."""
-    for paradigm, title in PARADIGMS.items():
-        if name == paradigm:
-            return title
-    for evaluator in EVALUATORS:
-        if name == evaluator:
-            return short(evaluator)
-    return name
+    """Return the displayed name of an evaluator or a paradigm; any other name stays as it is."""
+    titles: dict[str, str] = {evaluator: short(evaluator) for evaluator in EVALUATORS}
+    return {**titles, **PARADIGMS}.get(name, name)
 
 
 def _effort(budget: str) -> str:
@@ -789,9 +779,8 @@ def budgets(data: ReportData) -> Section | None:
             lines[f"{entry.model}, {evaluator}"] = {
                 _effort(budget): arm.undetected for budget, arm in entry.arms.items()
             }
-            for position, change in enumerate(entry.differences):
-                efforts = f"{_effort(change.second)} − {_effort(change.first)}"
-                row = TableRow("", change, f"{place}/differences/{position}")
+            for row in numbered_rows(entry.differences, f"{place}/differences"):
+                efforts = f"{_effort(row.figures.second)} − {_effort(row.figures.first)}"
                 changes.append(((entry.model, evaluator, efforts), row))
         about = task.titled("Undetected errors by reasoning effort, in percent")
         blocks += [
@@ -807,7 +796,7 @@ def budgets(data: ReportData) -> Section | None:
             ),
             *disagreement(row.figures for _, row in changes),
         ]
-    return Section("budgets", "Reasoning efforts", blocks, menu="Efforts") if blocks else None
+    return _section("budgets", "Reasoning efforts", blocks, "Efforts")
 
 
 def tools(data: ReportData) -> Section | None:
@@ -829,10 +818,8 @@ def tools(data: ReportData) -> Section | None:
         about = task.titled("With tools less without, by dimension")
         blocks.append(labelled_table(ProbeComparison, heads, rows, COMPARISON, about, sortable=True))
         blocks += disagreement(row.figures for _, row in rows)
-    if not blocks:
-        return None
     text = "Below 0, errors are found with tools that are missed without."
-    return Section("tools", "With tools and without", (*blocks, Paragraph(text, "note")), menu="Tools")
+    return _section("tools", "With tools and without", blocks, "Tools", text)
 
 
 def references(data: ReportData) -> Section | None:
@@ -844,12 +831,10 @@ def references(data: ReportData) -> Section | None:
             about = task.titled("Undetected errors by the original reference and by a new one, in percent")
             blocks.append(_two_ways(entries, f"{task.place}/references", (ORIGINAL, NEW), about))
             blocks += disagreement(entry.differences[0] for entry in entries)
-    if not blocks:
-        return None
     text = (
         "A new reference is another right answer, drawn anew: it differs from the judged answer by more than the error."
     )
-    return Section("references", "New references", (*blocks, Paragraph(text, "note")), menu="References")
+    return _section("references", "New references", blocks, "References", text)
 
 
 def _two_ways(entries: Sequence[ArmsBeside], place: str, variants: tuple[str, str], about: str) -> Table:
@@ -889,17 +874,16 @@ def groups_chart(cells: Mapping[str, Mapping[str, Interval | None]], *, title: s
     """
     traces: list[Figure] = []
     for number, paradigm in enumerate(dict.fromkeys(name for means in cells.values() for name in means)):
-        measured: dict[str, MeasuredPercent] = {}
+        points: list[Point] = []
         for group, means in cells.items():
             mean = means.get(paradigm)
             if mean is not None:
-                measured[group] = MeasuredPercent(mean.mean, mean.low, mean.high)
+                points.append(Point(group, mean.mean, mean.low, mean.high))
         traces.append(
             {
                 "type": "bar",
                 "name": label(paradigm),
-                "x": [label(group) for group in measured],
-                **_upwards(measured.values()),
+                **_upwards(points),
                 "marker": {"color": PALETTE[number % len(PALETTE)]},
                 "hovertemplate": f"%{{x}}<br>{HOVER}<extra>{label(paradigm)}</extra>",
             }
@@ -915,18 +899,17 @@ def budgets_chart(lines: Mapping[str, Mapping[str, ProbeShare]], *, title: str) 
     keys = short_labels(list(lines))
     traces: list[Figure] = []
     for number, (name, shares) in enumerate(lines.items()):
-        measured: dict[str, MeasuredPercent] = {}
+        points: list[Point] = []
         for budget, share in shares.items():
             if share.share is not None:
-                measured[budget] = MeasuredPercent(share.share, share.low, share.high)
+                points.append(Point(budget, share.share, share.low, share.high))
         colour = PALETTE[number % len(PALETTE)]
         traces.append(
             {
                 "type": "scatter",
                 "mode": "lines+markers",
                 "name": keys[number],
-                "x": [label(budget) for budget in measured],
-                **_upwards(measured.values()),
+                **_upwards(points),
                 "line": {"width": 2, "color": colour},
                 "marker": {"size": 9, "color": colour},
                 "hovertemplate": f"%{{x}}<br>{HOVER}<extra>{label(name)}</extra>",
@@ -938,31 +921,28 @@ def budgets_chart(lines: Mapping[str, Mapping[str, ProbeShare]], *, title: str) 
     return {"data": traces, "layout": layout}
 
 
-class MeasuredPercent(NamedTuple):
-    """A share, or a mean of shares, with its interval, for a chart in percent."""
-
-    value: float
-    low: float | None
-    high: float | None
-
-    def reach(self, end: float | None) -> float:
-        """Return the distance between the value and an end of its interval, in percentage points; 0 without interval."""
-        return 0.0 if end is None else round(100 * abs(end - self.value), 3)
-
-
-def _upwards(measured: Iterable[MeasuredPercent]) -> Figure:
+def _upwards(points: Sequence[Point]) -> Figure:
     """Return the chart's heights in percent with error bars; a hover text says if there is no interval."""
-    heights: list[float] = []
     above: list[float] = []
     below: list[float] = []
     ends: list[list[str]] = []
-    for share in measured:
-        heights.append(round(100 * share.value, 3))
-        above.append(share.reach(share.high))
-        below.append(share.reach(share.low))
-        ends.append(["none" if end is None else f"{100 * end:.0f}" for end in (share.low, share.high)])
-    bars = {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "thickness": 1.4, "width": 3}
-    return {"y": heights, "error_y": bars, "customdata": ends}
+    for _, mean, low, high, *_ in points:
+        above.append(0.0 if high is None else round(100 * abs(high - mean), 3))
+        below.append(0.0 if low is None else round(100 * abs(low - mean), 3))
+        ends.append(["none" if end is None else f"{100 * end:.0f}" for end in (low, high)])
+    return {
+        "x": [label(point.label) for point in points],
+        "y": [round(100 * point.mean, 3) for point in points],
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            "array": above,
+            "arrayminus": below,
+            "thickness": 1.4,
+            "width": 3,
+        },
+        "customdata": ends,
+    }
 
 
 def planted(task: Task, measured: ProbedTask, expected: Mapping[str, Mapping[Evaluator, Mapping[str, float]]]) -> Table:
@@ -1001,12 +981,8 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
     ids = [place.sample_id for place in run_samples(home, run.id)]
     chosen_ids, selection = select_samples(run, ids, failed_samples(home, run.id), samples)
     views = [item for id in chosen_ids for item in probe_items(home, run, id)]
-    images = {
-        image.sha256: image
-        for sample in load_samples(home, run.id)
-        if sample.id in chosen_ids
-        for image in sample.images
-    }
+    shown = samples_of(home, run.id, chosen_ids)
+    images = {image.sha256: image for sample in shown.values() for image in sample.images}
     for probe in stored_probes(home, run.plan_as(ProbePlan)):
         edited = probe.item.perturbed_image
         if probe.item.sample_id in chosen_ids and edited is not None:
@@ -1016,13 +992,10 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
 
 def samples_section(data: ReportData) -> Section | None:
     """Return the section of samples; None without any."""
-    by_sample: dict[str, list[ProbeItem]] = {}
-    for view in data.samples:
-        item = ProbeItem.model_validate(view)
-        by_sample.setdefault(item.sample, []).append(item)
+    by_sample = grouped(map(ProbeItem.model_validate, data.samples), lambda item: item.sample)
     if not by_sample:
         return None
-    cut = partial(_cut, most=LONGEST_TEXT)
+    cut = partial(cut_text, most=LONGEST_TEXT)
     folds: list[Block] = []
     for id, items in by_sample.items():
         failed = " · with a failure" if any(item.failure for item in items) else ""
@@ -1057,7 +1030,7 @@ def _sample(items: Sequence[ProbeItem], cut: Cut) -> Iterator[Block]:
         if item.item:
             for text in item.justification or ():
                 title = f"{item.judge} on {item.dimension} ({short(item.evaluator)})"
-                texts.append((title, cut(_cut(text, most=LONGEST_JUSTIFICATION))))
+                texts.append((title, cut(cut_text(text, LONGEST_JUSTIFICATION))))
         looks += _looks(item, images)
     if texts:
         yield Fold(f"{len(texts)} justifications", (Texts(texts),))
@@ -1123,10 +1096,6 @@ def _pictures(items: Sequence[ProbeItem], pictures: Mapping[str, Picture]) -> It
         if picture.problem:
             about += f": {picture.problem}"
         yield Image(picture.uri, about, boxes, picture.height / picture.width)
-
-
-def _cut(text: str, *, most: int) -> str:
-    return text if len(text) <= most else f"{text[:most]} … ({len(text) - most:,} characters more)"
 
 
 DRAWING = Drawing(

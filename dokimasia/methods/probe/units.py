@@ -12,6 +12,7 @@ from dokimasia.domain.blindspots import NEUTRAL, Case, ErrorDimension, Evaluator
 from dokimasia.domain.identity import Value, digest, value_id
 from dokimasia.methods.probe.request import Arm, ProbePlan
 from dokimasia.prompts.dimensions import error_dimensions
+from dokimasia.runs.figures import grouped
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 
@@ -70,10 +71,7 @@ def planted(probes: Iterable[Probe]) -> list[Probe]:
 
 def probes_by_sample(probes: Iterable[Probe]) -> dict[str, list[Probe]]:
     """Return probes by sample, in order."""
-    by_sample: dict[str, list[Probe]] = {}
-    for probe in probes:
-        by_sample.setdefault(probe.item.sample_id, []).append(probe)
-    return by_sample
+    return grouped(probes, lambda probe: probe.item.sample_id)
 
 
 def dimension_of(probe: Probe) -> ErrorDimension:
@@ -92,16 +90,17 @@ class Gold(NamedTuple):
 
 def golds_of(probes: Iterable[Probe]) -> list[Gold]:
     """Return the distinct gold answers among a sample's probes, each with its probes."""
-    by_gold: dict[str, list[Probe]] = {}
-    for probe in probes:
-        item = probe.item
-        answer = item.gold or (item.gold_image.sha256 if item.gold_image else "")
-        by_gold.setdefault(digest("gold", answer)[:12], []).append(probe)
     golds: list[Gold] = []
-    for key, group in by_gold.items():
+    for key, group in grouped(probes, _gold_key).items():
         padded_probes = tuple(probe for probe in group if probe.pads is not None)
         golds.append(Gold(key, group[0].item, tuple(planted(group)), padded_probes))
     return golds
+
+
+def _gold_key(probe: Probe) -> str:
+    item = probe.item
+    answer = item.gold or (item.gold_image.sha256 if item.gold_image else "")
+    return digest("gold", answer)[:12]
 
 
 def padded_probes(probes: Iterable[Probe]) -> Iterator[Probe]:

@@ -103,18 +103,16 @@ class ProbeWork:
                 all_units += units_of(self._plan, arm, evaluator, sample.id, gold, new_reference=new)
             return all_units
 
-        if evaluator == "gated":
+        basis = reference
+        if evaluator in ("gated", "right-or-wrong"):
             for gold in golds:
-                basis = await rubrics_of_gold(self._job, sample, arm, gold)
+                if evaluator == "gated":
+                    basis = await rubrics_of_gold(self._job, sample, arm, gold)
                 await self._judge_and_read(sample, units([gold]), basis)
-        elif evaluator == "right-or-wrong":
-            for gold in golds:
-                await self._judge_and_read(sample, units([gold]), None)
-        else:
-            basis = reference
-            if evaluator == "checkpoints":
-                basis = await criteria_of_sample(self._job, sample, arm)
-            await self._judge_and_read(sample, units(golds), basis)
+            return
+        if evaluator == "checkpoints":
+            basis = await criteria_of_sample(self._job, sample, arm)
+        await self._judge_and_read(sample, units(golds), basis)
 
     async def _judge_and_read(self, sample: Sample, units: Sequence[ProbeUnit], basis: ResultRow | None) -> None:
         """Judge the gold answers, the probes compared with them, what is padded of both, and then read justifications."""

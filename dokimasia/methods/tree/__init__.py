@@ -8,7 +8,6 @@ from dokimasia.errors import ConfigError, InputError
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.tree.criteria import Pair, hash_of
 from dokimasia.methods.tree.figures import TreeFigures, growth_json, growth_rows
-from dokimasia.methods.tree.grouping import Grouping, criteria_groups
 from dokimasia.methods.tree.node_scores import (
     BEST,
     LEVEL,
@@ -34,7 +33,9 @@ from dokimasia.methods.tree.request import (
     version_to_grow,
 )
 from dokimasia.methods.tree.stored_trees import (
+    Grouping,
     LoadedTree,
+    criteria_groups,
     evaluation_of,
     find_tree_of_run,
     load_stored,

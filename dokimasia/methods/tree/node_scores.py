@@ -413,9 +413,22 @@ def model_findings(
         tree, scores, measured.cluster_of, seed=seed, min_support=min_support, limit=limit, bounds=(WORST, BEST)
     )
 
+    def shown(finding: NodeFinding) -> WeaknessFinding:
+        place, criteria = place_of(finding.node), below[finding.node]
+        return WeaknessFinding(
+            node=finding.node,
+            name=place.name,
+            layer=place.layer,
+            **dict(tally(measured, model, criteria)),
+            **limits(finding.interval),
+            difference=rounded(finding.difference),
+            p_value=rounded(finding.p_value),
+            q_value=rounded(finding.q_value),
+            examples=_examples(measured, model, criteria, examples, texts, highest=finding.verdict == "strong"),
+        )
+
     def listed(verdict: Verdict) -> tuple[WeaknessFinding, ...]:
-        of_verdict = [finding for finding in findings if finding.verdict == verdict]
-        return tuple(_finding(finding, measured, model, below[finding.node], examples, texts) for finding in of_verdict)
+        return tuple(shown(finding) for finding in findings if finding.verdict == verdict)
 
     return ModelFindings(
         method="fdr",
@@ -430,28 +443,6 @@ def model_findings(
         strong=listed("strong")[::-1],
         unclear=listed("unclear"),
         untested=listed("untested"),
-    )
-
-
-def _finding(
-    finding: NodeFinding,
-    measured: MeasuredRun,
-    model: str,
-    criteria: Sequence[str],
-    examples: int,
-    texts: Mapping[str, str] | None,
-) -> WeaknessFinding:
-    place = place_of(finding.node)
-    return WeaknessFinding(
-        node=finding.node,
-        name=place.name,
-        layer=place.layer,
-        **dict(tally(measured, model, criteria)),
-        **limits(finding.interval),
-        difference=rounded(finding.difference),
-        p_value=rounded(finding.p_value),
-        q_value=rounded(finding.q_value),
-        examples=_examples(measured, model, criteria, examples, texts, highest=finding.verdict == "strong"),
     )
 
 

@@ -6,7 +6,7 @@ from dokimasia.methods.tree.figures import PhaseFigures, TreeFigures
 from dokimasia.methods.tree.node_scores import ModelFindings, NodeScore, ReportedTree, TreeNode, WeaknessFinding
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Fold, Only, Paragraph, Section, Span, Table
-from dokimasia.report.charts import Figure
+from dokimasia.report.charts import Figure, mixed
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import rows_of
 from dokimasia.report.labels import short_labels
@@ -341,11 +341,7 @@ def coloured_by(nodes: Sequence[TreeNode], model: str) -> dict[str, object]:
 
 def colour(score: float) -> str:
     """Return the colour of a score from 0 to 100."""
-    share = min(1.0, max(0.0, score / 100))
-    start, end, part = LOW, MIDDLE, share * 2
-    if share >= 0.5:
-        start, end, part = MIDDLE, HIGH, share * 2 - 1
-    return "#" + "".join(f"{round(a + (b - a) * part):02x}" for a, b in zip(start, end, strict=True))
+    return mixed(2 * min(1.0, max(0.0, score / 100)), LOW, MIDDLE, HIGH)
 
 
 def ink(ground: str) -> str:

@@ -12,8 +12,8 @@ from dokimasia.algorithms.taxonomy import leaves
 from dokimasia.algorithms.trees.checks import diff
 from dokimasia.algorithms.trees.formats import from_version
 from dokimasia.algorithms.trees.growth import count_unplaced
-from dokimasia.algorithms.trees.places import in_order, members_below, place_of
-from dokimasia.domain.capability import ROOT, EditKind, TreeEdit, TreeVersion
+from dokimasia.algorithms.trees.places import in_order, mapping_of, members_below, place_of
+from dokimasia.domain.capability import ROOT, CapabilityPath, EditKind, TreeEdit, TreeVersion
 from dokimasia.domain.growth import Phase, Placement, TreeCriterion
 from dokimasia.domain.identity import Value
 from dokimasia.errors import NotFound
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
 MAPPED = frozenset({"map", "edit", "restore", "import"})
 """Phases after which all criteria that could be placed are on a leaf."""
+
+Grouping = Literal["category", "capability", "leaf"]
+"""By the data's own category, by the tree's category of the criterion, or by its leaf."""
 
 MOST_STEPS = 10_000
 
@@ -216,6 +219,18 @@ def evaluation_of(home: Home, text: str, *, done: bool = False) -> tuple[Run, st
     return source, tree
 
 
+def criteria_groups(home: Home, run: Run, by: Grouping, tree: str | None = None) -> dict[str, str] | None:
+    """Return each criterion's group in a tree, by key; None to group by the data's categories.
+
+    Raises:
+        NotFound: no tree holds the run's criteria, or no tree has that name.
+    """
+    if by == "category":
+        return None
+    places = mapping_of(tree_of_run(home, run, tree).tree)
+    return places if by == "leaf" else {key: CapabilityPath.parse(leaf).category for key, leaf in places.items()}
+
+
 def source_run(home: Home, tree: str) -> Run | None:
     """Return the run that a tree was grown from; None if its criteria came from elsewhere."""
     source = next((stored.source for stored in list_trees(home) if stored.name == tree), "")
@@ -318,11 +333,7 @@ def compare_versions(home: Home, first: str, second: str) -> TreeComparison:
     return TreeComparison(
         first=_version_size(before),
         second=_version_size(after),
-        added=tuple(change.added),
-        removed=tuple(change.removed),
-        merged=dict(change.merged),
-        moved=dict(change.moved),
-        support=dict(change.support),
+        **change._asdict(),
         edits=_edits_between(home, before, after),
     )
 

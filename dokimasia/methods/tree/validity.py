@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from dokimasia.algorithms.taxonomy import leaves, permutation_null, validity
+from dokimasia.algorithms.taxonomy import Null, leaves, permutation_null, validity
 from dokimasia.algorithms.trees.formats import from_version
 from dokimasia.algorithms.trees.groupings import group_by_words, text_clusters, vector_clusters
 from dokimasia.algorithms.trees.places import leaf_mapping
@@ -257,9 +257,7 @@ def validity_table(
         resamples: number of random halves of the images for the stability; 0 for none.
     """
     scores = {name: measured.scores[name] for name in models if measured.scores.get(name)}
-    scored: set[str] = set()
-    for by_criterion in scores.values():
-        scored.update(by_criterion)
+    scored = set[str]().union(*scores.values())
     clusters = sorted(set(measured.cluster_of.values()))
     halves: list[set[str]] = []
     for number in range(resamples):
@@ -322,30 +320,23 @@ def _errors(
     stability: GainStability | None,
 ) -> PredictionErrors:
     errors = validity(scores, group_of, cluster_of if leave_out else None)
+    chance = None
+    if errors.delta is not None:
+        null = permutation_null(
+            scores, group_of, cluster_of, leave_cluster_out=leave_out, permutations=permutations, seed=seed
+        )
+        chance = _chance(null)
     return PredictionErrors(
         mae_intra=rounded(errors.mae_intra),
         mae_global=rounded(errors.mae_global),
         delta=rounded(errors.delta),
         n=errors.n,
-        null=None
-        if errors.delta is None
-        else _chance(scores, group_of, cluster_of, leave_out=leave_out, permutations=permutations, seed=seed),
+        null=chance,
         stability=stability,
     )
 
 
-def _chance(
-    scores: Mapping[str, Mapping[str, float]],
-    group_of: Mapping[str, Hashable],
-    cluster_of: Mapping[str, str],
-    *,
-    leave_out: bool,
-    permutations: int,
-    seed: int,
-) -> ChanceGain:
-    null = permutation_null(
-        scores, group_of, cluster_of, leave_cluster_out=leave_out, permutations=permutations, seed=seed
-    )
+def _chance(null: Null) -> ChanceGain:
     finite = [delta for delta in null.deltas if delta > float("-inf")]
     return ChanceGain(
         mean=mean(finite),

@@ -1,7 +1,6 @@
 """The work of a growth: the graph runs through its phases and stores a version after each."""
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import fields
 from typing import Any, cast
 
 from dokimasia.algorithms.taxonomy import new_tree
@@ -9,7 +8,7 @@ from dokimasia.algorithms.trees.formats import to_version
 from dokimasia.domain.capability import TreeVersion
 from dokimasia.domain.growth import PhaseReport, Placement
 from dokimasia.graphs import tree as tree_graph
-from dokimasia.graphs.context import Context
+from dokimasia.graphs.context import services_of
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.methods.tree.request import GrowthPlan, placed_before, tree_of
 from dokimasia.runs.work import Job, Stage
@@ -50,9 +49,8 @@ async def _grow(job: Job[GrowthPlan], item: str) -> None:
             placements=placements,
         )
 
-    services = {field.name: getattr(job.context, field.name) for field in fields(Context)}
     context = tree_graph.GrowthContext(
-        **services,
+        **services_of(job.context),
         criteria=criteria,
         growth=plan.growth,
         placed=placed,

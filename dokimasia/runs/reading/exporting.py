@@ -55,14 +55,15 @@ _SAID = FIRST.keys() & ResultRow.model_fields.keys()
 MADE: dict[str, ColumnType] = {"made": "texts"}
 """The middle columns of a method without columns of its own: the values of an item, as JSON."""
 
-ANSWERED: dict[str, ColumnType] = {
-    "response": "text",
-    "flags": "texts",
+JUDGED: dict[str, ColumnType] = {
     "judge": "text",
     "prompt": "text",
     "prompt_version": "integer",
     "prompt_hash": "text",
 }
+"""The columns of what a judge made: its name, and its prompt."""
+
+ANSWERED: dict[str, ColumnType] = {"response": "text", "flags": "texts", **JUDGED}
 """The columns of methods that judge answers: the answer, its judge, and the judge's prompt."""
 
 CORRECTED: dict[str, ColumnType] = {
