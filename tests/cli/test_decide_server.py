@@ -82,7 +82,7 @@ def _rows(home: Path) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize(
     ("pair", "keys", "editor", "made"),
     [
-        ("captions", CAPTIONS, EDITOR, 12),
+        ("captions", CAPTIONS, EDITOR, 11),
         ("questions", "a\nr\nr A cat sits.\nb\nz\ne\ne\nr A bird.\n", WRITER, 4),
         ("perturbations", "v\ni\nwhat\na\nb\nx\nn\nu\nq\n", WRITER, 5),
     ],

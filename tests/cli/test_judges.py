@@ -66,7 +66,7 @@ def test_a_careful_judge_is_suitable_and_its_passport_is_written(
         assert run([*words, "--home", str(folder / "home")]) == 0
         drawn = " ".join(capsys.readouterr().out.replace("\\", "").split())
         verdict = f"sim/judge is {figures['sentence']}."
-        assert 0 < drawn.index(verdict) < drawn.index("image-to-text: fewest errors are missed by"), "it leads"
+        assert 0 < drawn.index(verdict) < drawn.index("image-to-text: "), "it leads"
 
 
 def test_a_judge_with_a_blind_spot_is_not_suitable(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -123,10 +123,10 @@ def test_what_is_open_where_it_decides_is_not_said_to_count_for_nothing(
 def test_a_lenient_judge_without_false_alarms_needs_correction(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its decisions of right and wrong can be corrected, its scores cannot."""
-    figures = checked(
-        capsys, command(folder, "sim/judge-lenient", "--evaluators", "single-axes,right-or-wrong", "--seed", "0")
-    )
+    """Its decisions of right and wrong can be corrected, its scores cannot; 28 images make both sure."""
+    texts = folder / "lenient" / "texts.jsonl"
+    assert run(["sim", "make", str(texts), "--gold", "texts", "--samples", "28", "--seed", "1"]) == 0
+    figures = checked(capsys, command(texts.parent, "sim/judge-lenient", "--evaluators", "single-axes,right-or-wrong"))
     verdicts = {use["evaluator"]: use["verdict"] for use in figures["uses"]}
     assert verdicts == {"single-axes": "not suitable", "right-or-wrong": "suitable with correction"}
     assert figures["verdict"] == "suitable with correction"

@@ -338,7 +338,7 @@ async def test_two_models_differ_in_the_direction_of_the_json(client: httpx.Asyn
     assert f"{mean:+.2f}".replace("-", "−") in said
     assert f"{MODELS[0]} → {MODELS[1]}" in said
     assert f"{MODELS[0]} right, {MODELS[1]} wrong" in said
-    assert said.count(f"run {small.run} ·") == 1
+    assert said.count(f"(evaluate {small.run[:8]}) compared") == 1
     assert f"first {MODELS[0]}, second {MODELS[1]}" in said
     assert "difference: second minus first" in said
     assert "first minus second" not in said

@@ -19,6 +19,8 @@ from dokimasia.storage.people.questions import get_question
 
 MAX_LINE = 1 << 20
 
+SentenceNumber = Annotated[int, Field(ge=0, lt=2**31)]
+
 
 class ImportResult(NamedTuple):
     """The counts of an import: new decisions, known ones, ones left as files for a writing process, lines without a decision."""
@@ -37,7 +39,7 @@ class LineDecision(BaseModel):
     text: str = ""
     at: str = ""
     reasons: tuple[ChangeReason, ...] = ()
-    delete: tuple[int, ...] = ()
+    delete: tuple[SentenceNumber, ...] = ()
 
     def key(self, item: CheckItem) -> tuple[str, ...]:
         """Return what tells decisions on items apart."""
@@ -54,7 +56,7 @@ class SheetLine(BaseModel):
     label: Label | Literal[""] | None = None
     new_text: str | None = None
     reply: str | None = None
-    delete: list[Annotated[int, Field(ge=0, lt=2**31)]] = []
+    delete: list[SentenceNumber] = []
     reasons: list[ChangeReason] = []
     who: str = ""
     decisions: list[LineDecision] = []
