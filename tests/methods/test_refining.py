@@ -263,7 +263,7 @@ async def test_an_export_says_what_an_arm_was_told_and_came_to(settings: Setting
         assert (row["answered"], row["rounds"], row["selected"]) == (known.answered, known.round, known.selected)
         assert row["told"] == list(known.told)
         assert row["final_answer"] in row["response"]
-        assert (row["score"] is None) == known.failed
+        assert (row["score"] is None) == (known.failure is not None)
         assert row["judge"] == "sim/judge-noisy"
 
 
