@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from dokimasia.algorithms.statistics.clusters import ClusterNames, Floats
-from dokimasia.algorithms.statistics.intervals import bootstrap_interval, jackknife_interval
+from dokimasia.algorithms.statistics.intervals import bootstrap_interval, jackknife_interval, rate_interval
 from dokimasia.algorithms.statistics.refusal import NO_SPREAD
-from dokimasia.algorithms.statistics.shares import ConfidenceInterval, clopper_pearson, rate_interval
+from dokimasia.algorithms.statistics.shares import ConfidenceInterval, clopper_pearson
 
 _STEPS = 500
 _NO_SPREAD = 1e-10

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from dokimasia.algorithms.statistics import difference_interval
-from dokimasia.algorithms.statistics.shares import rate_interval
+from dokimasia.algorithms.statistics.intervals import rate_interval
 from dokimasia.domain.refinement import SOLVED, RefinementRow
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.refinement import RefinementRequest, refine, refinement_rows

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dokimasia.algorithms.statistics.shares import rate_interval
+from dokimasia.algorithms.statistics.intervals import rate_interval
 from dokimasia.cli.main import run as dokimasia
 from dokimasia.domain.look import Look
 from dokimasia.errors import ConfigError

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from dokimasia.algorithms.correction.values import Corrected, DecidedLabel, ShareEstimate
 from dokimasia.algorithms.statistics.clusters import ClusterNames
 from dokimasia.algorithms.statistics.contrasts import contrast_interval
-from dokimasia.algorithms.statistics.intervals import bootstrap_interval
-from dokimasia.algorithms.statistics.shares import ConfidenceInterval, rate_interval
+from dokimasia.algorithms.statistics.intervals import bootstrap_interval, rate_interval
+from dokimasia.algorithms.statistics.shares import ConfidenceInterval
 
 LEAST_APART = 0.1
 """The least sensitivity + specificity - 1 with which a rate is corrected."""

@@ -22,8 +22,8 @@ from dokimasia.algorithms.statistics.clusters import (
     trusted_df,
 )
 from dokimasia.algorithms.statistics.distributions import student_t_quantile
-from dokimasia.algorithms.statistics.intervals import bootstrap_interval
-from dokimasia.algorithms.statistics.shares import ConfidenceInterval, effective_share, rate_interval
+from dokimasia.algorithms.statistics.intervals import bootstrap_interval, rate_interval
+from dokimasia.algorithms.statistics.shares import ConfidenceInterval, effective_share
 
 FEWEST_LABELS = 20
 FEWEST_CLUSTERS = 10

@@ -7,8 +7,13 @@ import numpy as np
 
 from dokimasia.algorithms.statistics.clusters import finite
 from dokimasia.algorithms.statistics.correlation import correlation_interval, kendall, pearson, r_squared, spearman
-from dokimasia.algorithms.statistics.intervals import bootstrap_interval, difference_interval, jackknife_interval
-from dokimasia.algorithms.statistics.shares import ConfidenceInterval, clopper_pearson, rate_interval
+from dokimasia.algorithms.statistics.intervals import (
+    bootstrap_interval,
+    difference_interval,
+    jackknife_interval,
+    rate_interval,
+)
+from dokimasia.algorithms.statistics.shares import ConfidenceInterval, clopper_pearson
 
 __all__ = [
     "ConfidenceInterval",

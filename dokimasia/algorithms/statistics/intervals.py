@@ -27,7 +27,13 @@ from dokimasia.algorithms.statistics.clusters import (
 from dokimasia.algorithms.statistics.distributions import student_t_quantile
 from dokimasia.algorithms.statistics.gaffke import gaffke_interval
 from dokimasia.algorithms.statistics.refusal import NO_SPREAD, ONE_CLUSTER, refusal
-from dokimasia.algorithms.statistics.shares import ConfidenceInterval, check_level, clopper_pearson, share_of_scale
+from dokimasia.algorithms.statistics.shares import (
+    ConfidenceInterval,
+    check_level,
+    clopper_pearson,
+    share_of_scale,
+    trials_limits,
+)
 
 RESAMPLES = 2000
 FEW_CLUSTERS = 6
@@ -35,6 +41,9 @@ FEW_CLUSTERS = 6
 
 FEWEST_FOR_GAFFKE = 3
 """The fewest clusters with which Gaffke's interval takes the place of the whole scale."""
+
+MANY_TRIALS = 10
+"""The average number of trials in a cluster from which the clusters' rates are values of their own (see `rate_interval`)."""
 
 _FEW_CLUSTERS = 250
 """The most clusters of which each number has draws of its own, and of which intervals are cached."""
@@ -380,6 +389,67 @@ def _outer_limits(
     return ConfidenceInterval(
         max(low, min(mean, *(limit.low for limit in limits))), min(high, max(mean, *(limit.high for limit in limits)))
     )
+
+
+def rate_interval(
+    hits: Sequence[bool], *, clusters: ClusterNames | None = None, level: float = 0.95
+) -> ConfidenceInterval:
+    """Return a confidence interval of a rate whose trials may be clustered: the share of hits that are true.
+
+    Parameters
+    ----------
+    hits : sequence of bool
+        One per trial; at least one.
+    clusters : sequence of hashable, optional
+        The cluster of each trial; without it, or if each trial is its own cluster, the interval is exact.
+    level : float
+        Nominal coverage, strictly between 0 and 1.
+
+    Returns
+    -------
+    ConfidenceInterval
+        Shares, 0 to 1; never narrower than Clopper and Pearson's. If all clusters have the same rate, each counts as one
+        trial. `method` is "gaffke" if it is Gaffke's (see Notes).
+
+    Raises
+    ------
+    ValueError
+        If there is no trial or an argument cannot be used.
+
+    Notes
+    -----
+    Clusters of many trials (on average at least ten) show their own rates. If these differ too little for other clusters to
+    be inferred (`refusal`), more trials of the same clusters must not narrow the interval: it is then Gaffke's of the mean
+    rate, as in `bootstrap_interval`.
+
+    References
+    ----------
+    Korn and Graubard, Confidence Intervals for Proportions with Small Expected Number of Positive Counts Estimated from
+    Survey Data, 1998.
+
+    Examples
+    --------
+    >>> rate_interval([True, False, True, True]) == clopper_pearson(3, 4)
+    True
+    >>> alone, together = rate_interval([True, False] * 9), rate_interval([True, False] * 9, clusters="aabbbbccddddeeffff")
+    >>> together.high - together.low > alone.high - alone.low
+    True
+    """
+    array = finite([float(hit) for hit in hits])
+    check_level(level)
+    exact = clopper_pearson(int(array.sum()), max(1, array.size), level)
+    grouped = by_cluster(array, clusters)
+    if grouped.number == array.size:
+        return exact
+    if grouped.number == 1:
+        return ConfidenceInterval(0.0, 1.0)
+    if grouped.alike:
+        clustered = trials_limits(grouped.mean * grouped.number, grouped.number, (1 - level) / 2)
+    elif array.size >= MANY_TRIALS * grouped.number and refusal(grouped, (0.0, 1.0)):
+        clustered = _unseen_limits(grouped, level, (0.0, 1.0))
+    else:
+        clustered = share_of_scale(grouped, level, (0.0, 1.0))
+    return ConfidenceInterval(min(exact.low, clustered.low), max(exact.high, clustered.high), method=clustered.method)
 
 
 def _unseen_limits(grouped: Clusters, level: float, scale: Bounds) -> ConfidenceInterval:

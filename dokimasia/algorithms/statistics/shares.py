@@ -1,15 +1,11 @@
 """Intervals of shares: exact for independent trials, by effective trials for clustered ones."""
 
-from collections.abc import Sequence
 from typing import Literal, NamedTuple, Self
 
 from dokimasia.algorithms.statistics.clusters import (
     Bounds,
-    ClusterNames,
     Clusters,
     Floats,
-    by_cluster,
-    finite,
     jackknife_error,
     trusted_df,
 )
@@ -88,60 +84,7 @@ def clopper_pearson(k: int, n: int, level: float = 0.95) -> ConfidenceInterval:
     check_level(level)
     if n < 1 or not 0 <= k <= n:
         raise ValueError(f"{k} of {n} is no share")
-    return _trials(k, n, (1 - level) / 2)
-
-
-def rate_interval(
-    hits: Sequence[bool], *, clusters: ClusterNames | None = None, level: float = 0.95
-) -> ConfidenceInterval:
-    """Return a confidence interval of a rate whose trials may be clustered: the share of hits that are true.
-
-    Parameters
-    ----------
-    hits : sequence of bool
-        One per trial; at least one.
-    clusters : sequence of hashable, optional
-        The cluster of each trial; without it, or if each trial is its own cluster, the interval is exact.
-    level : float
-        Nominal coverage, strictly between 0 and 1.
-
-    Returns
-    -------
-    ConfidenceInterval
-        Shares, 0 to 1; never narrower than Clopper and Pearson's. If all clusters have the same rate, each counts as one
-        trial.
-
-    Raises
-    ------
-    ValueError
-        If there is no trial or an argument cannot be used.
-
-    References
-    ----------
-    Korn and Graubard, Confidence Intervals for Proportions with Small Expected Number of Positive Counts Estimated from
-    Survey Data, 1998.
-
-    Examples
-    --------
-    >>> rate_interval([True, False, True, True]) == clopper_pearson(3, 4)
-    True
-    >>> alone, together = rate_interval([True, False] * 9), rate_interval([True, False] * 9, clusters="aabbbbccddddeeffff")
-    >>> together.high - together.low > alone.high - alone.low
-    True
-    """
-    array = finite([float(hit) for hit in hits])
-    check_level(level)
-    exact = clopper_pearson(int(array.sum()), max(1, array.size), level)
-    grouped = by_cluster(array, clusters)
-    if grouped.number == array.size:
-        return exact
-    if grouped.number == 1:
-        return ConfidenceInterval(0.0, 1.0)
-    if grouped.alike:
-        clustered = _trials(grouped.mean * grouped.number, grouped.number, (1 - level) / 2)
-    else:
-        clustered = share_of_scale(grouped, level, (0.0, 1.0))
-    return ConfidenceInterval(min(exact.low, clustered.low), max(exact.high, clustered.high))
+    return trials_limits(k, n, (1 - level) / 2)
 
 
 def check_level(level: float) -> None:
@@ -164,10 +107,10 @@ def effective_share(share: float, left_out: Floats, level: float) -> ConfidenceI
     ratio = normal_quantile(quantile) / student_t_quantile(quantile, trusted_df(left_out))
     error = max(jackknife_error(left_out), _MOST_TRIALS**-0.5)
     trials = share * (1 - share) * (ratio / error) ** 2
-    return _trials(share * trials, trials, 1 - quantile)
+    return trials_limits(share * trials, trials, 1 - quantile)
 
 
-def _trials(k: float, n: float, tail: float) -> ConfidenceInterval:
+def trials_limits(k: float, n: float, tail: float) -> ConfidenceInterval:
     """Return the limits of a share observed as k of n trials, whole numbers or not."""
     low = 0.0 if k <= 0 else beta_quantile(tail, k, n - k + 1)
     high = 1.0 if k >= n else beta_quantile(1 - tail, k + 1, n - k)

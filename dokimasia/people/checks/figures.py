@@ -7,7 +7,7 @@ from itertools import combinations
 from pydantic import Field
 
 from dokimasia.algorithms.statistics.agreement import cohen_kappa
-from dokimasia.algorithms.statistics.shares import rate_interval
+from dokimasia.algorithms.statistics.intervals import rate_interval
 from dokimasia.domain.decision import (
     ACTIONS,
     CHANGE_REASONS,
