@@ -68,9 +68,9 @@ HomeLike = str | Path | Home
 
 
 class RunResult(Value):
-    """A finished, or unfinished, run: its id, whether it is complete but for what a person has to do, and its figures.
+    """A run's result: its id, its figures, and whether everything except work for people is done.
 
-    `end` says how it ended, and `why` in a sentence where that is not as it was wanted. `rows` are read from the home.
+    `end` says how the run ended; `why` explains any end other than `complete`. `rows` are read from the home.
     """
 
     run: str
@@ -82,17 +82,17 @@ class RunResult(Value):
 
     @property
     def home(self) -> Path | None:
-        """The folder of the home that the run lies in; None if it was not made by a run of this process."""
+        """The folder of the run's home; None if the result was not made by a run of this process."""
         return self._home
 
     def read_from(self, home: Path) -> Self:
-        """Return the result of a run that lies in a home, where its rows are read."""
+        """Return the result of a run with its home, from which `rows` are read."""
         self._home = home
         return self
 
     @property
     def rows(self) -> list[dict[str, object]]:
-        """One row for each item, as `dokimasia export` writes them: what was scored, failures, calls, tokens and cost.
+        """The rows of `dokimasia export`, one for each item: scores, failures, calls, tokens and cost.
 
         Raises:
             StorageError: the home is gone, or a value of the run is missing or damaged.
@@ -131,7 +131,7 @@ class RunResult(Value):
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __repr__(self) -> str:
-        """Return id, end and models, not the figures."""
+        """Return id, end and models, without the figures."""
         models = self.summary.get("models")
         named = f", models={list(models)}" if isinstance(models, dict) else ""
         why = f", why={self.why!r}" if self.why else ""
@@ -209,13 +209,13 @@ async def run(
         chat_models: LangChain chat models by the names under which the request names them.
         prompts: prompts that replace the package's own.
         given: what the method takes beside its request, such as a program's own criteria.
-        home: a folder; or a home that is open for writing. The caller closes that and the transports, so that several runs
-            can work over it in one event loop. By default the home of the settings is opened for this run and closed.
+        home: a folder, or a home that is open for writing. The caller closes an open home and the transports, so that several
+            runs can share it in one event loop. By default the home of the settings is opened for this run and closed.
 
     Raises:
         InputError: the data, the configuration or the options cannot be used; nothing was sent.
         HomeLocked: another process writes to the home.
-        Interrupted: the run was asked to stop; what is finished is kept.
+        Interrupted: the run was asked to stop; finished items are kept.
     """
     settings, opened_home = place_of(settings, home)
     settings = settings.with_chat_models(chat_models)
@@ -239,10 +239,12 @@ async def run(
 
 
 async def check_new_keys(method: AnyMethod, session: Session, request: RunRequest, accepted: Accepted[RunPlan]) -> None:
-    """Check that the models of an accepted request have their keys, unless its run is done; nothing is stored before.
+    """Check that the models of an accepted request have their keys, unless its run is done.
+
+    Called before the run is stored; samples and images are stored already.
 
     Raises:
-        ConfigError: naming every variable that is not set, with its model.
+        ConfigError: the message names every variable that is not set, with its model.
     """
     with suppress(NotFound):
         if not request.fresh and get_run(session.opened, run_id(method, accepted.plan)).status == "done":
@@ -291,20 +293,20 @@ async def resume(
     Args:
         run: the run's row.
         settings: home, configuration and keys.
-        changes: fields of the request that hold for this invocation. Limits on spending stay unless they are among these
-            (None lifts one); what the run spent before counts.
+        changes: fields of the request to change for this invocation. Limits on spending stay unless changed here (None
+            removes a limit); earlier spending counts.
         observer: receives the progress.
         stop: lets other code ask the run to stop.
         transports: transports that replace the package's own, by name.
-        chat_models: LangChain chat models that the run asks, by name; the same as before.
+        chat_models: the run's LangChain chat models, by name; the same as before.
         prompts: prompts that replace the package's own.
-        retry: kinds of failure whose items are asked anew, as new draws; earlier outcomes stay on record.
+        retry: kinds of failure whose items are repeated, as new draws; earlier outcomes stay on record.
         given: what the method takes beside its request.
         home: an open home; see `run`.
 
     Raises:
-        ConfigError: the prompts or the graphs are not those of the run any more.
-        InputError: what the run was accepted with has changed, or its failures cannot be asked anew, or not while it is at
+        ConfigError: the prompts or the graphs have changed.
+        InputError: other inputs of the run have changed, or its failures cannot be repeated at all, or not while it is at
             work.
         Interrupted: the run was asked to stop again.
     """
@@ -349,7 +351,7 @@ async def preview_resume(
     retry: Collection[FailureKind] = (),
     given: object = None,
 ) -> dict[str, object]:
-    """Return what is left of an accepted run, ready for JSON, counted as the dry run of its command counts it.
+    """Return the remaining calls and costs of an accepted run, ready for JSON, as a dry run of its command counts them.
 
     Raises:
         ConfigError: see `resume`.
@@ -386,8 +388,8 @@ def prepare_resume(
     """Return method, plan, request and prompts with which an accepted run continues, without opening a home.
 
     Raises:
-        ConfigError: the prompts or the graphs are not those of the run any more.
-        InputError: its failures cannot be asked anew.
+        ConfigError: the prompts or the graphs have changed.
+        InputError: its failures cannot be repeated.
     """
     method = method_of(run)
     plan, accepted = method.read(run)

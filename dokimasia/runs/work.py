@@ -47,9 +47,9 @@ class Stage(Generic[U]):
     """Work whose units may be done in any order.
 
     Attributes:
-        units: the units of work; read as needed.
+        units: the units of work, read as needed.
         do: does a unit.
-        items: the number of result rows of all units, with those that are there already.
+        items: the number of result rows of all units, stored ones included.
         width: how many units are in flight at once; by default the most calls that any endpoint takes.
         uneven: returns whether the units in flight wait for one endpoint while another could take more.
     """
@@ -63,12 +63,12 @@ class Stage(Generic[U]):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What a `graph_stage` walks through its graph, to one result row.
+    """What a `graph_stage` runs through its graph, to one result row.
 
     Attributes:
         name: unique in its run.
         inputs: the graph's inputs, beside the sample.
-        model: the model that the item is about, by which figures and reports sort its row; empty where it is about none or
+        model: the model that the item is about, by which figures and reports group its row; empty if it is about no model or
             several. By default the input `model`, if there is one.
     """
 
@@ -136,7 +136,7 @@ class Job(Generic[P]):
 
     @property
     def left_open(self) -> bool:
-        """Whether items are open, since the budget was used up or people have not answered yet."""
+        """Whether items are open, because the budget was used up or people have not answered yet."""
         return any(kind in OPEN_KINDS for kind in result_failures(self.home, self.run.id))
 
     def samples(self) -> Iterator[Sample]:
@@ -248,7 +248,8 @@ class Job(Generic[P]):
             await close_thread(self.home, thread)
 
     def row(self, sample: Sample | None, item: str, **fields: object) -> ResultRow:
-        """Return a result row of this run, by default of the method's own kind; `sample` is None for one of no sample."""
+        """Return a result row of this run, by default of the method's own kind; `sample` is None if the item belongs to no
+        sample."""
         names = {"sample_id": ""} if sample is None else {"sample_id": sample.id, "sample_digest": sample.digest}
         row = {"run_id": self.run.id, "item": item, "kind": self.run.method, **names, **fields}
         return ResultRow.model_validate(row)
