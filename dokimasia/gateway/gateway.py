@@ -213,12 +213,12 @@ class ModelGateway:
             }
         )
 
-    def uneven(self, models: Iterable[str]) -> bool:
+    def endpoint_idles(self, models: Iterable[str]) -> bool:
         """Whether one of these models could take more requests at once while those to another have to wait.
 
         A run that asks all of them the same things is held up by the slowest then, and the others idle.
         """
-        return self._routes.uneven(models)
+        return self._routes.endpoint_idles(models)
 
     def _forget(self, pending: PendingCall) -> None:
         for pending_calls in (self._pending_calls, self._traffic.pending_calls):
@@ -289,7 +289,7 @@ class ModelGateway:
         slot, remote = None, pending.remote
         report: Report = "failed"
         try:
-            slot = await route.admit(tokens, None if self._budget.booked_ahead else remote)
+            slot = await route.acquire_slot(tokens, None if self._budget.booked_ahead else remote)
             if pending.refusal and not (remote is not None and remote.begun):
                 return self._refuse(pending, pending.refusal)
             await reservation.send()
@@ -366,7 +366,7 @@ class ModelGateway:
     def _watch(self, pending: PendingCall, route: Route, result: ModelReply | TransportError) -> None:
         """Report a request's result to the breaker; if that opens it, give up all calls that wait to be sent the same way."""
         if not isinstance(result, TransportError) or result.kind not in REFUSALS:
-            if route.breaker.reached():
+            if route.breaker.endpoint_answered():
                 self._traffic.announce(
                     route.spec.ref.endpoint, route.limiter.limit, f"{route.spec.ref.name}: it is asked again"
                 )

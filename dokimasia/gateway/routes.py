@@ -139,7 +139,7 @@ class Routes:
             totals[endpoint] = totals.get(endpoint, 0) + limiter.limit
         return totals
 
-    def uneven(self, names: Iterable[str]) -> bool:
+    def endpoint_idles(self, names: Iterable[str]) -> bool:
         """Whether one of these models' lanes has half its room to spare while requests to another's have to wait."""
         routes = [self.to(name) for name in names if name not in self._specs or not self._specs[name].ref.person]
         waiting = {id(route.limiter) for route in routes if route.limiter.waiting or route.pacing.waiting}

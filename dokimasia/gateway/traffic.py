@@ -41,7 +41,7 @@ class Route:
         """The function that reads the headers of replies."""
         return self.pacing.read_headers
 
-    async def admit(self, tokens: int, call: RemoteCall | None = None) -> Slot:
+    async def acquire_slot(self, tokens: int, call: RemoteCall | None = None) -> Slot:
         """Wait for the model's pace and then for a slot, which the caller releases.
 
         In this order, a call that waits for the pace holds no slot that other models at the endpoint could use. One request

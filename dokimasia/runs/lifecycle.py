@@ -38,9 +38,9 @@ from dokimasia.runs.outcome import (
     settle_status,
 )
 from dokimasia.runs.persistence import check_prompts, check_samples, check_versions, keep_limits, persist_run
-from dokimasia.runs.plans import RunPlan, reached_now, run_id
+from dokimasia.runs.plans import RunPlan, as_configured_now, run_id
 from dokimasia.runs.preview import begun_json, estimate_json, prompts_json, require_keys
-from dokimasia.runs.rehearsal import admit, admit_again
+from dokimasia.runs.rehearsal import accept_again, accept_with_estimate
 from dokimasia.runs.requests import LIMITS, DataRequest, Invocation, RunRequest, check_range
 from dokimasia.runs.services import Services, SharedServices, Stop, check_prices, open_services, share_services
 from dokimasia.runs.session import Accepted, Session
@@ -222,7 +222,7 @@ async def run(
     library = method.library(request, given) if prompts is None else prompts
     async with open_home(settings, opened_home, transports, create=request.makes_home) as opened:
         session = Session(settings, opened, library, given=given, transports=tuple(transports or ()))
-        accepted = await admit(method, request, session)
+        accepted = await accept_with_estimate(method, request, session)
         await check_new_keys(method, session, request, accepted)
         row, new = await persist_run(method, opened, request, accepted)
         return await carry_out(
@@ -249,7 +249,7 @@ async def check_new_keys(method: AnyMethod, session: Session, request: RunReques
     with suppress(NotFound):
         if not request.fresh and get_run(session.opened, run_id(method, accepted.plan)).status == "done":
             return
-    models, estimate = reached_now(accepted.plan, session.settings).models, accepted.estimate
+    models, estimate = as_configured_now(accepted.plan, session.settings).models, accepted.estimate
     called = {**estimate.asked, **estimate.undecided}
     await asyncio.to_thread(
         require_keys,
@@ -321,7 +321,7 @@ async def resume(
             await asyncio.to_thread(method.resumable, session, run, plan, request)
         estimate: Estimate | None = None
         if run.status != "done" and (count_calls(opened, run.id) or spent_by(opened, run.id).calls):
-            estimate = (await _admit_again(method, plan, request, session, run)).estimate
+            estimate = (await _accept_again(method, plan, request, session, run)).estimate
         return await carry_out(
             method,
             session,
@@ -335,11 +335,11 @@ async def resume(
         )
 
 
-async def _admit_again(
+async def _accept_again(
     method: AnyMethod, plan: RunPlan, request: RunRequest, session: Session, run: Run
 ) -> Accepted[RunPlan]:
     """Accept a run again in a thread with its own loop, since parts of that block."""
-    return await asyncio.to_thread(lambda: asyncio.run(admit_again(method, plan, request, session, run)))
+    return await asyncio.to_thread(lambda: asyncio.run(accept_again(method, plan, request, session, run)))
 
 
 async def preview_resume(
@@ -363,7 +363,7 @@ async def preview_resume(
     session = Session(settings, home, library, given=given)
     if method.resumable is not None:
         await asyncio.to_thread(method.resumable, session, run, plan, request)
-    accepted = await _admit_again(method, plan, request, session, run)
+    accepted = await _accept_again(method, plan, request, session, run)
     estimate, begun = accepted.estimate, begun_json(home, run)
     if failed := count_failed(home, run.id, retry):
         begun.pop("status", None)  # a finished run is reopened
@@ -461,7 +461,7 @@ async def carry_out(
                 home, run
             ):  # its walks only come to the same questions, without workers
                 request = request.model_copy(update=Invocation().model_dump(include={"workers", "engine", "address"}))
-            plan, reached = await asyncio.to_thread(
+            plan, models = await asyncio.to_thread(
                 models_to_reach, method, home, run, request, settings=session.settings, retry=retry
             )
             opening = open_services(
@@ -469,7 +469,7 @@ async def carry_out(
                 home,
                 session.library,
                 run.id,
-                reached,
+                models,
                 request=request,
                 seed=plan.seed,
                 observer=observer,
@@ -482,7 +482,7 @@ async def carry_out(
                 if retry:
                     answered = count_calls(home, run.id)
                 notes = expected.notes
-                if new and isinstance(request, DataRequest) and session.forked is None:
+                if new and isinstance(request, DataRequest) and session.source_run is None:
                     notes = (data_note(run, plan, expected.samples), *notes)
                 observer.planned(run.id, expected.model_copy(update={"answered": answered, "notes": notes}))
                 job = Job(session, run, plan, request, services, observer)
@@ -596,10 +596,10 @@ def models_to_reach(
     Raises:
         ConfigError: a limit on cost cannot be kept.
     """
-    plan = reached_now(method.read(run)[0], settings)
-    reached = plan.models if method.reaches is None else method.reaches(home, run, plan, retry)
-    check_prices(reached, max_cost=request.max_cost)
-    return plan, reached
+    plan = as_configured_now(method.read(run)[0], settings)
+    models = plan.models if method.reaches is None else method.reaches(home, run, plan, retry)
+    check_prices(models, max_cost=request.max_cost)
+    return plan, models
 
 
 def _result_of(method: AnyMethod, session: Session, run: Run, request: RunRequest, *, complete: bool) -> RunResult:

@@ -209,7 +209,7 @@ def model_identity(spec: ModelSpec, *, schemas: bool = True) -> dict[str, JsonVa
     return hashed | ({"structured_output": True} if schemas and takes_schema(spec) else {})
 
 
-def reached_now(plan: P, settings: Settings) -> P:
+def as_configured_now(plan: P, settings: Settings) -> P:
     """Return the plan with the present configuration of each model that is still the same.
 
     The name in the run, sampling, capabilities and largest image stay as accepted, since they decide what is asked.

@@ -51,14 +51,14 @@ class Stage(Generic[U]):
         do: does a unit.
         items: the number of result rows of all units, stored ones included.
         width: how many units are in flight at once; by default the most calls that any endpoint takes.
-        uneven: returns whether the units in flight wait for one endpoint while another could take more.
+        endpoint_idles: returns whether the units in flight wait for one endpoint while another could take more.
     """
 
     units: Iterable[U]
     do: Callable[[U], Awaitable[None]]
     items: int
     width: int | None = None
-    uneven: Callable[[], bool] | None = None
+    endpoint_idles: Callable[[], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class Job(Generic[P]):
             stage.do,
             width=width,
             report=self.report,
-            uneven=stage.uneven,
+            endpoint_idles=stage.endpoint_idles,
             processes=self.services.executor.processes,
         )
 
@@ -365,7 +365,7 @@ async def work_through(
     *,
     width: int,
     report: Callable[[], None],
-    uneven: Callable[[], bool] | None = None,
+    endpoint_idles: Callable[[], bool] | None = None,
     processes: int = 1,
 ) -> None:
     """Process each unit, about `width` at a time; end with the first problem once the units in flight have ended.
@@ -375,7 +375,7 @@ async def work_through(
         do: processes a unit.
         width: how many at a time, within `IN_FLIGHT` a process.
         report: called twice a second and at the end.
-        uneven: says whether those in flight wait for one endpoint while another could take more: then more units are
+        endpoint_idles: says whether those in flight wait for one endpoint while another could take more: then more units are
             begun, up to `MAX_IN_FLIGHT` a process in flight, so that the slowest endpoint does not idle the others.
         processes: the number of processes that work.
 
@@ -406,8 +406,8 @@ async def work_through(
                 crowd.add(asyncio.create_task(worker(stays=True)))
             try:
                 while crowd:
-                    _, crowd = await asyncio.wait(crowd, timeout=None if uneven is None else TICK)
-                    if crowd and uneven is not None and not problems and uneven():
+                    _, crowd = await asyncio.wait(crowd, timeout=None if endpoint_idles is None else TICK)
+                    if crowd and endpoint_idles is not None and not problems and endpoint_idles():
                         extra = min(width, most - len(crowd))
                         crowd |= {asyncio.create_task(worker(stays=False)) for _ in range(extra)}
             finally:

@@ -116,7 +116,7 @@ class RunEngine:
         check_measures(definition, request)
         library = definition.library(request, given)
         session = Session(self._settings, self._home, library, given=given, transports=tuple(self._transports))
-        work = partial(definition.admit, request, session)
+        work = partial(definition.accept_checked, request, session)
         async with self._accepting:
             # In a thread with its own loop: parts of it block, and a large data file takes seconds.
             accepted = await asyncio.to_thread(lambda: asyncio.run(work()))

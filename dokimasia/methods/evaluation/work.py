@@ -42,7 +42,7 @@ async def stages(job: Job[EvaluationPlan]) -> AsyncIterator[Stage[Sample]]:
         work.sample,
         items=count * job.plan.rows_per_sample,
         width=min(job.width, count),
-        uneven=lambda: job.services.gateway.uneven(candidates),
+        endpoint_idles=lambda: job.services.gateway.endpoint_idles(candidates),
     )
 
 
