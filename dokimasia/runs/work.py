@@ -50,7 +50,7 @@ class Stage(Generic[U]):
         units: the units of work, read as needed.
         do: does a unit.
         items: the number of result rows of all units, stored ones included.
-        width: how many units are in flight at once; by default the most calls that any endpoint takes.
+        width: how many units are in flight at once, within `IN_FLIGHT`; by default the most calls that any endpoint takes.
         endpoint_idles: returns whether the units in flight wait for one endpoint while another could take more.
     """
 
@@ -373,7 +373,7 @@ async def work_through(
     Args:
         units: the units of work, in order; read as needed.
         do: processes a unit.
-        width: how many at a time, within `IN_FLIGHT` a process.
+        width: how many at a time, raised or lowered to lie within `IN_FLIGHT` a process.
         report: called twice a second and at the end.
         endpoint_idles: says whether those in flight wait for one endpoint while another could take more: then more units are
             begun, up to `MAX_IN_FLIGHT` a process in flight, so that the slowest endpoint does not idle the others.
@@ -385,7 +385,7 @@ async def work_through(
     problems: list[BaseException] = []
     width, most = min(max(width, IN_FLIGHT[0]), IN_FLIGHT[1] * processes), MAX_IN_FLIGHT * processes
 
-    async def worker(*, stays: bool) -> None:
+    async def work_on(units: Iterable[U]) -> None:
         for unit in units:
             if problems:
                 return
@@ -396,24 +396,22 @@ async def work_through(
                 if isinstance(problem, asyncio.CancelledError):
                     raise
                 return
-            if not stays:
-                return
 
     with reduced_gc():
         async with reporting(report):
-            crowd = set[asyncio.Task[None]]()
+            workers = set[asyncio.Task[None]]()
             for _ in range(width):
-                crowd.add(asyncio.create_task(worker(stays=True)))
+                workers.add(asyncio.create_task(work_on(units)))
             try:
-                while crowd:
-                    _, crowd = await asyncio.wait(crowd, timeout=None if endpoint_idles is None else TICK)
-                    if crowd and endpoint_idles is not None and not problems and endpoint_idles():
-                        extra = min(width, most - len(crowd))
-                        crowd |= {asyncio.create_task(worker(stays=False)) for _ in range(extra)}
+                while workers:
+                    _, workers = await asyncio.wait(workers, timeout=None if endpoint_idles is None else TICK)
+                    if workers and endpoint_idles is not None and not problems and endpoint_idles():
+                        for _ in range(min(width, most - len(workers))):
+                            workers.add(asyncio.create_task(work_on(islice(units, 1))))  # a worker for one unit
             finally:
-                for task in crowd:
+                for task in workers:
                     task.cancel()
-                await asyncio.gather(*crowd, return_exceptions=True)
+                await asyncio.gather(*workers, return_exceptions=True)
     raise_worst(problems)
 
 
