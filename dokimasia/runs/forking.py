@@ -8,7 +8,7 @@ from pydantic import Field
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.catalogue import method_of
-from dokimasia.runs.lifecycle import RunResult, carry_out, check_new_keys, open_home
+from dokimasia.runs.lifecycle import RunResult, carry_out, check_new_keys, control_of, open_home
 from dokimasia.runs.method import AnyMethod, check_items
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.outcome import check_measures
@@ -100,9 +100,7 @@ async def fork(
             prepared.session,
             row,
             prepared.request,
-            observer=observer,
-            stop=stop,
-            transports=transports,
+            control_of(observer, stop, transports),
             new=new,
         )
 

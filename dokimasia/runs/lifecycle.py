@@ -5,7 +5,7 @@ import sys
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -192,7 +192,7 @@ async def run(
     transports: Mapping[str, Transport] | None = None,
     chat_models: "Mapping[str, BaseChatModel] | None" = None,
     prompts: PromptLibrary | None = None,
-    given: Any = None,
+    given: object = None,
     home: HomeLike | None = None,
 ) -> RunResult:
     """Run a request and return its result.
@@ -230,9 +230,7 @@ async def run(
             session,
             row,
             request,
-            observer=observer,
-            stop=stop,
-            transports=transports,
+            control_of(observer, stop, transports),
             new=new,
             estimate=accepted.estimate,
         )
@@ -327,9 +325,7 @@ async def resume(
             session,
             run,
             request,
-            observer=observer,
-            stop=stop,
-            transports=transports,
+            control_of(observer, stop, transports),
             retry=retry,
             estimate=estimate,
         )
@@ -421,29 +417,41 @@ async def open_home(
                 await transport.aclose()
 
 
+@dataclass(frozen=True, slots=True)
+class RunControl:
+    """How a caller follows and stops a run, and the transports that replace the package's own, by name."""
+
+    observer: Observer
+    stop: Stop
+    transports: Mapping[str, Transport] | None
+
+
+def control_of(observer: Observer | None, stop: Stop | None, transports: Mapping[str, Transport] | None) -> RunControl:
+    """Return the control of a run: by default nobody follows it or stops it."""
+    return RunControl(observer or SilentObserver(), stop or Stop(), transports)
+
+
 async def carry_out(
     method: AnyMethod,
     session: Session,
     run: Run,
     request: RunRequest,
+    control: RunControl,
     *,
-    observer: Observer | None = None,
-    stop: Stop | None = None,
-    transports: Mapping[str, Transport] | None = None,
     retry: Collection[FailureKind] = (),
     new: bool = False,
     estimate: Estimate | None = None,
 ) -> RunResult:
     """Do the items of an accepted run that have no result, and return the run's result.
 
-    `estimate` is of what is left, by default the one that was made when the run was accepted.
+    `estimate` is of the remaining work, by default the one that was made when the run was accepted.
     A run that is refused before it begins, for example because a key is missing, keeps its status; a `new` one is failed.
     If this process is already working on the run, this waits for that work.
 
     Raises:
-        InputError: failures are to be asked anew while the run is at work.
+        InputError: failures are to be repeated while the run is at work.
     """
-    home, stop, observer = session.opened, stop or Stop(), observer or SilentObserver()
+    home = session.opened
     check_measures(method, request)
     await name_run(home, run.id, request.name, request.tags, force=request.force)
     if run.status == "done" and not count_failed(home, run.id, retry):
@@ -452,40 +460,10 @@ async def carry_out(
         if (first := shared.at_work.get(run.id)) is not None:
             if retry:
                 raise InputError(f"run {run.id} is at work: what failed can be asked anew when it has ended")
-            return await _join(first, stop)
-        from dokimasia.runs.work import Job  # loads LangGraph, which a finished run does not need
-
+            return await _join(first, control.stop)
+        opening = _open_job(method, session, run, request, control, retry=retry, new=new, estimate=estimate)
         async with _register_work(shared, session, run) as result:
-            run = await keep_limits(home, run, request)
-            if not retry and await is_still_waiting(
-                home, run
-            ):  # its walks only come to the same questions, without workers
-                request = request.model_copy(update=Invocation().model_dump(include={"workers", "engine", "address"}))
-            plan, models = await asyncio.to_thread(
-                models_to_reach, method, home, run, request, settings=session.settings, retry=retry
-            )
-            opening = open_services(
-                session.settings,
-                home,
-                session.library,
-                run.id,
-                models,
-                request=request,
-                seed=plan.seed,
-                observer=observer,
-                stop=stop,
-                transports=transports,
-            )
-            answered = count_calls(home, run.id)
-            async with _running(home, run, opening, stop, retry=retry, new=new) as services:
-                expected = estimate or Estimate.model_validate(run.options["estimate"])
-                if retry:
-                    answered = count_calls(home, run.id)
-                notes = expected.notes
-                if new and isinstance(request, DataRequest) and session.source_run is None:
-                    notes = (data_note(run, plan, expected.samples), *notes)
-                observer.planned(run.id, expected.model_copy(update={"answered": answered, "notes": notes}))
-                job = Job(session, run, plan, request, services, observer)
+            async with opening as job:
                 left: FailureKind | None = None
                 try:
                     async for stage in method.stages(job):
@@ -499,6 +477,52 @@ async def carry_out(
             outcome = await _finish(method, job, left)
             result.set_result(outcome)
             return outcome
+
+
+@asynccontextmanager
+async def _open_job(
+    method: AnyMethod,
+    session: Session,
+    run: Run,
+    request: RunRequest,
+    control: RunControl,
+    *,
+    retry: Collection[FailureKind],
+    new: bool,
+    estimate: Estimate | None,
+) -> "AsyncIterator[Job[Any]]":
+    """Yield the job of a run, with its services open, its status `running`, and its plan announced to the observer."""
+    from dokimasia.runs.work import Job  # loads LangGraph, which a finished run does not need
+
+    home, observer = session.opened, control.observer
+    run = await keep_limits(home, run, request)
+    if not retry and await is_still_waiting(home, run):  # its walks only come to the same questions, without workers
+        request = request.model_copy(update=Invocation().model_dump(include={"workers", "engine", "address"}))
+    plan, models = await asyncio.to_thread(
+        models_to_reach, method, home, run, request, settings=session.settings, retry=retry
+    )
+    opening = open_services(
+        session.settings,
+        home,
+        session.library,
+        run.id,
+        models,
+        request=request,
+        seed=plan.seed,
+        observer=observer,
+        stop=control.stop,
+        transports=control.transports,
+    )
+    answered = count_calls(home, run.id)
+    async with _running(home, run, opening, control.stop, retry=retry, new=new) as services:
+        expected = estimate or Estimate.model_validate(run.options["estimate"])
+        if retry:
+            answered = count_calls(home, run.id)
+        notes = expected.notes
+        if new and isinstance(request, DataRequest) and session.source_run is None:
+            notes = (data_note(run, plan, expected.samples), *notes)
+        observer.planned(run.id, expected.model_copy(update={"answered": answered, "notes": notes}))
+        yield Job(session, run, plan, request, services, observer)
 
 
 MOST_REASONS = 2

@@ -67,7 +67,6 @@ async def accept_with_estimate(method: Method[Q, P], request: Q, session: Sessio
     Raises:
         InputError: the data, the configuration or the options cannot be used, or the run would have too many items.
     """
-    session = replace(session, sampling=request.sampling_settings)
     if isinstance(request, DataRequest) and session.source_run is None:
         data = await asyncio.to_thread(pinned, request.data)
         request = request.model_copy(update={"data": data})
