@@ -53,7 +53,7 @@ async def write_large_run(folder: Path, *, samples: int, models: int) -> str:
             data=folder / "data.jsonl", judge=JUDGE, models=candidates(models), criteria=collection
         )
         session = Session(settings, home, METHOD.library(request, None))
-        run, _ = await persist_run(METHOD, home, request, await METHOD.admit(request, session))
+        run, _ = await persist_run(METHOD, home, request, await METHOD.accept_checked(request, session))
         criteria_id = load_collection(home, collection)[0].criteria_id
         plan = run.plan_as(EvaluationPlan)
         stored = list(load_samples(home, run.id))

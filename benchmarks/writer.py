@@ -106,7 +106,7 @@ def _queued(home: Home, count: int, options: Options) -> dict[str, Any]:
     jobs = _jobs(options, count)
 
     def work() -> None:
-        for future in [home.writer.submit(job, steady=True) for job in jobs]:
+        for future in [home.writer.submit(job, routine=True) for job in jobs]:
             future.result()
 
     return _timed(home, count, work)
@@ -114,7 +114,7 @@ def _queued(home: Home, count: int, options: Options) -> dict[str, Any]:
 
 def _awaited(home: Home, count: int, options: Options) -> dict[str, Any]:
     jobs = _jobs(options, count)
-    return _timed(home, count, lambda: asyncio.run(_flow((home.write(job, steady=True) for job in jobs), options)))
+    return _timed(home, count, lambda: asyncio.run(_flow((home.write(job, routine=True) for job in jobs), options)))
 
 
 def _committed(home: Home, count: int, options: Options) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def _timed(home: Home, count: int, work: Callable[[], None]) -> dict[str, Any]:
     """Do the work and return what it took: the writer's own time is that of its thread."""
 
     def thread_time() -> float:
-        return home.writer.submit(lambda _: time.thread_time(), steady=True).result()
+        return home.writer.submit(lambda _: time.thread_time(), routine=True).result()
 
     before, cpu, started = thread_time(), time.process_time(), time.perf_counter()
     work()

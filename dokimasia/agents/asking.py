@@ -50,15 +50,14 @@ class Ask(Generic[T_co]):
         inputs: the prompt's inputs.
         shown: what the model is shown, stored beside the value.
         parse: reads the reply's text, or raises UnparsableReply with a reason that the model can act on.
-        parse_again: reads the reply to a re-ask, where that one is read otherwise than the first.
-        structured: the same reply as a JSON object, asked for and read in place of the text where the model's
-            capabilities say that its endpoint takes a JSON schema.
-        take: in place of `parse`, for a reply that is taken as it stands and never sent back: a value or a failure.
+        parse_again: reads the reply to a repair request, if that is read differently.
+        structured: the same reply as a JSON object, used instead of the text if the model's endpoint takes a JSON schema.
+        take: in place of `parse`, for a reply that is used as it is and never sent back: returns a value or a failure.
         images: what the model sees.
-        tools: whether it may be offered tools to look closer with, where it is shown an image.
-        count: how many numbered things the reply is about, where its form has a line for each.
-        repeat: which independent draw.
-        form: the empty form of the reply that a person is given, where the prompt has none with a place for each thing.
+        tools: whether the model may use tools to look closer at an image.
+        count: the number of things that the reply has a line for.
+        repeat: the number of the independent draw.
+        form: the empty form that a person fills in, if the prompt has none.
     """
 
     prompt: str
@@ -82,12 +81,11 @@ def rendered_asks(asks: Iterable[Ask[object]], library: PromptLibrary) -> list[R
 
 @dataclass(frozen=True, slots=True)
 class AskResult(Generic[T]):
-    """What came of asking: a value with its provenance (`source`), or a failure; never both.
+    """The result of an ask: a value with its provenance (`source`), or a failure; never both.
 
-    `rejected` is set when the last reply was complete but unusable, `sent_back` when it answers a reply that was sent
-    back. `call` is the ledger key of the last call, also of one whose reply was unusable; None where no reply came.
-    `earlier` are the keys of the calls before it, and `looks` what tools were used for in them. `asks` counts how often
-    it was asked, looks not counted.
+    `rejected` is set if the last reply was complete but unusable, `sent_back` if the reply answers one that was sent back.
+    `call` is the ledger key of the last call, even if its reply was unusable; None without a reply. `earlier` are the keys
+    of the calls before it, `looks` the uses of tools in them. `asks` is the number of requests without looks.
     """
 
     value: T | None
@@ -107,10 +105,10 @@ class AskResult(Generic[T]):
 
     @property
     def failure(self) -> Failed:
-        """The failure of an ask that brought no value.
+        """The failure of an ask without a value.
 
         Raises:
-            ValueError: if it brought one.
+            ValueError: the ask has a value.
         """
         if self.failed is None:
             raise ValueError("this ask brought a value, not a failure")
@@ -121,14 +119,14 @@ class AskResult(Generic[T]):
         """The provenance of the value.
 
         Raises:
-            ValueError: if the ask brought none.
+            ValueError: the ask has none.
         """
         if self.source is None:
             raise ValueError("this ask brought a failure, not a value")
         return self.source
 
     def then(self, later: "AskResult[T]", *, sent_back: Rejected | None = None) -> "AskResult[T]":
-        """Return what came of asking once more, perhaps by sending a reply back, with the calls and looks of both."""
+        """Return the later result, with the calls and looks of both; `sent_back` is the reply that it answers, if any."""
         return replace(
             later,
             earlier=(*self.calls, *later.earlier),
@@ -148,21 +146,21 @@ async def ask(
     library: PromptLibrary | None = None,
     looking: Looking | None = None,
 ) -> AskResult[T]:
-    """Ask what a role asks, and send a reply that cannot be used back once, with all that is wrong with it named.
+    """Ask a model, and send an unusable reply back once with all its faults; return the value or the failure.
 
     Args:
-        what: what is asked.
-        gateway: the way to the model.
-        model: the model and how it is sampled.
-        attempts: the attempts (see `draw`) that are made, in order, until one brings a value. An attempt that was made
-            before is answered by the ledger, or asked now where no reply came then.
+        what: the role's request.
+        gateway: the gateway.
+        model: the model with its sampling.
+        attempts: the attempts (see `draw`) to make, in order, until one has a value. An earlier attempt is answered by the
+            ledger, or sent now if it got no reply.
         rejected: an earlier reply to send back; the reply to that is not sent back again.
         library: prompts that replace the package's own.
-        looking: tools that a model which is shown an image is offered to look closer with.
+        looking: tools with which a model that is shown an image can look closer.
 
     Returns:
         The value, or the last failure: `refused`, `truncated`, `unparsable`, or the kind of a call without an answer.
-        A budget that is used up, or a person who has not answered yet, ends it at once.
+        A used-up budget, or a person who has not answered yet, ends the attempts at once.
     """
     done: AskResult[T] | None = None
     for attempt in attempts:

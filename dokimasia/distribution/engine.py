@@ -2,7 +2,7 @@
 
 import asyncio
 import pickle
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from types import ModuleType
@@ -13,7 +13,7 @@ from dokimasia.distribution.cluster import Cluster, cluster
 from dokimasia.distribution.driver import DriverHandler, DriverPorts
 from dokimasia.distribution.failures import WorkerDied
 from dokimasia.distribution.worker import WorkerActor
-from dokimasia.distribution.worker_config import GraphTask, WorkerConfig, key_pair, seal
+from dokimasia.distribution.worker_config import GraphTask, TransportFactory, WorkerConfig, key_pair, seal
 from dokimasia.domain.options import GraphOptions
 from dokimasia.errors import ConfigError, DokimasiaError, TransportError
 from dokimasia.gateway.limiter import Turn
@@ -21,6 +21,7 @@ from dokimasia.gateway.remote_call import RemoteCall, RemoteReply
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.executor import Executor, GraphRun
 from dokimasia.log import logger
+from dokimasia.prompts import PromptLibrary
 
 DEATHS = 3
 """Consecutive deaths, beyond the number of workers, without a finished item after which the run stops."""
@@ -323,26 +324,37 @@ async def _gathered(words: Sequence[ChannelMessage]) -> None:
 
 
 @asynccontextmanager
-async def engine_of(
+async def open_executor(
     count: int,
     address: str | None,
     *,
-    orders: WorkerConfig,
+    library: PromptLibrary,
+    driver_models: Collection[str],
+    make_transports: TransportFactory,
     ports: DriverPorts,
     local: Executor,
     keys: Mapping[str, str] | None,
     waiting: WaitForStart,
 ) -> AsyncIterator[WorkerPool]:
-    """Yield an engine that executes a run's graphs on a number of workers, released at the end.
+    """Yield an executor of a run's graphs on a number of workers, released at the end.
 
-    Workers start with the first graph; `waiting` waits for that, and may cancel it. `keys`, by the names of models, are sent
-    to each worker encrypted; without them workers read their own environment.
+    Args:
+        count: the number of workers, which start with the first graph.
+        address: the address of the Ray cluster; by default Ray runs on this machine.
+        library: the prompts.
+        driver_models: the models that the driver calls itself.
+        make_transports: makes the transports of a worker; a function that exists in every version of the package.
+        ports: the driver's ports that serve the workers.
+        local: executes the graphs that cannot be sent.
+        keys: by the names of models, sent to each worker encrypted; without them workers read their own environment.
+        waiting: waits for the workers to start, and may cancel that.
 
     Raises:
         ConfigError: Ray is not installed or nothing listens at its address, or keys cannot be sealed.
     """
     if keys is not None:
         key_pair()
+    orders = WorkerConfig(library, ports.specs, frozenset(driver_models), ports.steps is not None, make_transports)
     async with AsyncExitStack() as stack:
         ray = await stack.enter_async_context(cluster(address))
         engine = WorkerPool(ray, orders, ports, local, count, keys, waiting)

@@ -35,8 +35,8 @@ FAILURE_MEANINGS: Mapping[str, str] = {
 """What each `FailureKind` means, for readers of results."""
 
 OPEN_KINDS: tuple[FailureKind, ...] = ("budget", "waiting")
-"""Failures that are none of a model's: the budget was used up, or a person has not answered yet. What failed so is open, and
-every resume takes it up; where both hold of one thing, the first counts."""
+"""Failures not caused by a model: the budget was used up, or a person has not answered yet. A resume retries these items; if
+both apply, the first is recorded."""
 
 Flag = Literal["refused", "truncated"]
 

@@ -26,13 +26,12 @@ from dokimasia.gateway.traffic import PendingCall, Traffic
 class ModelGateway:
     """Sends calls to models; implements `dokimasia.domain.ports.Gateway`.
 
-    A call that the ledger has is answered from it. Any other is sent, retried as `policy` says, committed and only then
-    returned. The same call asked for twice at once is one request, and so is a call whose asker went away after it had
-    left: it is being paid for, so it is finished and committed. Keys are taken out of every text on its way to the
-    ledger, to errors and to events.
+    A call that the ledger has is answered from it. Any other is sent, retried as `policy` says, and committed before it is
+    returned. Identical concurrent calls share one request; a request in flight is completed even if its caller is cancelled,
+    since it is paid for. Keys are removed from every text that goes to the ledger, to errors and to events.
 
-    Gateways that are handed one `traffic`, such as those of several runs, share limits, pace and breakers, and send a call
-    that both are asked at once once; budget, counts, events and the end are each one's own.
+    Gateways with the same `traffic`, such as those of several runs, share limits, pace, breakers and identical concurrent
+    calls; each has its own budget, counts and events, and ends by itself.
 
     Use it in one event loop, and `aclose` it at the end.
     """
@@ -59,21 +58,22 @@ class ModelGateway:
         """Make a gateway.
 
         Args:
-            ledger: where replies and failed tries are kept.
-            blobs: where images lie.
-            transports: ways to send a call, by name.
-            specs: how each model is reached, by `ModelRef.name`.
-            api_keys: keys by `ModelRef.name`; a model without one is called without one.
+            ledger: stores replies and failed tries.
+            blobs: stores images.
+            transports: the transports, by name.
+            specs: the models' configuration, by `ModelRef.name`.
+            api_keys: keys by `ModelRef.name`, for the models that need one.
             reduce: makes images smaller for the models that have a `max_image_side`.
-            budget: limits on what is spent; none by default.
-            people: where questions to people are kept; without it nobody can be asked.
-            redact: takes secrets out of a text, on top of the keys above.
-            seed: of the jitter between tries.
-            on_event: told what happens, at once and in order; it must not raise.
+            budget: limits on spending; none by default.
+            people: stores questions to people; without it, nobody can be asked.
+            redact: removes further secrets from a text.
+            seed: the seed of the jitter between tries.
+            on_event: called with each event, at once and in order; it must not raise.
             policy: when and how often a failed request is sent again.
-            sleep: waits that many seconds (replaced in tests).
-            clock: monotonic seconds (replaced in tests).
-            traffic: what it shares with other gateways on the same ledger; by default it shares nothing.
+            sleep: waits for some seconds (replaced in tests).
+            clock: returns monotonic seconds (replaced in tests).
+            traffic: limits, pace, breakers and pending calls, shared with other gateways on the same ledger; by default
+                nothing is shared.
 
         Raises:
             ConfigError: a model has a `max_image_side` and there is no `reduce`.
@@ -102,17 +102,17 @@ class ModelGateway:
         self._draining = False
 
     async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> CallResult:
-        """Return the call's answer, from the ledger where it has one.
+        """Return the call's answer, from the ledger if it is there.
 
-        An asker that joins a request already under way gets its answer as `cached`: it was paid for once.
+        A caller that joins a request in flight gets its answer as `cached`, since it was paid for once.
 
         Args:
-            call: what is asked.
-            label: who asks (an agent's name), kept beside the ledger's entry.
-            aid: what helps a person to answer, where one is asked.
+            call: the call.
+            label: the name of the agent that asks, stored with the ledger's entry.
+            aid: what helps a person to answer the question.
 
         Raises:
-            CallFailed: no reply could be had (`api_error`, `context_overflow`) or may be paid for (`budget`), a person has
+            CallFailed: all tries failed (`api_error`, `context_overflow`), the budget is used up (`budget`), a person has
                 not answered yet (`waiting`), or an image cannot be made smaller.
             ConfigError: the call's model is not configured, or its transport does not exist.
             Interrupted: the gateway is being drained.
@@ -148,7 +148,7 @@ class ModelGateway:
         return outcome.model_copy(update={"cached": True}) if joined and not outcome.cached else outcome
 
     async def _ask_person(self, key: str, call: ModelCall, label: str, aid: Aid) -> CallResult:
-        """Return what a person has answered; a question takes no place, no pace and no try, and waits outside of the run."""
+        """Return a person's answer, or record the question. Questions to people bypass limits, pacing and retries."""
         name = call.model.name
         if self._people is None:
             raise ConfigError(f"{name}: nobody can be asked here: give ModelGateway where questions wait (people=...)")
@@ -173,9 +173,9 @@ class ModelGateway:
         return answer
 
     async def drain(self) -> None:
-        """Start no new request; return when the requests under way are answered and committed.
+        """Start no new request; return when the requests in flight are answered and committed.
 
-        Whoever waits for a place, for money or for the next try gets `Interrupted`, and so does whoever asks later.
+        Calls that wait for a slot, for budget or for the next try end with `Interrupted`, and so do later calls.
         """
         if not self._draining:
             self._draining = True
@@ -183,7 +183,7 @@ class ModelGateway:
         await self._end(only_idle=True)
 
     async def abort(self) -> None:
-        """Give up the requests under way, paid for or not; what is committed stays. The gateway is not used again."""
+        """Give up the requests in flight, paid for or not; committed replies stay. The gateway is not used again."""
         self._draining = True
         await self._end(only_idle=False)
 
@@ -201,7 +201,7 @@ class ModelGateway:
             await transport.aclose()
 
     def stats(self) -> GatewayStats:
-        """Return what was done so far and what is under way."""
+        """Return the numbers of calls so far, and of those in flight."""
         limits = self._routes.limits()
         under_way = Counter(pending.call.model.endpoint for pending in self._pending_calls.values() if pending.has_slot)
         return GatewayStats.model_validate(
@@ -213,12 +213,12 @@ class ModelGateway:
             }
         )
 
-    def uneven(self, models: Iterable[str]) -> bool:
+    def endpoint_idles(self, models: Iterable[str]) -> bool:
         """Whether one of these models could take more requests at once while those to another have to wait.
 
         A run that asks all of them the same things is held up by the slowest then, and the others idle.
         """
-        return self._routes.uneven(models)
+        return self._routes.endpoint_idles(models)
 
     def _forget(self, pending: PendingCall) -> None:
         for pending_calls in (self._pending_calls, self._traffic.pending_calls):
@@ -230,7 +230,7 @@ class ModelGateway:
         pending.publish_outcome()
 
     async def _with_reduced_images(self, call: ModelCall) -> ModelCall:
-        """Return the call as it is sent and known to the ledger: with images no larger than its model is to be sent."""
+        """Return the call as it is sent and as the ledger knows it: with images within the model's `max_image_side`."""
         side = self._sides.get(call.model.name)
         if side is None or self._reduce is None or not isinstance(call, Chat):
             return call
@@ -240,7 +240,7 @@ class ModelGateway:
             raise CallFailed("api_error", f"{call.model.name}: an image cannot be made smaller: {problem}") from problem
 
     async def _resolve(self, pending: PendingCall) -> CallResult | CallFailed | Interrupted:
-        """Return a call's outcome: from the ledger, or else of as many requests as the policy allows."""
+        """Return a call's outcome: from the ledger, or else after as many tries as the policy allows."""
         if (failed := await self._traffic.wait_for_turn(pending)) is not None:
             self._tell("gave_up", pending, reason=failed.reason)
             return failed
@@ -267,7 +267,7 @@ class ModelGateway:
                     delay = None
                 self._tell("failed_try", pending, reason=str(outcome), number=tries, delay=delay)
                 if delay is None:
-                    self._forget(pending)  # who asks from now on has it sent, and is not handed this failure
+                    self._forget(pending)  # a later caller sends it again instead of getting this failure
                     return self._give_up(pending, outcome, tries)
                 if self._draining:
                     return _interrupted(pending.call)
@@ -289,7 +289,7 @@ class ModelGateway:
         slot, remote = None, pending.remote
         report: Report = "failed"
         try:
-            slot = await route.admit(tokens, None if self._budget.booked_ahead else remote)
+            slot = await route.acquire_slot(tokens, None if self._budget.booked_ahead else remote)
             if pending.refusal and not (remote is not None and remote.begun):
                 return self._refuse(pending, pending.refusal)
             await reservation.send()
@@ -364,9 +364,9 @@ class ModelGateway:
         return CallResult(key=pending.key, reply=reply, cost=cost)
 
     def _watch(self, pending: PendingCall, route: Route, result: ModelReply | TransportError) -> None:
-        """Tell the breaker how a request went; where that opens it, give up all that waits to be sent the same way."""
+        """Report a request's result to the breaker; if that opens it, give up all calls that wait to be sent the same way."""
         if not isinstance(result, TransportError) or result.kind not in REFUSALS:
-            if route.breaker.reached():
+            if route.breaker.endpoint_answered():
                 self._traffic.announce(
                     route.spec.ref.endpoint, route.limiter.limit, f"{route.spec.ref.name}: it is asked again"
                 )

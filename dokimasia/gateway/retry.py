@@ -69,7 +69,7 @@ REST_SECONDS = 60.0
 
 
 class Breaker:
-    """Says whether a model may be asked. A single outcome that is no refusal closes it again.
+    """Decides whether requests may be sent to a model. A single outcome other than a refusal closes it again.
 
     It is open after `IN_A_ROW` refusals in a row over at least `LEAST_SECONDS`. A burst of refusals, as an endpoint gives
     that is asked too fast, does not open it: its limit by the minute lets something through before that time is over.
@@ -84,22 +84,22 @@ class Breaker:
         self._reason = ""
 
     def refusal(self) -> str:
-        """Return why nothing is to be sent now; empty if something may be, of which its outcome must then be told."""
+        """Return why nothing may be sent now; empty if a request may be sent, whose outcome must then be reported."""
         now = self._clock()
         if not self._reason or now < self._rests_until:
             return self._reason
         self._rests_until = now + REST_SECONDS
         return ""
 
-    def reached(self) -> bool:
-        """Take in that the endpoint dealt with a request, whatever it said; return whether the breaker was open."""
+    def endpoint_answered(self) -> bool:
+        """Note that the endpoint answered a request, in whatever way; return whether the breaker was open."""
         was_open = bool(self._reason)
         self._count = 0
         self._reason = ""
         return was_open
 
     def refused(self, failure: TransportError) -> bool:
-        """Take in a refusal; return whether it opened the breaker."""
+        """Note a refusal; return whether it opened the breaker."""
         now = self._clock()
         if self._count == 0:
             self._since = now

@@ -20,27 +20,27 @@ _OPENAI_REASONING = re.compile(r"o\d|gpt-5")
 
 
 def chosen_transport_name(spec: ModelSpec, available: Collection[str]) -> str:
-    """Return the name of the transport that a model goes by.
+    """Return the name of a model's transport.
 
-    What the configuration names is taken as it stands. `auto` takes, in this order:
+    A name in the configuration is used as it is. `auto` chooses, in this order:
 
-    1. the transport that is called like the first part of the model's name (`sim` for `sim/judge`);
+    1. the transport named like the first part of the model's name (`sim` for `sim/judge`);
     2. `direct`, for a model with an `api_base` whose first part stands for a server of the OpenAI format
        (`openai/`, `hosted_vllm/`, `lm_studio/`, ...; `ollama/` only at an address that ends with `/v1`). Not for
-       OpenAI's and Azure's own hosts, nor for models called like OpenAI's reasoning models: they refuse parameters
+       OpenAI's and Azure's own hosts, nor for models named like OpenAI's reasoning models: they refuse parameters
        that LiteLLM knows how to rename;
-    3. `litellm`, or else the only one there is.
+    3. `litellm`, or else the only transport.
 
-    A person goes by none; what is returned then says that it is people who are asked.
+    For a person, `PEOPLE` is returned.
 
-    Replies are kept without the transport's name, so a model may change it and is asked nothing twice.
+    The ledger does not record the transport, so after a change of it no call is sent again.
 
     Args:
-        spec: how the model is reached.
-        available: the names of the transports there are.
+        spec: the model's configuration.
+        available: the names of the existing transports.
 
     Raises:
-        ConfigError: there is none of that name, or it is `direct` and the model has no `api_base`.
+        ConfigError: there is no transport of that name, or it is `direct` and the model has no `api_base`.
     """
     if spec.ref.person:
         return PEOPLE
@@ -78,10 +78,10 @@ def _speaks_openai(model: str, api_base: str) -> bool:
 
 
 class LateTransport:
-    """A transport that is made on first use, since what it loads is not needed before."""
+    """A transport that is made on first use, since it loads libraries."""
 
     def __init__(self, make: Callable[[], Transport]) -> None:
-        """Take what makes the transport."""
+        """Make the transport by `make`, on first use."""
         self._make = make
         self._made: Transport | None = None
 
@@ -102,7 +102,7 @@ class LateTransport:
 
 
 class Routes:
-    """All ways to the models that one gateway is configured with; limits, pace and breakers are those of the traffic."""
+    """The routes to a gateway's models; limits, pace and breakers are those of the traffic."""
 
     def __init__(
         self,
@@ -120,10 +120,10 @@ class Routes:
         self._routes: dict[str, Route] = {}
 
     def to(self, name: str) -> Route:
-        """Return the way to the model that is called so.
+        """Return the route to the model of that name.
 
         Raises:
-            ConfigError: if no model is configured under the name, or its transport does not exist.
+            ConfigError: no model is configured under the name, or its transport does not exist.
         """
         if name not in self._routes:
             if name not in self._specs:
@@ -139,7 +139,7 @@ class Routes:
             totals[endpoint] = totals.get(endpoint, 0) + limiter.limit
         return totals
 
-    def uneven(self, names: Iterable[str]) -> bool:
+    def endpoint_idles(self, names: Iterable[str]) -> bool:
         """Whether one of these models' lanes has half its room to spare while requests to another's have to wait."""
         routes = [self.to(name) for name in names if name not in self._specs or not self._specs[name].ref.person]
         waiting = {id(route.limiter) for route in routes if route.limiter.waiting or route.pacing.waiting}

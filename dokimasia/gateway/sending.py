@@ -87,7 +87,7 @@ def _broken(problem: str) -> TransportError:
 
 
 class ModelAccess(Protocol):
-    """How a model is reached."""
+    """What sending a call needs to know of its model."""
 
     @property
     def spec(self) -> ModelSpec: ...
@@ -97,19 +97,19 @@ class ModelAccess(Protocol):
     def api_key(self) -> str | None: ...
     @property
     def on_headers(self) -> HeaderListener:
-        """Told the headers of what comes back."""
+        """Called with the headers of each reply."""
         ...
 
 
 async def send_once(
     call: ModelCall, way: ModelAccess, *, blobs: BlobStore, clean: Redact
 ) -> ModelReply | TransportError:
-    """Send the call once and return what came of it, cleaned by `clean` of every key.
+    """Send the call once and return the reply or the failure, with every key removed by `clean`.
 
-    Whatever a transport raises that nobody expected is this call's failure, of the kind `unknown`, and no other's.
+    An unexpected exception of a transport becomes this call's failure, of the kind `unknown`.
 
     Raises:
-        DokimasiaError: what is wrong is ours to keep and not the endpoint's, such as an image that is not stored.
+        DokimasiaError: the fault is ours, e.g. a missing image.
     """
     failure: TransportError | None = None
     try:

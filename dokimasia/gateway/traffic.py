@@ -25,8 +25,8 @@ Lane = tuple[str, str]
 
 @dataclass(frozen=True)
 class Route:
-    """The way to one model. `limiter` is shared by all models on one endpoint under one key; pacing and breaker are the
-    model's own there, whatever it is called."""
+    """The route to one model. All models at one endpoint under one key share the `limiter`; pacing and breaker are of the
+    endpoint's model, under whatever names it is configured."""
 
     spec: ModelSpec
     transport: Transport
@@ -41,7 +41,7 @@ class Route:
         """The function that reads the headers of replies."""
         return self.pacing.read_headers
 
-    async def admit(self, tokens: int, call: RemoteCall | None = None) -> Slot:
+    async def acquire_slot(self, tokens: int, call: RemoteCall | None = None) -> Slot:
         """Wait for the model's pace and then for a slot, which the caller releases.
 
         In this order, a call that waits for the pace holds no slot that other models at the endpoint could use. One request
@@ -64,18 +64,18 @@ class Route:
 
 @dataclass(eq=False)
 class PendingCall:
-    """A call that one gateway is answering, for all who ask for it.
+    """A call that a gateway is answering, for all callers that wait for it.
 
     Attributes:
         call: the call.
         key: its key in the ledger.
-        label: who asked first.
-        waiters: how many wait for the outcome.
+        label: the agent that asked first.
+        waiters: the number of callers that wait for the outcome.
         idle: whether nothing is being paid or written, so that it may be dropped.
         has_slot: whether it holds a slot at its endpoint.
         route: its way to the model, once the ledger had no answer.
         refusal: why it is dropped, if its model's endpoint refuses everything.
-        abandoned: whether its askers went away before its tries were over, so that its failure says nothing to others.
+        abandoned: whether its callers were cancelled before its tries were over, so that its failure says nothing to others.
         task: the work on it.
     """
 

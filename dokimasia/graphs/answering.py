@@ -14,7 +14,7 @@ class AnswerState(Failure, TypedDict, total=False):
 
     `final` is the id of the `FinalAnswer`, if the graph decides whether the answer is right. `attempt` counts how often the
     item failed and was retried, if each attempt is a draw of its own. `looks` are ids of what the judge looked at with its
-    tools, `calls` are keys in the ledger, `score` is that of the judgement, if the state holds it.
+    tools, `calls` are keys in the ledger, `score` is that of a judgement made in this walk.
     """
 
     model: str

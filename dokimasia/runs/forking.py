@@ -8,14 +8,14 @@ from pydantic import Field
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.catalogue import method_of
-from dokimasia.runs.lifecycle import RunResult, carry_out, check_new_keys, open_home
+from dokimasia.runs.lifecycle import RunResult, carry_out, check_new_keys, control_of, open_home
 from dokimasia.runs.method import AnyMethod, check_items
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.outcome import check_measures
 from dokimasia.runs.persistence import persist_run
 from dokimasia.runs.plans import RunPlan, run_id
 from dokimasia.runs.preview import estimate_json
-from dokimasia.runs.rehearsal import admit
+from dokimasia.runs.rehearsal import accept_with_estimate
 from dokimasia.runs.requests import Invocation, PromptFolders, RunRequest, option_of
 from dokimasia.runs.services import Stop
 from dokimasia.runs.session import Accepted, Session
@@ -100,9 +100,7 @@ async def fork(
             prepared.session,
             row,
             prepared.request,
-            observer=observer,
-            stop=stop,
-            transports=transports,
+            control_of(observer, stop, transports),
             new=new,
         )
 
@@ -141,7 +139,7 @@ async def prepare_fork(
     _, parent_request = method.read(parent)
     folders = (*parent_request.prompts, *request.prompts)
     library = method.library(parent_request.model_copy(update={"prompts": folders}), given)
-    session = Session(settings, home, library, forked=parent, given=given, transports=transports)
+    session = Session(settings, home, library, source_run=parent, given=given, transports=transports)
     if method.fork is not None:
         changed, accepted, preview = await method.fork(session, parent, request)
         check_items(method, changed, accepted.estimate.most_items)
@@ -152,7 +150,7 @@ async def prepare_fork(
                 "by the ledger"
             )
         changed = _changed(method, parent_request, request).model_copy(update={"prompts": folders})
-        accepted, preview = await admit(method, changed, session), {}
+        accepted, preview = await accept_with_estimate(method, changed, session), {}
     check_measures(method, changed)
     new = run_id(method, accepted.plan)
     if new == parent.id:

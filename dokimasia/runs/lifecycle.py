@@ -5,7 +5,7 @@ import sys
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -38,9 +38,9 @@ from dokimasia.runs.outcome import (
     settle_status,
 )
 from dokimasia.runs.persistence import check_prompts, check_samples, check_versions, keep_limits, persist_run
-from dokimasia.runs.plans import RunPlan, reached_now, run_id
+from dokimasia.runs.plans import RunPlan, as_configured_now, run_id
 from dokimasia.runs.preview import begun_json, estimate_json, prompts_json, require_keys
-from dokimasia.runs.rehearsal import admit, admit_again
+from dokimasia.runs.rehearsal import accept_again, accept_with_estimate
 from dokimasia.runs.requests import LIMITS, DataRequest, Invocation, RunRequest, check_range
 from dokimasia.runs.services import Services, SharedServices, Stop, check_prices, open_services, share_services
 from dokimasia.runs.session import Accepted, Session
@@ -68,9 +68,9 @@ HomeLike = str | Path | Home
 
 
 class RunResult(Value):
-    """A finished, or unfinished, run: its id, whether it is complete but for what a person has to do, and its figures.
+    """A run's result: its id, its figures, and whether everything except work for people is done.
 
-    `end` says how it ended, and `why` in a sentence where that is not as it was wanted. `rows` are read from the home.
+    `end` says how the run ended; `why` explains any end other than `complete`. `rows` are read from the home.
     """
 
     run: str
@@ -82,17 +82,17 @@ class RunResult(Value):
 
     @property
     def home(self) -> Path | None:
-        """The folder of the home that the run lies in; None if it was not made by a run of this process."""
+        """The folder of the run's home; None if the result was not made by a run of this process."""
         return self._home
 
     def read_from(self, home: Path) -> Self:
-        """Return the result of a run that lies in a home, where its rows are read."""
+        """Return the result of a run with its home, from which `rows` are read."""
         self._home = home
         return self
 
     @property
     def rows(self) -> list[dict[str, object]]:
-        """One row for each item, as `dokimasia export` writes them: what was scored, failures, calls, tokens and cost.
+        """The rows of `dokimasia export`, one for each item: scores, failures, calls, tokens and cost.
 
         Raises:
             StorageError: the home is gone, or a value of the run is missing or damaged.
@@ -131,7 +131,7 @@ class RunResult(Value):
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __repr__(self) -> str:
-        """Return id, end and models, not the figures."""
+        """Return id, end and models, without the figures."""
         models = self.summary.get("models")
         named = f", models={list(models)}" if isinstance(models, dict) else ""
         why = f", why={self.why!r}" if self.why else ""
@@ -192,7 +192,7 @@ async def run(
     transports: Mapping[str, Transport] | None = None,
     chat_models: "Mapping[str, BaseChatModel] | None" = None,
     prompts: PromptLibrary | None = None,
-    given: Any = None,
+    given: object = None,
     home: HomeLike | None = None,
 ) -> RunResult:
     """Run a request and return its result.
@@ -209,20 +209,20 @@ async def run(
         chat_models: LangChain chat models by the names under which the request names them.
         prompts: prompts that replace the package's own.
         given: what the method takes beside its request, such as a program's own criteria.
-        home: a folder; or a home that is open for writing. The caller closes that and the transports, so that several runs
-            can work over it in one event loop. By default the home of the settings is opened for this run and closed.
+        home: a folder, or a home that is open for writing. The caller closes an open home and the transports, so that several
+            runs can share it in one event loop. By default the home of the settings is opened for this run and closed.
 
     Raises:
         InputError: the data, the configuration or the options cannot be used; nothing was sent.
         HomeLocked: another process writes to the home.
-        Interrupted: the run was asked to stop; what is finished is kept.
+        Interrupted: the run was asked to stop; finished items are kept.
     """
     settings, opened_home = place_of(settings, home)
     settings = settings.with_chat_models(chat_models)
     library = method.library(request, given) if prompts is None else prompts
     async with open_home(settings, opened_home, transports, create=request.makes_home) as opened:
         session = Session(settings, opened, library, given=given, transports=tuple(transports or ()))
-        accepted = await admit(method, request, session)
+        accepted = await accept_with_estimate(method, request, session)
         await check_new_keys(method, session, request, accepted)
         row, new = await persist_run(method, opened, request, accepted)
         return await carry_out(
@@ -230,24 +230,24 @@ async def run(
             session,
             row,
             request,
-            observer=observer,
-            stop=stop,
-            transports=transports,
+            control_of(observer, stop, transports),
             new=new,
             estimate=accepted.estimate,
         )
 
 
 async def check_new_keys(method: AnyMethod, session: Session, request: RunRequest, accepted: Accepted[RunPlan]) -> None:
-    """Check that the models of an accepted request have their keys, unless its run is done; nothing is stored before.
+    """Check that the models of an accepted request have their keys, unless its run is done.
+
+    Called before the run is stored; samples and images are stored already.
 
     Raises:
-        ConfigError: naming every variable that is not set, with its model.
+        ConfigError: the message names every variable that is not set, with its model.
     """
     with suppress(NotFound):
         if not request.fresh and get_run(session.opened, run_id(method, accepted.plan)).status == "done":
             return
-    models, estimate = reached_now(accepted.plan, session.settings).models, accepted.estimate
+    models, estimate = as_configured_now(accepted.plan, session.settings).models, accepted.estimate
     called = {**estimate.asked, **estimate.undecided}
     await asyncio.to_thread(
         require_keys,
@@ -291,20 +291,20 @@ async def resume(
     Args:
         run: the run's row.
         settings: home, configuration and keys.
-        changes: fields of the request that hold for this invocation. Limits on spending stay unless they are among these
-            (None lifts one); what the run spent before counts.
+        changes: fields of the request to change for this invocation. Limits on spending stay unless changed here (None
+            removes a limit); earlier spending counts.
         observer: receives the progress.
         stop: lets other code ask the run to stop.
         transports: transports that replace the package's own, by name.
-        chat_models: LangChain chat models that the run asks, by name; the same as before.
+        chat_models: the run's LangChain chat models, by name; the same as before.
         prompts: prompts that replace the package's own.
-        retry: kinds of failure whose items are asked anew, as new draws; earlier outcomes stay on record.
+        retry: kinds of failure whose items are repeated, as new draws; earlier outcomes stay on record.
         given: what the method takes beside its request.
         home: an open home; see `run`.
 
     Raises:
-        ConfigError: the prompts or the graphs are not those of the run any more.
-        InputError: what the run was accepted with has changed, or its failures cannot be asked anew, or not while it is at
+        ConfigError: the prompts or the graphs have changed.
+        InputError: other inputs of the run have changed, or its failures cannot be repeated at all, or not while it is at
             work.
         Interrupted: the run was asked to stop again.
     """
@@ -319,25 +319,23 @@ async def resume(
             await asyncio.to_thread(method.resumable, session, run, plan, request)
         estimate: Estimate | None = None
         if run.status != "done" and (count_calls(opened, run.id) or spent_by(opened, run.id).calls):
-            estimate = (await _admit_again(method, plan, request, session, run)).estimate
+            estimate = (await _accept_again(method, plan, request, session, run)).estimate
         return await carry_out(
             method,
             session,
             run,
             request,
-            observer=observer,
-            stop=stop,
-            transports=transports,
+            control_of(observer, stop, transports),
             retry=retry,
             estimate=estimate,
         )
 
 
-async def _admit_again(
+async def _accept_again(
     method: AnyMethod, plan: RunPlan, request: RunRequest, session: Session, run: Run
 ) -> Accepted[RunPlan]:
     """Accept a run again in a thread with its own loop, since parts of that block."""
-    return await asyncio.to_thread(lambda: asyncio.run(admit_again(method, plan, request, session, run)))
+    return await asyncio.to_thread(lambda: asyncio.run(accept_again(method, plan, request, session, run)))
 
 
 async def preview_resume(
@@ -349,7 +347,7 @@ async def preview_resume(
     retry: Collection[FailureKind] = (),
     given: object = None,
 ) -> dict[str, object]:
-    """Return what is left of an accepted run, ready for JSON, counted as the dry run of its command counts it.
+    """Return the remaining calls and costs of an accepted run, ready for JSON, as a dry run of its command counts them.
 
     Raises:
         ConfigError: see `resume`.
@@ -361,7 +359,7 @@ async def preview_resume(
     session = Session(settings, home, library, given=given)
     if method.resumable is not None:
         await asyncio.to_thread(method.resumable, session, run, plan, request)
-    accepted = await _admit_again(method, plan, request, session, run)
+    accepted = await _accept_again(method, plan, request, session, run)
     estimate, begun = accepted.estimate, begun_json(home, run)
     if failed := count_failed(home, run.id, retry):
         begun.pop("status", None)  # a finished run is reopened
@@ -386,8 +384,8 @@ def prepare_resume(
     """Return method, plan, request and prompts with which an accepted run continues, without opening a home.
 
     Raises:
-        ConfigError: the prompts or the graphs are not those of the run any more.
-        InputError: its failures cannot be asked anew.
+        ConfigError: the prompts or the graphs have changed.
+        InputError: its failures cannot be repeated.
     """
     method = method_of(run)
     plan, accepted = method.read(run)
@@ -419,29 +417,41 @@ async def open_home(
                 await transport.aclose()
 
 
+@dataclass(frozen=True, slots=True)
+class RunControl:
+    """How a caller follows and stops a run, and the transports that replace the package's own, by name."""
+
+    observer: Observer
+    stop: Stop
+    transports: Mapping[str, Transport] | None
+
+
+def control_of(observer: Observer | None, stop: Stop | None, transports: Mapping[str, Transport] | None) -> RunControl:
+    """Return the control of a run: by default nobody follows it or stops it."""
+    return RunControl(observer or SilentObserver(), stop or Stop(), transports)
+
+
 async def carry_out(
     method: AnyMethod,
     session: Session,
     run: Run,
     request: RunRequest,
+    control: RunControl,
     *,
-    observer: Observer | None = None,
-    stop: Stop | None = None,
-    transports: Mapping[str, Transport] | None = None,
     retry: Collection[FailureKind] = (),
     new: bool = False,
     estimate: Estimate | None = None,
 ) -> RunResult:
     """Do the items of an accepted run that have no result, and return the run's result.
 
-    `estimate` is of what is left, by default the one that was made when the run was accepted.
+    `estimate` is of the remaining work, by default the one that was made when the run was accepted.
     A run that is refused before it begins, for example because a key is missing, keeps its status; a `new` one is failed.
     If this process is already working on the run, this waits for that work.
 
     Raises:
-        InputError: failures are to be asked anew while the run is at work.
+        InputError: failures are to be repeated while the run is at work.
     """
-    home, stop, observer = session.opened, stop or Stop(), observer or SilentObserver()
+    home = session.opened
     check_measures(method, request)
     await name_run(home, run.id, request.name, request.tags, force=request.force)
     if run.status == "done" and not count_failed(home, run.id, retry):
@@ -450,40 +460,10 @@ async def carry_out(
         if (first := shared.at_work.get(run.id)) is not None:
             if retry:
                 raise InputError(f"run {run.id} is at work: what failed can be asked anew when it has ended")
-            return await _join(first, stop)
-        from dokimasia.runs.work import Job  # loads LangGraph, which a finished run does not need
-
+            return await _join(first, control.stop)
+        opening = _open_job(method, session, run, request, control, retry=retry, new=new, estimate=estimate)
         async with _register_work(shared, session, run) as result:
-            run = await keep_limits(home, run, request)
-            if not retry and await is_still_waiting(
-                home, run
-            ):  # its walks only come to the same questions, without workers
-                request = request.model_copy(update=Invocation().model_dump(include={"workers", "engine", "address"}))
-            plan, reached = await asyncio.to_thread(
-                models_to_reach, method, home, run, request, settings=session.settings, retry=retry
-            )
-            opening = open_services(
-                session.settings,
-                home,
-                session.library,
-                run.id,
-                reached,
-                request=request,
-                seed=plan.seed,
-                observer=observer,
-                stop=stop,
-                transports=transports,
-            )
-            answered = count_calls(home, run.id)
-            async with _running(home, run, opening, stop, retry=retry, new=new) as services:
-                expected = estimate or Estimate.model_validate(run.options["estimate"])
-                if retry:
-                    answered = count_calls(home, run.id)
-                notes = expected.notes
-                if new and isinstance(request, DataRequest) and session.forked is None:
-                    notes = (data_note(run, plan, expected.samples), *notes)
-                observer.planned(run.id, expected.model_copy(update={"answered": answered, "notes": notes}))
-                job = Job(session, run, plan, request, services, observer)
+            async with opening as job:
                 left: FailureKind | None = None
                 try:
                     async for stage in method.stages(job):
@@ -497,6 +477,52 @@ async def carry_out(
             outcome = await _finish(method, job, left)
             result.set_result(outcome)
             return outcome
+
+
+@asynccontextmanager
+async def _open_job(
+    method: AnyMethod,
+    session: Session,
+    run: Run,
+    request: RunRequest,
+    control: RunControl,
+    *,
+    retry: Collection[FailureKind],
+    new: bool,
+    estimate: Estimate | None,
+) -> "AsyncIterator[Job[Any]]":
+    """Yield the job of a run, with its services open, its status `running`, and its plan announced to the observer."""
+    from dokimasia.runs.work import Job  # loads LangGraph, which a finished run does not need
+
+    home, observer = session.opened, control.observer
+    run = await keep_limits(home, run, request)
+    if not retry and await is_still_waiting(home, run):  # its walks only come to the same questions, without workers
+        request = request.model_copy(update=Invocation().model_dump(include={"workers", "engine", "address"}))
+    plan, models = await asyncio.to_thread(
+        models_to_reach, method, home, run, request, settings=session.settings, retry=retry
+    )
+    opening = open_services(
+        session.settings,
+        home,
+        session.library,
+        run.id,
+        models,
+        request=request,
+        seed=plan.seed,
+        observer=observer,
+        stop=control.stop,
+        transports=control.transports,
+    )
+    answered = count_calls(home, run.id)
+    async with _running(home, run, opening, control.stop, retry=retry, new=new) as services:
+        expected = estimate or Estimate.model_validate(run.options["estimate"])
+        if retry:
+            answered = count_calls(home, run.id)
+        notes = expected.notes
+        if new and isinstance(request, DataRequest) and session.source_run is None:
+            notes = (data_note(run, plan, expected.samples), *notes)
+        observer.planned(run.id, expected.model_copy(update={"answered": answered, "notes": notes}))
+        yield Job(session, run, plan, request, services, observer)
 
 
 MOST_REASONS = 2
@@ -594,10 +620,10 @@ def models_to_reach(
     Raises:
         ConfigError: a limit on cost cannot be kept.
     """
-    plan = reached_now(method.read(run)[0], settings)
-    reached = plan.models if method.reaches is None else method.reaches(home, run, plan, retry)
-    check_prices(reached, max_cost=request.max_cost)
-    return plan, reached
+    plan = as_configured_now(method.read(run)[0], settings)
+    models = plan.models if method.reaches is None else method.reaches(home, run, plan, retry)
+    check_prices(models, max_cost=request.max_cost)
+    return plan, models
 
 
 def _result_of(method: AnyMethod, session: Session, run: Run, request: RunRequest, *, complete: bool) -> RunResult:

@@ -252,7 +252,7 @@ class Method(Generic[Q, P]):
         """Return a run's figures as plain JSON."""
         return as_json(self.figures(home, run))
 
-    async def admit(self, request: Q, session: "Session") -> "Accepted[P]":
+    async def accept_checked(self, request: Q, session: "Session") -> "Accepted[P]":
         """Return the accepted request, if its items are not too many for a run.
 
         Raises:

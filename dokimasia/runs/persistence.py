@@ -55,8 +55,8 @@ async def persist_run(
         more: further options of the run's row.
 
     Raises:
-        InputError: another run has the name that this one shall have.
-        ConfigError: `max_cost` is given and a model's price is unknown, or a new run's workers cannot be had.
+        InputError: the name is taken by another run.
+        ConfigError: `max_cost` is given and a model's price is unknown, or a new run's workers cannot be started.
     """
     plan = accepted.plan
     check_prices({name: plan.models[name] for name in accepted.estimate.models}, max_cost=request.max_cost)
@@ -86,7 +86,7 @@ async def persist_run(
 def run_row(
     method: Method[Q, P], plan: P, request: Q, accepted: Accepted[P], *, command: str = "", **more: object
 ) -> Run:
-    """Return the row of an accepted run; its options have the plan and the request from which it can continue."""
+    """Return the row of an accepted run; its options hold the plan and the request, which a resume reads."""
     places = [(place.sample_id, place.value_id) for place in accepted.places]
     stored_as = accepted.request or request
     options: dict[str, object] = {
@@ -135,10 +135,10 @@ async def keep_limits(home: Home, run: Run, request: Invocation) -> Run:
 
 
 def check_samples(home: Home, run: Run) -> None:
-    """Check that all samples of a run are stored; they are not if its process died while storing them.
+    """Check that all samples of a run are stored, since its process may have died while storing them.
 
     Raises:
-        InputError: the stored samples are not those that the run was accepted with.
+        InputError: samples are missing.
     """
     stored = [(sample.sample_id, sample.value_id) for sample in run_samples(home, run.id)]
     if hash_of(stored) != run.options["samples"]:
@@ -149,10 +149,10 @@ def check_samples(home: Home, run: Run) -> None:
 
 
 def check_prompts(accepted: Mapping[str, str], now: Mapping[str, str], folders: Sequence[Path], run_id: str) -> None:
-    """Check that a run's prompts (version and hash by name) are those that it was accepted with.
+    """Check that a run's prompts (version and hash by name) have not changed since it was accepted.
 
     Raises:
-        ConfigError: they are not; the message names the prompts that differ and the folders that were read.
+        ConfigError: they have; the message names the changed prompts and the folders that were read.
     """
     changed = [name for name, version in sorted(accepted.items()) if now.get(name) != version]
     if not changed:
@@ -166,10 +166,10 @@ def check_prompts(accepted: Mapping[str, str], now: Mapping[str, str], folders: 
 
 
 def check_versions(method: AnyMethod, run: Run, plan: RunPlan) -> None:
-    """Check that the versions of a run's method and graphs are those that it was accepted with.
+    """Check that the versions of a run's method and graphs have not changed since it was accepted.
 
     Raises:
-        ConfigError: they are not; the message names what changed.
+        ConfigError: they have; the message names the first that changed.
     """
     now: dict[str, int] = {"method": method.version, **method.graphs_of(plan)}
     for name, version in now.items():
@@ -185,10 +185,10 @@ def check_versions(method: AnyMethod, run: Run, plan: RunPlan) -> None:
 async def delete_whole_run(home: Home, run_id: str) -> Deleted:
     """Delete a run and return what was deleted with it; the ledger, images and shared values stay.
 
-    A process killed in between leaves checkpoints without a run, which the next run deletes.
+    If the process is killed half-way, checkpoints without a run remain, which the next run deletes.
 
     Raises:
-        InputError: the run is at work, or an unfinished run still needs it, such as a fork that takes its outcomes.
+        InputError: the run is at work, or an unfinished run needs it, such as a fork that reuses its outcomes.
         NotFound: there is no such run.
         StorageError: the home could not be written.
     """
@@ -211,13 +211,13 @@ async def delete_whole_run(home: Home, run_id: str) -> Deleted:
 
 
 def dependent_runs(home: Home, run_id: str) -> list[Run]:
-    """Return the runs that were made from a run, newest first; deleting it removes what they show of it."""
+    """Return the runs that refer to a run, newest first; deleting it removes what they show of it."""
     naming = {id for (id,) in home.all("SELECT id FROM runs WHERE instr(options, ?)", (run_id,))} - {run_id}
     return [run for run in list_runs(home) if run.id in naming and _names(run.options, run_id)] if naming else []
 
 
 def _names(value: JsonValue, run_id: str) -> bool:
-    """Whether what a run was accepted with names a run anywhere."""
+    """Return whether a run's options name another run anywhere."""
     if isinstance(value, dict):
         return any(_names(part, run_id) for part in value.values())
     if isinstance(value, list):

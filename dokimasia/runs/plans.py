@@ -36,7 +36,7 @@ class AnyOrder:
 class RunPlan(Value):
     """A run by its content; every field is part of its identity unless it is marked as `OutsideIdentity`.
 
-    `prompts` are versions and hashes by name; `fresh` counts how often the same was deliberately done anew.
+    `prompts` are versions and hashes by name; `fresh` is how often this plan was deliberately rerun.
     """
 
     seed: int = 0
@@ -62,12 +62,12 @@ class RunPlan(Value):
 
     @property
     def judge_name(self) -> str:
-        """The shown name of the judge that the figures rest on; empty where there is none."""
+        """The shown name of the judge that the figures rest on; empty without a judge."""
         return ""
 
     @property
     def options(self) -> GraphOptions:
-        """The plan's options for graphs; without a judge, its first model takes the judge's place."""
+        """The plan's options for graphs; without a judge, its first model stands for the judge."""
         models = self.models
         return GraphOptions(judge=self.judge_name or next(iter(models)), models=models)
 
@@ -95,13 +95,13 @@ class JudgedPlan(DataPlan):
 
 
 class AnswersPlan(DataPlan):
-    """A run in which candidates answer each sample, in one arm or two and so many times, and each answer is judged.
+    """A run in which candidates answer each sample, in one or two arms, `repeats` times each, and each answer is judged.
 
-    `responses` hashes files of answers that exist already; nobody asks the candidates whose they are.
+    `responses` is a hash of files of existing answers; their candidates are not called.
     """
 
     KIND: ClassVar[str]
-    """What the answers' items are called after."""
+    """The first part of the names of the answers' items."""
 
     candidates: Annotated[tuple[ModelSpec, ...], AnyOrder]
     repeats: int = 1
@@ -121,11 +121,11 @@ class AnswersPlan(DataPlan):
 
     @property
     def per_sample(self) -> int:
-        """How many answers there are to a sample."""
+        """The number of answers to a sample."""
         return len(self.candidates) * len(self.arms) * self.repeats
 
     def items(self, sample_id: str) -> "Iterator[AnswerItem]":
-        """Yield the answers to one sample that are asked for and judged, in a fixed order."""
+        """Yield the answers to one sample that are judged, in a fixed order."""
         for candidate, arm in product(self.candidates, self.arms):
             for repeat in range(self.repeats):
                 name = f"{self.KIND}/{sample_id}/{candidate.ref.name}/{arm}/{repeat}"
@@ -133,7 +133,7 @@ class AnswersPlan(DataPlan):
 
 
 class AnswerPlace(TypedDict):
-    """Whose answer it is and which, as fields of a graph's item and of a result row."""
+    """An answer's model, arm and repeat, as fields of a graph's item and of a result row."""
 
     model: str
     arm: str
@@ -155,7 +155,7 @@ class AnswerItem(NamedTuple):
 
 
 def identity(plan: Value) -> dict[str, JsonValue]:
-    """Return the part of a plan that is hashed: models by name and sampling, without how they are reached."""
+    """Return the part of a plan that is hashed: models by name and sampling, without transport, limits and price."""
     hashed: dict[str, JsonValue] = {}
     for name, field in type(plan).model_fields.items():
         if any(mark is OutsideIdentity or isinstance(mark, OutsideIdentity) for mark in field.metadata):
@@ -196,8 +196,8 @@ def run_id(method: VersionedMethod, plan: RunPlan) -> str:
 
 
 def model_identity(spec: ModelSpec, *, schemas: bool = True) -> dict[str, JsonValue]:
-    """Return what of a model decides its results: what it is asked as and shown, how it is sampled, whether it is held to
-    schemas."""
+    """Return the parts of a model's configuration that decide its results: names, sampling, image size, and whether its
+    replies follow schemas."""
     hashed = {
         "name": spec.ref.name,
         "model": spec.ref.model,
@@ -209,7 +209,7 @@ def model_identity(spec: ModelSpec, *, schemas: bool = True) -> dict[str, JsonVa
     return hashed | ({"structured_output": True} if schemas and takes_schema(spec) else {})
 
 
-def reached_now(plan: P, settings: Settings) -> P:
+def as_configured_now(plan: P, settings: Settings) -> P:
     """Return the plan with the present configuration of each model that is still the same.
 
     The name in the run, sampling, capabilities and largest image stay as accepted, since they decide what is asked.

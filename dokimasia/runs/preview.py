@@ -13,7 +13,7 @@ from dokimasia.gateway.routes import chosen_transport_name
 from dokimasia.prompts import PromptLibrary, Rendered
 from dokimasia.runs.method import Method
 from dokimasia.runs.plans import RunPlan, as_configured, run_id
-from dokimasia.runs.rehearsal import admit
+from dokimasia.runs.rehearsal import accept_with_estimate
 from dokimasia.runs.requests import Invocation, RunRequest
 from dokimasia.runs.services import is_given, keys_of, transports_for_models
 from dokimasia.runs.session import Accepted, Session
@@ -40,7 +40,7 @@ async def prepare(
     library = method.library(request, given) if library is None else library
     home = _home(settings, request)
     try:
-        return await admit(method, request, Session(settings, home, library, given=given, dry=True))
+        return await accept_with_estimate(method, request, Session(settings, home, library, given=given, dry=True))
     finally:
         if home is not None:
             home.close()

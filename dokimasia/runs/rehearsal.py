@@ -61,24 +61,23 @@ class Rehearsal(NamedTuple):
     by_sample: bool
 
 
-async def admit(method: Method[Q, P], request: Q, session: Session) -> Accepted[P]:
+async def accept_with_estimate(method: Method[Q, P], request: Q, session: Session) -> Accepted[P]:
     """Return the accepted request; its estimate leaves out what the ledger has.
 
     Raises:
         InputError: the data, the configuration or the options cannot be used, or the run would have too many items.
     """
-    session = replace(session, sampling=request.sampling_settings)
-    if isinstance(request, DataRequest) and session.forked is None:
+    if isinstance(request, DataRequest) and session.source_run is None:
         data = await asyncio.to_thread(pinned, request.data)
         request = request.model_copy(update={"data": data})
-    accepted = await method.admit(request, session)
+    accepted = await method.accept_checked(request, session)
     accepted = replace(accepted, request=accepted.request or request)
     estimate = await followed_estimate(method, request, session, accepted)
     notes = await asyncio.to_thread(lambda: (*estimate.notes, *_unseen(session, accepted)))
     return replace(accepted, estimate=estimate.model_copy(update={"notes": notes}))
 
 
-async def admit_again(
+async def accept_again(
     method: AnyMethod, plan: RunPlan, request: RunRequest, session: Session, run: Run
 ) -> Accepted[RunPlan]:
     """Return what an accepted run would be accepted as now: its estimate is of what is left, as a dry run counts it.
@@ -86,7 +85,7 @@ async def admit_again(
     The samples are those that are stored. Where the run cannot be accepted again, for example because a file that it was
     asked with is gone, its estimate is the one that was made at its beginning, and says so.
     """
-    session = replace(session, forked=run, dry=True, sampling=request.sampling_settings)
+    session = replace(session, source_run=run, dry=True, sampling=request.sampling_settings)
     try:
         accepted = await method.accept(request, session)
         why = "its models or options are no longer the same"
@@ -96,7 +95,7 @@ async def admit_again(
         stored = Estimate.model_validate(run.options["estimate"])
         notes = (*stored.notes, f"calls and cost as at the beginning of the run; what is left cannot be counted: {why}")
         return Accepted(plan=plan, estimate=stored.model_copy(update={"notes": notes}), request=request)
-    estimate = await followed_estimate(method, request, replace(session, forked=None), accepted)
+    estimate = await followed_estimate(method, request, replace(session, source_run=None), accepted)
     return replace(accepted, estimate=estimate, request=request)
 
 
@@ -124,7 +123,7 @@ async def followed_estimate(
     missing, all that depends on it counts in full, and the calls that are left are taken to be the dearer ones of a model.
     """
     estimate, home = accepted.estimate, session.home
-    if home is None or session.forked is not None or estimate.followed or not estimate.calls or not has_calls(home):
+    if home is None or session.source_run is not None or estimate.followed or not estimate.calls or not has_calls(home):
         return estimate
     if not request.fresh and _is_done(home, run_id(method, accepted.plan)):
         return estimate.without({}, samples=estimate.samples, complete=True)

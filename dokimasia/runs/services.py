@@ -271,6 +271,17 @@ def is_at_work(home: Home, run_id: str) -> bool:
     return shared is not None and run_id in shared.at_work
 
 
+async def _wait_for_workers(
+    observer: Observer, stop: Stop, workers: int, address: str | None, work: Awaitable[None]
+) -> None:
+    """Wait for workers to start, unless the run is asked to stop; the observer learns of the beginning and the end."""
+    observer.starting(workers, address)
+    try:
+        await unless_stopped(stop, work)
+    finally:
+        observer.starting(0, address)
+
+
 @asynccontextmanager
 async def open_services(
     settings: Settings,
@@ -339,25 +350,20 @@ async def open_services(
         executor: Executor = local
         if workers:
             from dokimasia.distribution.driver import DriverPorts
-            from dokimasia.distribution.engine import engine_of
-            from dokimasia.distribution.worker_config import WorkerConfig
+            from dokimasia.distribution.engine import open_executor
 
-            ports = DriverPorts(gateway, HomeRows(home), saver, home.blobs, reduce, specs, observer.steps)
-            driver_models = frozenset(
-                name for name, spec in specs.items() if transports or spec.ref.person or is_given(spec, settings)
-            )
-            orders = WorkerConfig(library, specs, driver_models, observer.steps is not None, transports_for_models)
-            sent = keys if settings.worker_keys == "sent" else None
-
-            async def waiting(work: Awaitable[None]) -> None:
-                observer.starting(workers, request.address)
-                try:
-                    await unless_stopped(stop, work)
-                finally:
-                    observer.starting(0, request.address)
-
-            opened = engine_of(
-                workers, request.address, orders=orders, ports=ports, local=local, keys=sent, waiting=waiting
+            opened = open_executor(
+                workers,
+                request.address,
+                library=library,
+                driver_models=[
+                    name for name, spec in specs.items() if transports or spec.ref.person or is_given(spec, settings)
+                ],
+                make_transports=transports_for_models,
+                ports=DriverPorts(gateway, HomeRows(home), saver, home.blobs, reduce, specs, observer.steps),
+                local=local,
+                keys=keys if settings.worker_keys == "sent" else None,
+                waiting=partial(_wait_for_workers, observer, stop, workers, request.address),
             )
             executor = await unless_stopped(stop, stack.enter_async_context(opened))
 

@@ -153,7 +153,7 @@ class Session:
         settings: home, configuration and keys.
         home: the home, open for writing, or in a dry run for reading; None if a dry run has no home.
         library: the prompts of the run.
-        forked: the run that is forked, or resumed, whose samples replace the data file; None for a new run.
+        source_run: the run that is forked or resumed, whose samples replace the data file; None for a new run.
         given: what a program passes beside the request.
         dry: whether nothing is stored.
         transports: names of transports that replace the package's own.
@@ -163,7 +163,7 @@ class Session:
     settings: Settings
     home: Home | None
     library: PromptLibrary
-    forked: Run | None = None
+    source_run: Run | None = None
     given: object = None
     dry: bool = False
     transports: Collection[str] = ()
@@ -255,7 +255,7 @@ class Session:
                 flush()
 
         def flush() -> None:
-            if isinstance(blobs, BackgroundWriter) and self.forked is None and waiting:
+            if isinstance(blobs, BackgroundWriter) and self.source_run is None and waiting:
                 blobs.settle()
                 places = keep_samples(self.opened, waiting)  # which has hashed them
             else:
@@ -267,10 +267,10 @@ class Session:
             waiting.clear()
 
         with blobs if isinstance(blobs, BackgroundWriter) else nullcontext():
-            if self.forked is not None:
-                for sample in load_samples(self.opened, self.forked.id):
+            if self.source_run is not None:
+                for sample in load_samples(self.opened, self.source_run.id):
                     take(sample)
-                stored.skipped = skipped_entries(self.forked)
+                stored.skipped = skipped_entries(self.source_run)
             else:
                 data_request = request.model_copy(update={"prompt": None}) if images else request
                 needs = not images if need_prompt is None else need_prompt
@@ -286,8 +286,8 @@ class Session:
         Raises:
             DataError: naming all that is wrong, by file and line.
         """
-        if self.forked is not None:
-            return list(load_samples(self.opened, self.forked.id)), skipped_entries(self.forked)
+        if self.source_run is not None:
+            return list(load_samples(self.opened, self.source_run.id)), skipped_entries(self.source_run)
         samples: list[Sample] = []
         blobs: BlobStore = MemoryBlobs() if self.dry else self.opened.blobs
         return samples, list(read_data(request, blobs, samples.append, need_prompt=need_prompt))

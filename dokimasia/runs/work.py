@@ -47,28 +47,28 @@ class Stage(Generic[U]):
     """Work whose units may be done in any order.
 
     Attributes:
-        units: the units of work; read as needed.
+        units: the units of work, read as needed.
         do: does a unit.
-        items: the number of result rows of all units, with those that are there already.
-        width: how many units are in flight at once; by default the most calls that any endpoint takes.
-        uneven: returns whether the units in flight wait for one endpoint while another could take more.
+        items: the number of result rows of all units, stored ones included.
+        width: how many units are in flight at once, within `IN_FLIGHT`; by default the most calls that any endpoint takes.
+        endpoint_idles: returns whether the units in flight wait for one endpoint while another could take more.
     """
 
     units: Iterable[U]
     do: Callable[[U], Awaitable[None]]
     items: int
     width: int | None = None
-    uneven: Callable[[], bool] | None = None
+    endpoint_idles: Callable[[], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What a `graph_stage` walks through its graph, to one result row.
+    """What a `graph_stage` runs through its graph, to one result row.
 
     Attributes:
         name: unique in its run.
         inputs: the graph's inputs, beside the sample.
-        model: the model that the item is about, by which figures and reports sort its row; empty where it is about none or
+        model: the model that the item is about, by which figures and reports group its row; empty if it is about no model or
             several. By default the input `model`, if there is one.
     """
 
@@ -136,7 +136,7 @@ class Job(Generic[P]):
 
     @property
     def left_open(self) -> bool:
-        """Whether items are open, since the budget was used up or people have not answered yet."""
+        """Whether items are open, because the budget was used up or people have not answered yet."""
         return any(kind in OPEN_KINDS for kind in result_failures(self.home, self.run.id))
 
     def samples(self) -> Iterator[Sample]:
@@ -163,7 +163,7 @@ class Job(Generic[P]):
             stage.do,
             width=width,
             report=self.report,
-            uneven=stage.uneven,
+            endpoint_idles=stage.endpoint_idles,
             processes=self.services.executor.processes,
         )
 
@@ -248,7 +248,8 @@ class Job(Generic[P]):
             await close_thread(self.home, thread)
 
     def row(self, sample: Sample | None, item: str, **fields: object) -> ResultRow:
-        """Return a result row of this run, by default of the method's own kind; `sample` is None for one of no sample."""
+        """Return a result row of this run, by default of the method's own kind; `sample` is None if the item belongs to no
+        sample."""
         names = {"sample_id": ""} if sample is None else {"sample_id": sample.id, "sample_digest": sample.digest}
         row = {"run_id": self.run.id, "item": item, "kind": self.run.method, **names, **fields}
         return ResultRow.model_validate(row)
@@ -364,7 +365,7 @@ async def work_through(
     *,
     width: int,
     report: Callable[[], None],
-    uneven: Callable[[], bool] | None = None,
+    endpoint_idles: Callable[[], bool] | None = None,
     processes: int = 1,
 ) -> None:
     """Process each unit, about `width` at a time; end with the first problem once the units in flight have ended.
@@ -372,9 +373,9 @@ async def work_through(
     Args:
         units: the units of work, in order; read as needed.
         do: processes a unit.
-        width: how many at a time, within `IN_FLIGHT` a process.
+        width: how many at a time, raised or lowered to lie within `IN_FLIGHT` a process.
         report: called twice a second and at the end.
-        uneven: says whether those in flight wait for one endpoint while another could take more: then more units are
+        endpoint_idles: says whether those in flight wait for one endpoint while another could take more: then more units are
             begun, up to `MAX_IN_FLIGHT` a process in flight, so that the slowest endpoint does not idle the others.
         processes: the number of processes that work.
 
@@ -384,7 +385,7 @@ async def work_through(
     problems: list[BaseException] = []
     width, most = min(max(width, IN_FLIGHT[0]), IN_FLIGHT[1] * processes), MAX_IN_FLIGHT * processes
 
-    async def worker(*, stays: bool) -> None:
+    async def work_on(units: Iterable[U]) -> None:
         for unit in units:
             if problems:
                 return
@@ -395,24 +396,22 @@ async def work_through(
                 if isinstance(problem, asyncio.CancelledError):
                     raise
                 return
-            if not stays:
-                return
 
     with reduced_gc():
         async with reporting(report):
-            crowd = set[asyncio.Task[None]]()
+            workers = set[asyncio.Task[None]]()
             for _ in range(width):
-                crowd.add(asyncio.create_task(worker(stays=True)))
+                workers.add(asyncio.create_task(work_on(units)))
             try:
-                while crowd:
-                    _, crowd = await asyncio.wait(crowd, timeout=None if uneven is None else TICK)
-                    if crowd and uneven is not None and not problems and uneven():
-                        extra = min(width, most - len(crowd))
-                        crowd |= {asyncio.create_task(worker(stays=False)) for _ in range(extra)}
+                while workers:
+                    _, workers = await asyncio.wait(workers, timeout=None if endpoint_idles is None else TICK)
+                    if workers and endpoint_idles is not None and not problems and endpoint_idles():
+                        for _ in range(min(width, most - len(workers))):
+                            workers.add(asyncio.create_task(work_on(islice(units, 1))))  # a worker for one unit
             finally:
-                for task in crowd:
+                for task in workers:
                     task.cancel()
-                await asyncio.gather(*crowd, return_exceptions=True)
+                await asyncio.gather(*workers, return_exceptions=True)
     raise_worst(problems)
 
 

@@ -95,7 +95,7 @@ class ConnectionLimit:
     count: int = 0
     idle: "OrderedDict[BoundedConnection, None]" = field(default_factory=OrderedDict["BoundedConnection", None])
 
-    def admit(self, connection: "BoundedConnection") -> bool:
+    def add(self, connection: "BoundedConnection") -> bool:
         """Count a new connection; return whether it may stay."""
         self.count += 1
         if self.count <= self.most:
@@ -130,7 +130,7 @@ class BoundedConnection(H11Protocol):
         """Take the connection, or close it."""
         super().connection_made(transport)
         self._open = True
-        if self._limit.admit(self):
+        if self._limit.add(self):
             self._watch()
         else:
             self.close_at_once()

@@ -41,9 +41,9 @@ ACCEPTED_AT_ONCE = 2
 class RunEngine:
     """Runs in one open home, which the caller closes. Methods raise the errors that the command line would print.
 
-    A request is either accepted immediately or refused with nothing stored; the run starts when its turn comes
-    (`dokimasia.service.queue.Queue`). Use an engine in one event loop, as an asynchronous context manager, or with
-    `start` and `close`.
+    A request is accepted or refused immediately; a refused one leaves no run, though its samples may be stored. The run
+    starts when its turn comes (`dokimasia.service.queue.Queue`). Use an engine in one event loop, as an asynchronous context
+    manager, or with `start` and `close`.
     """
 
     def __init__(
@@ -106,17 +106,17 @@ class RunEngine:
     async def submit(self, method: str, request: RunRequest, *, given: object = None, payer: str = "") -> Run:
         """Accept a run and put it into the queue; a run that is queued, at work or done is returned unchanged.
 
-        `payer` is the holder of the token that asks for it, against whose allowance it counts; empty for none.
+        `payer` is the token's holder, against whose allowance the run counts; empty for none.
 
         Raises:
-            InputError: the data, the configuration or the options cannot be used; nothing is stored.
+            InputError: the data, the configuration or the options cannot be used; no run is stored.
         """
         self.queue.check()
         definition = method_named(method)
         check_measures(definition, request)
         library = definition.library(request, given)
         session = Session(self._settings, self._home, library, given=given, transports=tuple(self._transports))
-        work = partial(definition.admit, request, session)
+        work = partial(definition.accept_checked, request, session)
         async with self._accepting:
             # In a thread with its own loop: parts of it block, and a large data file takes seconds.
             accepted = await asyncio.to_thread(lambda: asyncio.run(work()))
@@ -172,7 +172,7 @@ class RunEngine:
     async def preview_resume(
         self, run: Run, *, changes: Mapping[str, JsonValue], retry: Sequence[str] = ()
     ) -> dict[str, object]:
-        """Return what is left of a run, and would be asked and cost; nothing is stored or sent.
+        """Return the remaining calls and costs of a run; nothing is stored or sent.
 
         Raises:
             InputError: see `resume`.

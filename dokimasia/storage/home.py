@@ -123,9 +123,9 @@ class Home:
         """The numbers of changes and of additions that this process committed (see `Writer`); None for a reader."""
         return None if self._writer is None else (self._writer.changes, self._writer.additions)
 
-    async def write(self, job: WriteJob[T], *, steady: bool = False) -> T:
-        """Run a job on the writing connection and return its result once it is committed; `steady`: see `Writer`."""
-        return await self.writer.run(job, steady=steady)
+    async def write(self, job: WriteJob[T], *, routine: bool = False) -> T:
+        """Run a job on the writing connection and return its result once it is committed; `routine`: see `Writer`."""
+        return await self.writer.run(job, routine=routine)
 
     def reader(self) -> sqlite3.Connection:
         """Return the calling thread's reading connection; each statement sees every earlier commit.

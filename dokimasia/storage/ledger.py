@@ -127,7 +127,7 @@ class SqliteLedger:
             if insert_row(connection, "calls", row):
                 connection.executemany(_INSERT_TEXT, [(name, packed(text)) for name, text in new.items()])
 
-        await self._home.write(insert, steady=True)
+        await self._home.write(insert, routine=True)
         self._texts.keep(texts)
 
     def folded(self, call: ModelCall) -> Folded:
@@ -156,7 +156,7 @@ class SqliteLedger:
         def insert(connection: sqlite3.Connection) -> None:
             insert_row(connection, "attempts", {"id": next_number(connection, "attempts"), **row})
 
-        await self._home.write(insert, steady=True)
+        await self._home.write(insert, routine=True)
 
     def calls_for(self, keys: Iterable[str]) -> dict[str, CallFigures]:
         """Return the usage of calls by key; unknown keys are left out."""

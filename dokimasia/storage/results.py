@@ -82,7 +82,7 @@ async def record_results(home: Home, rows: Sequence[ResultRow]) -> int:
     if not rows:
         return 0
     columns = [_columns(row) for row in rows]
-    return await home.write(lambda connection: insert_rows(connection, "results", columns), steady=True)
+    return await home.write(lambda connection: insert_rows(connection, "results", columns), routine=True)
 
 
 def _columns(row: ResultRow) -> Row:

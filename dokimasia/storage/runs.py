@@ -369,7 +369,7 @@ class HomeRows:
         statement = insert_statement(table_of(type_).name, row)
         await self._home.write(
             lambda connection: connection.execute(statement, tuple(packed_row(type_, row).values())).rowcount,
-            steady=True,
+            routine=True,
         )
 
     async def get(self, type_: type[Value], id: str) -> Row | None:

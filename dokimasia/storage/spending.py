@@ -58,7 +58,7 @@ def _recorder(home: Home, table: str, id: str) -> SpendingRecorder:
         if not waiting:
             waiting = True
             try:
-                written = home.writer.submit(write, steady=True)
+                written = home.writer.submit(write, routine=True)
             except BaseException:  # nothing is queued, so the next amount has to be
                 waiting = False
                 raise

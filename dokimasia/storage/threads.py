@@ -39,13 +39,13 @@ async def open_thread(home: Home, thread: Thread) -> None:
         connection.execute("DELETE FROM threads WHERE thread_id = ?", (thread.thread_id,))
         insert_row(connection, "threads", row)
 
-    await home.write(replace, steady=True)
+    await home.write(replace, routine=True)
 
 
 async def close_thread(home: Home, thread_id: str) -> None:
     """Remove a thread whose result is committed; a missing thread is no error."""
     await home.write(
-        lambda connection: connection.execute("DELETE FROM threads WHERE thread_id = ?", (thread_id,)), steady=True
+        lambda connection: connection.execute("DELETE FROM threads WHERE thread_id = ?", (thread_id,)), routine=True
     )
 
 
@@ -158,4 +158,4 @@ def note_in_queue(home: Home, queued: Queued, *changed: str) -> None:
     row = queued.model_dump(mode="json", include=set(changed))
     row |= {name: canonical_json(row[name]).decode() for name in ("changes", "retry") if name in row}
     with suppress(StorageError):
-        home.writer.submit(lambda connection: change_row(connection, "queue", queued.id, row), steady=True)
+        home.writer.submit(lambda connection: change_row(connection, "queue", queued.id, row), routine=True)

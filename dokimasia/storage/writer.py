@@ -29,7 +29,7 @@ class _QueuedJob:
     job: WriteJob[Any]
     future: "asyncio.Future[Any] | Future[Any]"
     loop: asyncio.AbstractEventLoop | None
-    steady: bool
+    routine: bool
     result: Any = None
     error: Exception | None = None
 
@@ -44,11 +44,11 @@ class Writer:
     are committed. So a job may run twice, and changes nothing but the database. An acknowledged job survives the death
     of the process.
 
-    A job that is `steady` adds to a run at work what is added there all the time (calls, values, results), and changes
+    A job that is `routine` adds to a run at work what is added there all the time (calls, values, results), and changes
     nothing that was there before; any other may change what is known of every run.
 
     Attributes:
-        changes: how many groups were committed with a job that is not steady.
+        changes: how many groups were committed with a job that is not routine.
         additions: how many were committed without one.
     """
 
@@ -64,18 +64,18 @@ class Writer:
         self._thread = threading.Thread(target=self._work, name="dokimasia-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, job: WriteJob[T], *, steady: bool = False) -> "Future[T]":
+    def submit(self, job: WriteJob[T], *, routine: bool = False) -> "Future[T]":
         """Queue a job from synchronous code; the future's result comes after the commit.
 
         Raises:
             StorageError: the writer is closed.
         """
         future: Future[T] = Future()
-        self._gather(_QueuedJob(job, future, None, steady))
+        self._gather(_QueuedJob(job, future, None, routine))
         self._hand_over()
         return future
 
-    async def run(self, job: WriteJob[T], *, steady: bool = False) -> T:
+    async def run(self, job: WriteJob[T], *, routine: bool = False) -> T:
         """Queue a job and return its result once it is committed. A caller that is cancelled does not undo the job.
 
         Raises:
@@ -83,7 +83,7 @@ class Writer:
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        last = self._gather(_QueuedJob(job, future, loop, steady))
+        last = self._gather(_QueuedJob(job, future, loop, routine))
         if last is None or last.loop is not loop:
             loop.call_soon(self._hand_over)
         return await future
@@ -129,7 +129,7 @@ class Writer:
             for start in range(0, len(group), MAX_GROUP):
                 jobs = group[start : start + MAX_GROUP]
                 self._commit(jobs)
-                if all(queued.steady for queued in jobs):
+                if all(queued.routine for queued in jobs):
                     self.additions += 1
                 else:
                     self.changes += 1

@@ -143,7 +143,7 @@ def test_a_single_other_outcome_begins_the_row_anew(time: Scheduled) -> None:
         breaker.refused(LIMITED)
     assert not breaker.refusal()
     time.now = LEAST_SECONDS - 1
-    breaker.reached()
+    breaker.endpoint_answered()
     breaker.refused(LIMITED)
     time.now = LEAST_SECONDS + 1
     for _ in range(IN_A_ROW):
@@ -154,7 +154,7 @@ def test_a_single_other_outcome_begins_the_row_anew(time: Scheduled) -> None:
     time.now += REST_SECONDS
     assert not breaker.refusal()
     assert breaker.refusal()
-    assert breaker.reached()
+    assert breaker.endpoint_answered()
     assert not breaker.refusal()
 
 

@@ -72,13 +72,13 @@ async def test_no_more_than_the_width_are_begun_while_all_go_on_evenly() -> None
         running -= 1
 
     samples = made(100)
-    await work_through(iter(samples), do, width=10, report=lambda: None, uneven=lambda: False)
+    await work_through(iter(samples), do, width=10, report=lambda: None, endpoint_idles=lambda: False)
     assert most == 10
     assert begun == [sample.id for sample in samples]
 
 
 async def test_more_are_begun_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However uneven it goes, no more than `MOST` are in flight."""
+    """However long an endpoint idles, no more than `MOST` are in flight."""
     monkeypatch.setattr(crowd, "TICK", 0.001)
     monkeypatch.setattr(crowd, "MAX_IN_FLIGHT", 30)
     full, gate, running, most = asyncio.Event(), asyncio.Event(), 0, 0
@@ -98,7 +98,7 @@ async def test_more_are_begun_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> 
         gate.set()
 
     opening = asyncio.create_task(open_later())
-    await work_through(iter(made(100)), do, width=10, report=lambda: None, uneven=lambda: True)
+    await work_through(iter(made(100)), do, width=10, report=lambda: None, endpoint_idles=lambda: True)
     await opening
     assert most == 30
 
@@ -136,7 +136,7 @@ async def test_a_problem_ends_the_work_once_those_in_flight_have_ended() -> None
         ended.append(sample.id)
 
     with pytest.raises(ValueError, match="broken"):
-        await work_through(iter(made(100)), do, width=8, report=lambda: None, uneven=lambda: True)
+        await work_through(iter(made(100)), do, width=8, report=lambda: None, endpoint_idles=lambda: True)
     assert sorted(ended) == ["s0", "s1", "s2", "s5", "s6", "s7"]
 
 
@@ -155,7 +155,9 @@ async def test_cancelling_cancels_those_in_flight() -> None:
             cancelled += 1
             raise
 
-    work = asyncio.create_task(work_through(iter(made(100)), do, width=8, report=lambda: None, uneven=lambda: False))
+    work = asyncio.create_task(
+        work_through(iter(made(100)), do, width=8, report=lambda: None, endpoint_idles=lambda: False)
+    )
     await all_begun.wait()
     work.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -266,3 +266,19 @@ async def test_a_dry_run_needs_no_home(settings: Settings, request_of: Requests)
     assert len(accepted.places) == accepted.estimate.samples == 14
     assert len(run_id(METHOD, accepted.plan)) == 16
     assert not settings.home.exists()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"models": ()}, {"models": ("nobody",)}, {"judge": None, "min_score": 3}],
+    ids=["no candidate", "an unknown candidate", "a minimum score without a judge"],
+)
+async def test_a_request_that_cannot_be_used_stores_no_sample(
+    settings: Settings, request_of: Requests, changes: dict[str, Any]
+) -> None:
+    """What is wrong with the options is said before the data are stored: neither a sample nor an image is in the home."""
+    with pytest.raises(ConfigError):
+        await evaluate(request_of(**changes), settings=settings)
+    with Home.open(settings.home, write=False) as home:
+        assert home.all("SELECT count(*) FROM samples") == [(0,)]
+        assert not [path for path in home.path.glob("blobs/**/*") if path.is_file()]

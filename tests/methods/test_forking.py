@@ -109,14 +109,14 @@ async def test_a_slow_judge_makes_no_fork_look_for_the_candidates(
     """While the judge is waited for, only models that the fork reaches are compared: it asks no candidate and loads none."""
     parent = await finished(request_of())
     compared = asyncio.Event()
-    uneven = ModelGateway.uneven
+    endpoint_idles = ModelGateway.endpoint_idles
 
     def watched(gateway: ModelGateway, models: Iterable[str]) -> bool:
         compared.set()
-        return uneven(gateway, models)
+        return endpoint_idles(gateway, models)
 
     monkeypatch.setattr(crowd, "TICK", 0.001)
-    monkeypatch.setattr(ModelGateway, "uneven", watched)
+    monkeypatch.setattr(ModelGateway, "endpoint_idles", watched)
     transport = CountingTransport(SimTransport(), hold=lambda _: compared.wait())
     request = ForkRequest(node="score", judge=OTHER)
     child = await fork(run_of(settings, parent.run), request, settings=settings, transports={"sim": transport})

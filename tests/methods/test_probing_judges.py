@@ -19,7 +19,7 @@ from dokimasia.methods.probe.passports import material_of
 from dokimasia.methods.probe.request import ProbePlan
 from dokimasia.people.passports import passport_of
 from dokimasia.runs.lifecycle import RunResult
-from dokimasia.runs.plans import reached_now
+from dokimasia.runs.plans import as_configured_now
 from dokimasia.runs.preview import prepare
 from dokimasia.runs.session import Accepted
 from dokimasia.settings import Settings, load_settings
@@ -88,7 +88,7 @@ def test_a_judge_under_a_budget_is_reached_as_the_configuration_says_now(tmp_pat
     settings = settings_of(tmp_path, table.format(1))
     request = request_of(tmp_path, "own", budgets=("low",))
     plan = asyncio.run(prepare(METHOD, request, settings=settings)).plan
-    (spec,) = reached_now(plan, settings_of(tmp_path, table.format(2))).judges
+    (spec,) = as_configured_now(plan, settings_of(tmp_path, table.format(2))).judges
     assert (spec.ref.name, spec.api_base) == ("own@low", "http://127.0.0.1:2/v1")
     assert spec.sampling == plan.judges[0].sampling
 

@@ -7,7 +7,7 @@ import pytest
 
 from dokimasia.cli.drawing import print_sample
 from dokimasia.methods.evaluation import METHOD, EvaluationRequest, evaluate
-from dokimasia.runs.plans import reached_now, run_id
+from dokimasia.runs.plans import as_configured_now, run_id
 from dokimasia.runs.preview import prepare, preview
 from dokimasia.runs.reading.inspection import sample_of_run
 from dokimasia.settings import Settings, load_settings
@@ -68,7 +68,7 @@ async def test_the_largest_image_is_part_of_what_a_run_is(thrifty: Settings, req
     later = (await prepare(METHOD, request, settings=changed)).plan
     assert (plan.judge.max_image_side, later.judge.max_image_side) == (256, 128)
     assert run_id(METHOD, plan) != run_id(METHOD, later)
-    assert reached_now(plan, changed) == plan
+    assert as_configured_now(plan, changed) == plan
 
 
 def test_an_estimate_counts_what_is_sent(thrifty: Settings, request_of: Requests) -> None:

@@ -91,7 +91,7 @@ async def evaluation(home: Home, data: Path, **changes: Any) -> Run:
     """A run that is kept and not begun; `changes` are made to its stored plan and request."""
     settings = load_settings(home=home.path, cwd=data.parent, env={})
     request = EvaluationRequest(data=data, judge="sim/judge", models=("sim/strong",))
-    accepted = await METHOD.admit(request, Session(settings, home, default_library()))
+    accepted = await METHOD.accept_checked(request, Session(settings, home, default_library()))
     row, _ = await persist_run(METHOD, home, request, accepted)
     parts: Any = {part: {**row.options[part], **changes} for part in ("plan", "request")}
     await note_run(home, row, parts)

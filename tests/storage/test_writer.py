@@ -249,7 +249,7 @@ def test_an_amount_that_could_not_be_queued_leaves_the_next_one_free() -> None:
     queued: Future[None] = Future()
     outcomes: list[Future[None] | StorageError] = [StorageError("closed"), queued]
 
-    def submit(job: object, *, steady: bool) -> Future[None]:
+    def submit(job: object, *, routine: bool) -> Future[None]:
         outcome = outcomes.pop(0)
         if isinstance(outcome, StorageError):
             raise outcome

@@ -10,7 +10,7 @@ again. Without criteria there is no judge, and the rules alone decide. The graph
 after a crash the ledger and the result rows restore its state.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Literal, TypedDict
 
 from langgraph.graph import END, START, StateGraph
@@ -46,6 +46,9 @@ class State(TypedDict, total=False):
     paths: list[str]
     items: list[AnswerState]
 
+
+Scores = AskResult[Sequence[CriterionScore]]
+"""A judge's scores of all criteria of an answer, or the failure."""
 
 Next = Command[Literal["score", "__end__"]]
 """The first step's update and the next node. The step returns both, since a router would cost a task of its own."""
@@ -90,42 +93,33 @@ async def score_answers(state: State, context: Context) -> State:
     sample = await context.store.get(Sample, state["sample"])
     criteria = await context.store.get(CriteriaSet, state["criteria"])
 
+    def ask_scores(item: AnswerState, response: Response) -> Awaitable[Scores]:
+        role = score_criteria(
+            sample,
+            criteria,
+            response.text,
+            paths=state.get("paths", ()),
+            show_image=context.options.shows_image,
+            published=context.options.published,
+            reasons=context.options.reasons,
+            repeat=item.get("repeat", 0),
+        )
+        return context.ask(role, node="score", attempt=item.get("attempt"))
+
     async def judge(item: AnswerState) -> AnswerState:
-        response = await context.store.get(Response, item["response"])
-        attempt = item.get("attempt")
-        asking, deciding = None, None
+        id, attempt = item["response"], item.get("attempt")
+        response = await context.store.get(Response, id)
+        scoring, deciding = None, None
         if not item.get("judgement"):
-            role = score_criteria(
-                sample,
-                criteria,
-                response.text,
-                paths=state.get("paths", ()),
-                show_image=context.options.shows_image,
-                published=context.options.published,
-                reasons=context.options.reasons,
-                repeat=item.get("repeat", 0),
-            )
-            asking = context.ask(role, node="score", attempt=attempt)
+            scoring = ask_scores(item, response)
         if not item.get("final"):
-            deciding = by_judge(sample, response, item["response"], context, node="score", attempt=attempt)
-        reply, final = await gather_pair(asking, deciding)
-        update: AnswerState = {**item}
+            deciding = by_judge(sample, response, id, context, node="score", attempt=attempt)
+        reply, final = await gather_pair(scoring, deciding)
         if reply is not None:
-            update = with_calls(update, reply.calls)
-            if reply.looks:
-                update["looks"] = [*update.get("looks", []), *await keep_looks(context, reply.looks)]
+            item = await _with_scores(item, reply, state["criteria"], criteria, context)
         if final is not None:
-            update = with_calls(update, final.calls)
-            update["final"] = await context.store.put(final)
-            if (open_failure := still_open(final.failure)) is not None:
-                return {**update, **failed_update(open_failure)}
-        if reply is None:
-            return update
-        reasons = context.options.reasons
-        judgement = judgement_of(reply, item["response"], state["criteria"], criteria, reasons=reasons)
-        if judgement is None:
-            return {**update, **failed_update(reply.failure)}
-        return {**update, "judgement": await context.store.put(judgement)}
+            item = await _with_verdict(item, final, context)
+        return item
 
     return {"items": await update_items(state["items"], judge, _open)}
 
@@ -138,6 +132,28 @@ def build() -> StateGraph[State, Context]:
     graph.add_edge(START, "answer")
     graph.add_edge("score", END)
     return graph
+
+
+async def _with_scores(
+    item: AnswerState, reply: Scores, criteria_id: str, criteria: CriteriaSet, context: Context
+) -> AnswerState:
+    """Return an answer with its judgement and score, or with the failure of the judge's reply."""
+    item = with_calls(item, reply.calls)
+    if reply.looks:
+        item["looks"] = [*item.get("looks", []), *await keep_looks(context, reply.looks)]
+    judgement = judgement_of(reply, item["response"], criteria_id, criteria, reasons=context.options.reasons)
+    if judgement is None:
+        return {**item, **failed_update(reply.failure)}
+    return {**item, "judgement": await context.store.put(judgement), "score": judgement.score}
+
+
+async def _with_verdict(item: AnswerState, final: FinalAnswer, context: Context) -> AnswerState:
+    """Return an answer with the judge's verdict; one that is still open counts before a failure of the scores."""
+    item = with_calls(item, final.calls)
+    item["final"] = await context.store.put(final)
+    if (open_failure := still_open(final.failure)) is not None:
+        return {**item, **failed_update(open_failure)}
+    return item
 
 
 def by_rule(
@@ -188,7 +204,7 @@ async def by_judge(
 
 
 def judgement_of(
-    reply: AskResult[Sequence[CriterionScore]],
+    reply: Scores,
     response: str,
     criteria_id: str,
     criteria: CriteriaSet,

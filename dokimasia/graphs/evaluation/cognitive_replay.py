@@ -361,8 +361,10 @@ async def second_look(
     with `checked` false.
     """
     first = await _examine(sample, chain, drawn, context, attempt)
-    if first.left_open is not None or first.faults is None:
-        return SecondLook(None if first.left_open else drawn, first.calls, first.left_open)
+    if first.left_open is not None:
+        return SecondLook(None, first.calls, first.left_open)
+    if first.faults is None:
+        return SecondLook(drawn, first.calls)
     if not to_send_back(first.faults):
         return SecondLook(_without_faults(sample, chain, drawn, first.faults, context), first.calls)
     count = context.options.criteria_count

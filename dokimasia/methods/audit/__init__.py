@@ -10,7 +10,7 @@ from dokimasia.methods.audit.figures import (
     figures_of_run,
     rubrics_used,
 )
-from dokimasia.methods.audit.request import AuditPlan, AuditRequest, accept, reached, resumable
+from dokimasia.methods.audit.request import AuditPlan, AuditRequest, accept, models_to_ask, resumable
 from dokimasia.runs.method import Method, lazy_function, lazy_value
 from dokimasia.runs.verbs import verb
 
@@ -26,7 +26,7 @@ METHOD: Method[AuditRequest, AuditPlan] = Method(
     shape=lambda: AuditFigures,
     report_figures=lazy_function("dokimasia.methods.audit.analyses", "analyse"),
     graphs=versions_of("rubric_audit"),
-    reaches=reached,
+    reaches=models_to_ask,
     resumable=resumable,
     items=audit_items,
     items_shown=False,

@@ -162,8 +162,8 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
         others=material.missing,
         ask=lambda names: session.models(names, "--models"),
     )
-    if session.forked is not None:
-        resumable(session, session.forked, session.forked.plan_as(AuditPlan), request)
+    if session.source_run is not None:
+        resumable(session, session.source_run, session.source_run.plan_as(AuditPlan), request)
     plan = AuditPlan(
         data=hash_of([(sample.id, value_id(sample)) for sample in material.samples]),
         limit=request.limit,
@@ -201,7 +201,9 @@ def resumable(session: Session, run: Run, plan: AuditPlan, request: AuditRequest
     check_unchanged(request.responses, request.data, plan.responses, run.id)
 
 
-def reached(home: Home, run: Run, plan: AuditPlan, retry: Collection[FailureKind] = ()) -> Mapping[str, ModelSpec]:
+def models_to_ask(
+    home: Home, run: Run, plan: AuditPlan, retry: Collection[FailureKind] = ()
+) -> Mapping[str, ModelSpec]:
     """Return the models that an audit has to reach: the judge, and those whose descriptions do not exist already."""
     return {spec.ref.name: spec for spec in (*plan.asked, plan.judge)}
 
@@ -252,8 +254,8 @@ def sets_for(
 
 
 def _material(request: AuditRequest, session: Session) -> Material:
-    if session.forked is not None:
-        return _of_fork(request, session, session.forked)
+    if session.source_run is not None:
+        return _of_fork(request, session, session.source_run)
     sets, source, names, pool = _sets(request, session)
     data_samples, skipped = session.samples(request.model_copy(update={"prompt": None}), need_prompt=False)
     prompt = request.prompt if request.prompt and request.prompt.strip() else DESCRIBE_REQUEST

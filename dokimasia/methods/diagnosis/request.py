@@ -78,8 +78,8 @@ async def accept(request: WordsRequest, session: Session) -> Accepted[WordsPlan]
         InputError: the run is not an evaluation or has no scores, there is no such tree, or the judge is unknown.
     """
     home = session.opened
-    if session.forked is not None:
-        origin, diagnosis = session.forked, written_from(home, session.forked)
+    if session.source_run is not None:
+        origin, diagnosis = session.source_run, written_from(home, session.source_run)
     else:
         origin, own_tree = evaluation_of(home, request.run)
         request = request.model_copy(update={"run": origin.id, "tree": request.tree or own_tree})
@@ -94,7 +94,7 @@ async def accept(request: WordsRequest, session: Session) -> Accepted[WordsPlan]
     models = len(diagnosis.models)
 
     async def store_with_source(home: Home, _: Run) -> None:
-        if session.forked is None:
+        if session.source_run is None:
             await store_diagnosis(home, origin, diagnosis)
 
     return Accepted(

@@ -1,7 +1,7 @@
 """Evaluation by atomic criteria: cognitive replay, answers and checkpoint scores (ATOM, sections 3.1 and 3.3)."""
 
 from dokimasia.methods.evaluation.figures import COLUMNS, EvaluationFigures, cells, figures_of_run
-from dokimasia.methods.evaluation.forking import reached
+from dokimasia.methods.evaluation.forking import models_to_ask
 from dokimasia.methods.evaluation.plan import STEPS, EvaluationPlan, graphs_of
 from dokimasia.methods.evaluation.request import (
     ANSWER_TOKENS,
@@ -28,7 +28,7 @@ METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
     figures=figures_of_run,
     shape=lambda: EvaluationFigures,
     graphs_of=graphs_of,
-    reaches=reached,
+    reaches=models_to_ask,
     previews=lazy_function("dokimasia.methods.evaluation.previews", "previews"),
     sample=lazy_function("dokimasia.methods.evaluation.samples", "sample_view"),
     resumable=resumable,

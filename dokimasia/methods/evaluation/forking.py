@@ -23,7 +23,7 @@ from dokimasia.methods.evaluation.plan import (
 from dokimasia.methods.evaluation.request import EvaluationRequest, estimate, with_passports
 from dokimasia.parsing.verdicts import parse_equivalence
 from dokimasia.runs.forking import NOTHING_NAMED, ForkRequest
-from dokimasia.runs.plans import model_identity, reached_now
+from dokimasia.runs.plans import as_configured_now, model_identity
 from dokimasia.runs.requests import stored_request
 from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.home import Home
@@ -104,7 +104,7 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
             **request.invocation,
         }
     )
-    plan = reached_now(plan, session.settings)
+    plan = as_configured_now(plan, session.settings)
     stored = session.store_samples(forked)
     accepted = stored.accepted(plan, estimate(plan, stored.sizes, session.library), needs=(parent.id,))
     accepted = await with_passports(accepted, forked, session, stored)
@@ -232,7 +232,9 @@ def points_of_fork(home: Home, run_id: str, plan: EvaluationPlan) -> dict[str, R
     return points
 
 
-def reached(home: Home, run: Run, plan: EvaluationPlan, retry: Collection[FailureKind] = ()) -> Mapping[str, ModelSpec]:
+def models_to_ask(
+    home: Home, run: Run, plan: EvaluationPlan, retry: Collection[FailureKind] = ()
+) -> Mapping[str, ModelSpec]:
     """Return the models that a run may have to ask; in a fork, a model whose steps are all reused needs no API key.
 
     A retry may go back to any step, including one whose failure was reused.

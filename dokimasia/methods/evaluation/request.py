@@ -51,6 +51,7 @@ from dokimasia.runs.requests import (
     Repeats,
 )
 from dokimasia.runs.responses import (
+    Responses,
     ResponsesFiles,
     candidates_of,
     check_no_blind_arm,
@@ -137,19 +138,14 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     Raises:
         InputError: the data, the configuration or the options cannot be used.
     """
-    if request.reasons and request.protocol == "published":
-        raise ConfigError("--reasons: as published the judge gives scores alone; leave out --reasons or --protocol")
     responses = read_answer_files(request.responses, request.data)
+    check_request(request, session, responses)
     stored = await asyncio.to_thread(session.store_samples, request)
     uses = judge_uses(request, stored)
     chosen = chosen_judge(request.judge, request.choose_judge, request.passports, session, *uses)
     request = request.model_copy(update={"judge": chosen.judge, "choose_judge": (), "passports": chosen.passports})
     if not stored.entries:
         raise DataError(f"{request.data}: no sample in it; an evaluation needs at least one line with id and prompt")
-    if responses is not None:
-        check_no_blind_arm(request.no_image)
-    elif not request.models:
-        raise ConfigError("name at least one candidate with --models, or answers that exist with --responses FILE")
     candidates, left_out = candidates_of(
         responses,
         request,
@@ -161,7 +157,8 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     tools = select_tools(request.tools)
     judge = None
     if request.judge is None:
-        _check_without_judge(request, stored)
+        _check_options_without_judge(request)
+        _check_references(request, stored)
     else:
         judge = session.judge(request.judge)
     default: QuestionStyle = "plain" if request.protocol == "published" else "show"
@@ -197,6 +194,28 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
         expected = expected.following(left, samples=len(stored.spread))
     accepted = stored.accepted(plan, expected)
     return await with_passports(replace(accepted, request=request), request, session, stored, chosen=chosen.why)
+
+
+def check_request(request: EvaluationRequest, session: Session, responses: Responses | None) -> None:
+    """Check all of a request that needs no data, before samples are stored.
+
+    Raises:
+        InputError: an option cannot be used, or not beside another; or a model is not known.
+    """
+    if request.reasons and request.protocol == "published":
+        raise ConfigError("--reasons: as published the judge gives scores alone; leave out --reasons or --protocol")
+    _criteria_count(request)
+    select_tools(request.tools)
+    if request.judge is not None:
+        session.model(request.judge)
+    elif not request.choose_judge:
+        _check_options_without_judge(request)
+    if responses is not None:
+        check_no_blind_arm(request.no_image)
+    elif not request.models:
+        raise ConfigError("name at least one candidate with --models, or answers that exist with --responses FILE")
+    else:
+        session.models(request.models, "--models")
 
 
 def _is_finished(home: Home, plan: EvaluationPlan, request: EvaluationRequest) -> bool:
@@ -300,8 +319,8 @@ def _mapped_tree(home: Home, tree: str) -> str:
     return version.id
 
 
-def _check_without_judge(request: EvaluationRequest, stored: StoredSamples) -> None:
-    """Check that rules have something to decide, and that no option needs a judge."""
+def _check_options_without_judge(request: EvaluationRequest) -> None:
+    """Check that no option needs a judge."""
     options = {
         "--criteria": request.criteria,
         "--tree": request.tree,
@@ -316,6 +335,10 @@ def _check_without_judge(request: EvaluationRequest, stored: StoredSamples) -> N
                 f"{option} is for a judge, and there is none: name one with --judge, or leave {option} out"
             )
     _check_scored(request)
+
+
+def _check_references(request: EvaluationRequest, stored: StoredSamples) -> None:
+    """Check that rules have something to decide."""
     if not any(size.reference for size in stored.sizes):
         raise ConfigError(
             f"{request.data}: no sample has a reference answer, so rules cannot decide whether an answer is right: "

@@ -32,7 +32,7 @@ REPLAY, SCORING = cast("GraphFile", cognitive_replay), cast("GraphFile", checkpo
 async def stages(job: Job[EvaluationPlan]) -> AsyncIterator[Stage[Sample]]:
     """Yield the only stage of an evaluation: every sample goes through all its steps independently.
 
-    While one candidate's endpoint is slow and another has capacity, more samples than the width are started.
+    While one candidate's endpoint is slow and another has capacity, more samples than the stage's width are started.
     """
     count = job.progress.samples
     candidates = [name for name in model_names(job.plan.candidates) if name in job.services.specs]
@@ -41,8 +41,7 @@ async def stages(job: Job[EvaluationPlan]) -> AsyncIterator[Stage[Sample]]:
         job.samples(),
         work.sample,
         items=count * job.plan.rows_per_sample,
-        width=min(job.width, count),
-        uneven=lambda: job.services.gateway.uneven(candidates),
+        endpoint_idles=lambda: job.services.gateway.endpoint_idles(candidates),
     )
 
 
@@ -158,7 +157,7 @@ class EvaluationWork:
     async def _answer_row(
         self, sample: Sample, item: AnswerItem, replay: ResultRow | None, state: AnswerState
     ) -> ResultRow:
-        """Return an answer's result row; its score is that of the stored judgement."""
+        """Return an answer's result row."""
         store = self._job.context.store
         fields: dict[str, object] = {}
         if response := state.get("response"):
@@ -170,7 +169,7 @@ class EvaluationWork:
         criteria_id = None if replay is None else replay.criteria_id
         if criteria_id and state.get("judgement") and not state.get("failed"):
             judgement = await store.get(CheckpointScores, state["judgement"])
-            state = {**state, "score": judgement.score}
+            state = {"score": judgement.score, **state}  # a judgement of an earlier attempt comes without its score
             fields["judgement_id"] = state["judgement"]
             if judgement.stated:
                 weights = (await store.get(CriteriaSet, criteria_id)).weights

@@ -78,8 +78,8 @@ async def accept(request: FingerprintRequest, session: Session) -> Accepted[Fing
     """
     home = session.opened
     request = request.model_copy(update={"by_hand": False})
-    if session.forked is not None:
-        origin = session.forked
+    if session.source_run is not None:
+        origin = session.source_run
         diagnosis = written_from(home, origin)
         draw = TrialDraw([task for _, task in tasks_of(home, origin)], untested_of(origin))
     else:

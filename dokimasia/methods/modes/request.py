@@ -146,8 +146,8 @@ async def accept(request: ModesRequest, session: Session) -> Accepted[ModesPlan]
 
 def _modes_to_count(request: ModesRequest, session: Session, home: Home) -> ModeList | None:
     """Return the modes of the request's file, or for a fork those of its parent; None if modes are made."""
-    if session.forked is not None:
-        id = session.forked.plan_as(ModesPlan).given
+    if session.source_run is not None:
+        id = session.source_run.plan_as(ModesPlan).given
         return find_values(home, ModeList, [id])[id] if id else None
     return None if request.modes is None else read_modes(request.modes)
 

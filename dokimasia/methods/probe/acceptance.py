@@ -191,10 +191,10 @@ async def accept(request: ProbeRequest, session: Session) -> Accepted[ProbePlan]
 
 def _material(request: ProbeRequest, session: Session) -> ProbeMaterial:
     """Return the material from a file, a run of `perturb`, or the forked probe."""
-    if session.forked is not None:
-        plan = session.forked.plan_as(ProbePlan)
-        samples = list(load_samples(session.opened, session.forked.id))
-        return ProbeMaterial(samples, stored_probes(session.opened, plan), skipped_entries(session.forked), request)
+    if session.source_run is not None:
+        plan = session.source_run.plan_as(ProbePlan)
+        samples = list(load_samples(session.opened, session.source_run.id))
+        return ProbeMaterial(samples, stored_probes(session.opened, plan), skipped_entries(session.source_run), request)
     source = request.data
     if (source / ITEMS).is_file():
         source /= ITEMS

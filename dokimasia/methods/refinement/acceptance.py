@@ -26,7 +26,7 @@ from dokimasia.methods.refinement.source import (
     refined_part,
 )
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Estimate, ExpectedCalls, SampleSize, size_of, total_estimate
-from dokimasia.runs.plans import prompts_used, reached_now
+from dokimasia.runs.plans import as_configured_now, prompts_used
 from dokimasia.runs.samples import part_of
 from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.naming import of_method, resolve_run
@@ -52,7 +52,9 @@ async def accept(request: RefinementRequest, session: Session) -> Accepted[Refin
     source = read_source(home, run).part(part)
     sizes = {sample.id: size_of(sample) for sample in samples if sample.id in part}
     _check_references(run, request, sizes.values())
-    plan = plan_of(request, reached_now(source.plan, session.settings), session, run=run.id, source_hash=source.digest)
+    plan = plan_of(
+        request, as_configured_now(source.plan, session.settings), session, run=run.id, source_hash=source.digest
+    )
     return Accepted(
         plan=plan,
         estimate=estimate(plan, source, sizes),

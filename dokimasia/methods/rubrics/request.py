@@ -193,8 +193,8 @@ def read_captions(request: RubricRequest, session: Session) -> Captions:
         InputError: the review is not finished, or there is no caption.
         NotFound: the run is not a review.
     """
-    if session.forked is not None:
-        return _captions_of_fork(request, session, session.forked.plan_as(RubricPlan))
+    if session.source_run is not None:
+        return _captions_of_fork(request, session, session.source_run.plan_as(RubricPlan))
     return _captions_of_file(request, session) if request.data.exists() else _captions_of_review(request, session)
 
 

@@ -65,21 +65,21 @@ async def held(
         ConfigError: a passport is of no judge of the run, of another version of it, or was measured by other prompts.
         DataError: a file is no passport, or is not as it was made.
     """
-    if request.blind_below != BLIND_BELOW and not (request.passports or dropped) and session.forked is None:
+    if request.blind_below != BLIND_BELOW and not (request.passports or dropped) and session.source_run is None:
         raise ConfigError(
             "--blind-below is the bound below which a passport's judge counts as blind: name the passport with "
             "--passport FILE, or leave --blind-below out"
         )
     asked = accepted.plan.prompts
-    if session.forked is None:
+    if session.source_run is None:
         found = read_all(request.passports)
     else:
-        found = await _kept(session, session.forked)
+        found = await _kept(session, session.source_run)
     fitting: dict[str, Passport] = {}
     for path, passport in found:
         judge = _judge_of(passport, judges)
         problem = refusal_of(passport, judges, asked, session.home)
-        if problem and session.forked is None:
+        if problem and session.source_run is None:
             raise ConfigError(f"{path}: {problem}")
         if judge is None or problem:
             continue

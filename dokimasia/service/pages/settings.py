@@ -91,7 +91,7 @@ async def healthz(service: TheService) -> JSONResponse:
     if writable:
         try:
             async with asyncio.timeout(PATIENCE):
-                await home.write(lambda connection: connection.execute("PRAGMA user_version").fetchone(), steady=True)
+                await home.write(lambda connection: connection.execute("PRAGMA user_version").fetchone(), routine=True)
         except (StorageError, TimeoutError):
             writable = False
     status = "draining" if service.events.draining else "ok" if writable else "failing"

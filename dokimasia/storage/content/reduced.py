@@ -82,7 +82,7 @@ class ReducedImages:
                 size,
                 now("seconds"),
             )
-            await self._home.write(lambda connection: _replace(connection, row), steady=True)
+            await self._home.write(lambda connection: _replace(connection, row), routine=True)
         return reduced
 
     def _make(self, image: ImageRef, side: int) -> tuple[ImageRef, int]:
