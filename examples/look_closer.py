@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from dokimasia import EvaluationRequest, Settings, evaluate, load_settings
-from dokimasia.algorithms.statistics.shares import rate_interval
+from dokimasia.algorithms.statistics import rate_interval
 from dokimasia.methods.evaluation.samples import sample_view
 from dokimasia.simulation.profiles import as_judge, find_profile
 from dokimasia.simulation.scene import Scene, SceneQuestion
