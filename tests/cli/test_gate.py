@@ -130,7 +130,10 @@ def test_mistakes_have_another_exit_code(home: Path, capfd: pytest.CaptureFixtur
         (("candidate", "--baseline", "main", "--max-drop", "two"), "no percentage from 0 to 100"),
         (("candidate", "--baseline", "main", "--max-drop", "nan"), "no percentage from 0 to 100"),
         (("candidate", "--baseline", "nothing", "--max-drop", "2"), "nothing"),
-        (("candidate", "--baseline", "main", "--max-drop", "2", "--models", "a"), "--models takes two names"),
+        (
+            ("candidate", "--baseline", "main", "--max-drop", "2", "--models", "a,b,c"),
+            "--models takes a model of both runs",
+        ),
     ):
         code, text, errors = gated(capfd, home, *arguments)
         assert (code, text) == (2, "")
