@@ -278,3 +278,20 @@ def test_disagreements_on_right_or_wrong_are_listed_without_an_option(
     assert len(differ.read_text().splitlines()) == 1
     assert run(["annotate", "disagreements", str(said), "--more-than", "1", "-o", str(differ)]) == 0
     assert "0 items on which people differ by more than 1, written" in " ".join(capsys.readouterr().err.split())
+
+
+def test_kappa_of_pairs_says_that_its_weights_are_quadratic(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """On a scale of several steps each kappa with weights is called so; on right or wrong there are no weights."""
+    said = tmp_path / "said.jsonl"
+    for scale, values in (("1-5", (1, 2, 5, 4)), ("0-1", (0, 1, 1, 0))):
+        rows = [
+            {"id": f"q{number}", "model": "A", "measure": "score", "scale": scale, "annotator": who, "value": value}
+            for number, value in enumerate(values)
+            for who in ("anna", "ben")
+        ]
+        said.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        capsys.readouterr()
+        assert run(["annotate", "agreement", str(said)]) == 0
+        (pair,) = [line for line in capsys.readouterr().out.splitlines() if "anna and ben" in line]
+        assert ("quadratic kappa" in pair) == (scale == "1-5")
+        assert "kappa" in pair

@@ -50,6 +50,9 @@ TONES: dict[Suitability, Literal["good", "bad", "strong"]] = {
 }
 """The verdicts from best to worst, each with the tone that it is displayed in."""
 
+APPROVING: tuple[Suitability, ...] = ("suitable", "suitable with correction")
+"""The verdicts that let a judge be used; whoever reads one has to see first how far it holds."""
+
 ADVICE: Mapping[Suitability, str] = {
     "suitable": "use it with",
     "suitable with correction": "use it, corrected, with",
@@ -210,7 +213,10 @@ def judge_check(
     sentence = _sentence(best, uses, passport, unmeasured)
     if unmeasured:
         evaluators = ",".join(way.evaluators[0] for way in evaluate_by)
-        sentence += f". To measure {in_words(unmeasured)}, add --evaluators {evaluators}"
+        lacking = f"Not measured: {in_words(unmeasured)}, by which evaluations score;"
+        if best in APPROVING:  # whose reservations say so at the beginning
+            lacking = f"To measure {in_words(unmeasured)},"
+        sentence += f". {lacking} add --evaluators {evaluators}"
     items = sum(data.items for data in passport.data)
     return JudgeCheck(
         judge=passport.judge.name,
@@ -411,13 +417,14 @@ def _sentence(
     figure = ""
     if verdict == "suitable":
         figure = f": {_most_missed(uses, passport)}"
-    return f"{verdict}{_reservations(uses, unmeasured)}{figure}. {advice[0].upper()}{advice[1:]}"
+    reservations = _reservations(uses, unmeasured) if verdict in APPROVING else ""
+    return f"{verdict}{reservations}{figure}. {advice[0].upper()}{advice[1:]}"
 
 
 def _reservations(uses: Sequence[JudgeInUse], unmeasured: Sequence[Evaluator]) -> str:
     """Return in brackets how many checks of the approved evaluators are open, and what was not measured; empty for nothing."""
     parts: list[str] = []
-    approved = [use for use in uses if use.verdict in ("suitable", "suitable with correction")]
+    approved = [use for use in uses if use.verdict in APPROVING]
     checks = [quality for use in approved for quality in use.qualities]
     n_open = sum(quality.within == "open" for quality in checks)
     if n_open:
