@@ -139,15 +139,17 @@ def _weak(
             skills = f"{planted.here:.2f}, {planted.elsewhere:.2f}"
             rows.append([name, row.name, measured, str(row.n), difference, skills])
         if not weakness.weak:
-            note = Span(weakness.reason or f"none is significant among {weakness.looked_at}", "muted")
+            nowhere = f"nowhere surely weaker than elsewhere, of {weakness.looked_at} nodes"
+            note = Span(weakness.reason or nowhere, "muted")
             rows.append([Span(name, "muted"), note, *[figures.NOTHING] * 4])
     titles = ("score", "criteria", "against the rest", "planted skill: here, elsewhere")
     columns = [Column(title, numeric=False) for title in ("model", "capability")] + [Column(title) for title in titles]
-    yield Paragraph(Span("where each model is significantly weak", "strong"))
-    yield Table(columns, rows, "Where each model is significantly weak")
+    yield Paragraph(Span("where each model is significantly weaker than it is elsewhere", "strong"))
+    yield Table(columns, rows, "Where each model is significantly weaker than it is elsewhere")
     yield Paragraph(
         "Scores by criterion, 0 to 100, with 95 % intervals; weak: lower than at the model's other criteria by more than "
-        "chance brings, corrected for all nodes looked at; what is not listed may be weak, too: the sample is small.\n",
+        "chance brings, corrected for all nodes looked at. Other models play no part here, only in the comparison below; what is "
+        "not listed may be weak, too: the sample is small.\n",
         "note",
     )
 
@@ -252,8 +254,8 @@ def _marked_blocks(marked: Sequence[MarkedLeaf]) -> "Iterator[Block]":
     titles = ("against the others", "95 %", "planted skill: its own, the others'")
     columns = [Column(title, numeric=False) for title in ("model", "leaf")] + [Column(title) for title in titles]
     if worse:
-        yield Paragraph(Span("leaves where a model is significantly worse than the others", "strong"))
-        yield Table(columns, rows, "Leaves where a model is significantly worse than the others")
+        yield Paragraph(Span("leaves where a model is significantly worse than the other models", "strong"))
+        yield Table(columns, rows, "Leaves where a model is significantly worse than the other models")
     else:
         yield Paragraph("no model is significantly worse than the others at any leaf: the sample is small")
     agreeing = sum((leaf.planted.here < leaf.planted.others) == (leaf.mark == "worse") for leaf in marked)

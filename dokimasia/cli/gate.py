@@ -7,7 +7,6 @@ import click
 
 from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.drawing import print_blocks
-from dokimasia.cli.output import two_models
 from dokimasia.cli.shared import FILE, json_option, print_json
 
 if TYPE_CHECKING:
@@ -33,6 +32,14 @@ class Percent(click.ParamType):
         return number
 
 
+def _models_of(models: str | None) -> tuple[str, str] | None:
+    """Return the model of the baseline and that of the run, of the same name where one is named; None without the option."""
+    names = [] if models is None else [name.strip() for name in models.split(",")]
+    if len(names) > 2 or not all(names):
+        raise click.UsageError("--models takes a model of both runs, A, or that of the baseline and that of RUN: A,B")
+    return (names[0], names[-1]) if names else None
+
+
 @click.command()
 @click.argument("run")
 @click.option("--baseline", required=True, metavar="RUN", help="The run to compare with.")
@@ -48,7 +55,11 @@ class Percent(click.ParamType):
     type=click.Choice(["accuracy", "score"]),
     help="What must not drop (default: accuracy, if both runs have reference answers).",
 )
-@click.option("--models", help="A,B: compare A of the baseline with B of RUN (default: all models of the same name).")
+@click.option(
+    "--models",
+    help="A: compare only this model of both runs; A,B: compare A of the baseline with B of RUN (default: all models of the "
+    "same name).",
+)
 @click.option("--seed", type=click.IntRange(0), help="Seed of intervals (default: that of the baseline).")
 @click.option("--allow-undecided", is_flag=True, help="Exit with 0 where the samples cannot tell.")
 @click.option("--junit", type=FILE, help="Write JUnit XML here, a test case for each model.")
@@ -90,7 +101,7 @@ def command(
     from dokimasia.report.gate import junit as as_junit
     from dokimasia.runs.reading.exporting import write_whole
 
-    pair = two_models(models)
+    pair = _models_of(models)
     figures = backend.call(
         operations.runs.gate,
         run=run,

@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable
+from math import floor
 
 
 def shortened(names: Iterable[str], most: int) -> str:
@@ -19,15 +20,19 @@ def shortened(names: Iterable[str], most: int) -> str:
 
 
 def percentage(share: float | None, digits: int = 0) -> str:
-    """Return a share in percent with the given number of decimals; a dash if there is none.
+    """Return a share in percent with the given number of decimals, halves rounded up; a dash if there is none.
 
     Examples:
         >>> percentage(0.5), percentage(0.295, 1), percentage(None)
         ('50 %', '29.5 %', '–')
+        >>> percentage(0.575), percentage(0.825)
+        ('58 %', '83 %')
     """
     if share is None:
         return "–"
-    return f"{100 * share:.{digits}f} %"
+    steps = 10**digits
+    rounded = floor(round(100 * share * steps, 6) + 0.5) / steps  # without the error of 100 * 0.575
+    return f"{rounded:.{digits}f} %"
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 from pydantic import Field, JsonValue
 
 from dokimasia.domain.identity import Value
+from dokimasia.domain.wording import percentage
 from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table, plain, spans
 from dokimasia.report.conclusions import MOST_SENTENCES, as_paragraph
 from dokimasia.report.data import SIMULATED_NOTE
@@ -321,6 +322,7 @@ def sides_of(pair: ScoreComparison, *, own: bool) -> tuple[str, str]:
 def interval_and_test(compared: Iterable[tuple[str, ComparedMeans]]) -> Iterator[str]:
     """Yield notes for comparisons, each with its name, whose interval and p-value disagree or whose samples are all equal."""
     disagree: list[str] = []
+    allowing_unseen: list[str] = []
     unchanged = False
     for name, means in compared:
         measured, changed = means.measured, means.changed
@@ -330,10 +332,18 @@ def interval_and_test(compared: Iterable[tuple[str, ComparedMeans]]) -> Iterator
             unchanged = True
         elif _disagree(measured):
             disagree.append(name)
+        elif measured.p_value <= SURE and measured.gap.low <= 0 <= measured.gap.high:
+            allowing_unseen.append(name)
     if disagree:
         yield (
             "The interval (a bootstrap) and the p-value (sign flips) use different methods and disagree on "
             f"{in_words(disagree)}: treat such a difference as inconclusive."
+        )
+    if allowing_unseen:
+        yield (
+            f"The interval holds 0 although p is at most {SURE:g} on {in_words(allowing_unseen)}: it allows for images that were "
+            "not drawn, and the test asks only whether the differences on the drawn ones are chance. Take it that there is a "
+            "difference, and that its size is not known."
         )
     if unchanged:
         yield (
@@ -543,7 +553,8 @@ def _disagree(difference: MeanDifference) -> bool:
 def difference_cells(means: ComparedMeans, percent: bool = False, *, adjusted: float | None = None) -> list[Cell]:
     """Return both means, their difference, its interval and its p-value as cells; five empty cells without a pair.
 
-    The difference is marked by `direction_of`, which takes the `adjusted` p-value of the table, if it has one.
+    Shares have a decimal, so that a difference is that of the means beside it. It is marked by `direction_of`, which takes
+    the `adjusted` p-value of the table, if it has one.
     """
     measured = means.measured
     if measured is None:
@@ -551,10 +562,10 @@ def difference_cells(means: ComparedMeans, percent: bool = False, *, adjusted: f
     gap = measured.gap
 
     def mean(value: float) -> str:
-        return share(value).text if percent else f"{value:.2f}"
+        return percentage(value, 1) if percent else f"{value:.2f}"
 
     def signed(value: float) -> str:
-        return signed_text(100 * value, 0) if percent else signed_text(value)
+        return signed_text(100 * value, 1) if percent else signed_text(value)
 
     tone, limits = direction_of(measured, adjusted) or "strong", no_interval(gap)
     if gap.low is not None and gap.high is not None:
@@ -584,7 +595,7 @@ def _undecided(pair: ScoreComparison, right: AccuracyComparison) -> str:
     counts = [
         f"{getattr(right.n_undecided, name):,} of {side}" for name, side in zip(("first", "second"), sides, strict=True)
     ]
-    low, high = (signed_text(100 * end, 0) for end in (right.bounds.low, right.bounds.high))
+    low, high = (signed_text(100 * end, 1) for end in (right.bounds.low, right.bounds.high))
     return (
         f"undecided answers, counted as not right: {in_words(counts)}; whatever they are, the difference on these samples "
         f"lies from {low} to {high}{_with_error(right.outer)}"
@@ -594,7 +605,7 @@ def _undecided(pair: ScoreComparison, right: AccuracyComparison) -> str:
 def _with_error(outer: Bounds | None) -> str:
     if outer is None:
         return ""
-    low, high = (signed_text(100 * end, 0) for end in (outer.low, outer.high))
+    low, high = (signed_text(100 * end, 1) for end in (outer.low, outer.high))
     return f", with sampling error from {low} to {high}"
 
 

@@ -50,7 +50,8 @@ class RunFacts:
 
     `accepted_by` is the version of the package that accepted the run (empty if it was not recorded), `written_by` the
     version that writes the report. `graphs` has the version of each graph; None if they differ from this program's.
-    `settings` are the other options of the run in words, `open_questions` the number of questions waiting for people.
+    `settings` are the other options of the run in words, `open_questions` the number of questions waiting for people, `unseen`
+    the note that simulated models saw nothing in the pictures; empty without one.
     """
 
     run: str
@@ -66,6 +67,7 @@ class RunFacts:
     graphs: Mapping[str, int] | None
     settings: tuple[tuple[str, str], ...] = ()
     open_questions: int = 0
+    unseen: str = ""
 
 
 @dataclass(frozen=True, slots=True)

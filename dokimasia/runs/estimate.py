@@ -21,6 +21,9 @@ LEAST_IMAGE_TOKENS = 256
 INSTRUCTION_TOKENS = 450
 """The tokens of a prompt whose length is not computed."""
 
+UNSEEN = "simulated and can see nothing in these pictures"
+"""The words of the note on simulated models and pictures that are not of their world."""
+
 
 class ModelEstimate(Value):
     """Calls at most (without repairs and retries), and tokens by rule of thumb; `cost` in US dollars, None if unpriced."""

@@ -18,7 +18,7 @@ from dokimasia.domain.wording import is_or_are
 from dokimasia.errors import CallFailed, InputError, StorageError
 from dokimasia.log import logger
 from dokimasia.report.figures import in_words
-from dokimasia.runs.estimate import Estimate
+from dokimasia.runs.estimate import UNSEEN, Estimate
 from dokimasia.runs.figures import simulated_names
 from dokimasia.runs.ledger_gateway import LedgerGateway, has_calls
 from dokimasia.runs.method import AnyMethod, Method
@@ -26,6 +26,7 @@ from dokimasia.runs.observer import SilentObserver
 from dokimasia.runs.persistence import next_fresh, run_row
 from dokimasia.runs.plans import RunPlan, run_id
 from dokimasia.runs.requests import DataRequest, RunRequest
+from dokimasia.runs.samples import read_data
 from dokimasia.runs.session import FOLLOWED, Accepted, Session
 from dokimasia.storage.connection import Row
 from dokimasia.storage.content.blobs import FileBlobs, MemoryBlobs
@@ -73,7 +74,7 @@ async def accept_with_estimate(method: Method[Q, P], request: Q, session: Sessio
     accepted = await method.accept_checked(request, session)
     accepted = replace(accepted, request=accepted.request or request)
     estimate = await followed_estimate(method, request, session, accepted)
-    notes = await asyncio.to_thread(lambda: (*estimate.notes, *_unseen(session, accepted)))
+    notes = await asyncio.to_thread(lambda: (*estimate.notes, *_unseen(request, session, accepted)))
     return replace(accepted, estimate=estimate.model_copy(update={"notes": notes}))
 
 
@@ -99,19 +100,36 @@ async def accept_again(
     return replace(accepted, estimate=estimate, request=request)
 
 
-def _unseen(session: Session, accepted: Accepted[RunPlan]) -> Iterator[str]:
-    """Yield a note if a run asks simulated models about pictures that are not of their world; a dry run keeps no pictures."""
+def _unseen(request: RunRequest, session: Session, accepted: Accepted[RunPlan]) -> Iterator[str]:
+    """Yield a note if a run asks simulated models about pictures that are not of their world."""
     simulated = simulated_names(accepted.plan.models.values())
     samples = [sample for sample in (accepted.first, *accepted.samples[:1]) if sample is not None and sample.images]
-    if not simulated or not samples or session.dry:
+    if not simulated or not samples:
         return
     from dokimasia.simulation.picture import read_metadata
 
-    if not any(read_metadata(session.opened.blobs.get(image.sha256)) for image in samples[0].images):
+    pictures = _first_pictures(request, session, samples[0])
+    if pictures and not any(map(read_metadata, pictures)):
         yield (
-            f"{in_words(simulated)} {is_or_are(len(simulated))} simulated and can see nothing in these pictures, only in those "
-            "that `dokimasia sim make` paints: these figures mean nothing; name real models with --judge and --models"
+            f"{in_words(simulated)} {is_or_are(len(simulated))} {UNSEEN}, only in those that `dokimasia sim make` paints: "
+            "these figures mean nothing; name real models with --judge and --models"
         )
+
+
+def _first_pictures(request: RunRequest, session: Session, sample: Sample) -> list[bytes]:
+    """Return the pictures of a run's first sample; a dry run, which keeps no pictures, reads those of its data's first line."""
+    if not session.dry or session.forked is not None:
+        return [session.opened.blobs.get(image.sha256) for image in sample.images]
+    if not isinstance(request, DataRequest):
+        return []
+    blobs, first = MemoryBlobs(), list[Sample]()
+    prompt = request.prompt or "–"
+    try:
+        shortened = request.model_copy(update={"limit": 1, "subsample": None, "prompt": prompt})
+        read_data(shortened, blobs, first.append, need_prompt=False)
+    except InputError:  # a faulty first line, which is left out of the run
+        return []
+    return [blobs.get(image.sha256) for line in first for image in line.images]
 
 
 async def followed_estimate(

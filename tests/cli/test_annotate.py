@@ -264,3 +264,34 @@ def test_a_single_decision_is_counted_in_the_singular(tmp_path: Path, capsys: py
     decided.write_text(json.dumps(row | {"annotator": "carla", "value": 4}) + "\n")
     assert run(["annotate", "adjudicate", str(said), str(decided), "-o", str(tmp_path / "all.jsonl")]) == 0
     assert "1 decision taken in" in capsys.readouterr().err
+
+
+def test_disagreements_on_right_or_wrong_are_listed_without_an_option(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a scale of 0 and 1 whoever differs is listed, and the line says how many and where."""
+    row = {"id": "q", "model": "A", "measure": "score", "scale": "0-1"}
+    said, differ = tmp_path / "said.jsonl", tmp_path / "differ.jsonl"
+    said.write_text("".join(json.dumps(row | {"annotator": who, "value": n}) + "\n" for who, n in (("a", 0), ("b", 1))))
+    assert run(["annotate", "disagreements", str(said), "-o", str(differ)]) == 0
+    assert f"1 item on which people differ, written to {differ}" in " ".join(capsys.readouterr().err.split())
+    assert len(differ.read_text().splitlines()) == 1
+    assert run(["annotate", "disagreements", str(said), "--more-than", "1", "-o", str(differ)]) == 0
+    assert "0 items on which people differ by more than 1, written" in " ".join(capsys.readouterr().err.split())
+
+
+def test_kappa_of_pairs_says_that_its_weights_are_quadratic(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """On a scale of several steps each kappa with weights is called so; on right or wrong there are no weights."""
+    said = tmp_path / "said.jsonl"
+    for scale, values in (("1-5", (1, 2, 5, 4)), ("0-1", (0, 1, 1, 0))):
+        rows = [
+            {"id": f"q{number}", "model": "A", "measure": "score", "scale": scale, "annotator": who, "value": value}
+            for number, value in enumerate(values)
+            for who in ("anna", "ben")
+        ]
+        said.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        capsys.readouterr()
+        assert run(["annotate", "agreement", str(said)]) == 0
+        (pair,) = [line for line in capsys.readouterr().out.splitlines() if "anna and ben" in line]
+        assert ("quadratic kappa" in pair) == (scale == "1-5")
+        assert "kappa" in pair

@@ -103,6 +103,7 @@ def test_the_demo_holds_the_measurement_against_the_truth(tmp_path: Path, capsys
     text = capsys.readouterr()
     assert text.out.startswith("Simulated models:")
     assert "planted" in text.out
+    assert "where each model is significantly weaker than it is elsewhere" in text.out, "other than the leaves below it"
     assert "nothing was asked" in text.err
     told = [line for line in (first.err + text.out).splitlines() if "--" in line]
     assert sum("`dokimasia " in line for line in told) == 2, "notes of a tree that has few criteria and of a probe"

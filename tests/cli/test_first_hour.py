@@ -273,5 +273,13 @@ def test_simulated_models_say_that_they_see_no_photographs(verb: Verb, tmp_path:
     own.write_text(json.dumps({"id": "red", "image": "red.png", "prompt": "Which colour?", "reference_answer": "red"}))
     asked = ("--judge", "sim/judge", "--models", "sim/strong", "--limit", "1")
     says = "sim/judge and sim/strong are simulated and can see nothing in these pictures"
-    assert says in verb("evaluate", own, *asked)[2]
+    code, preview, err = verb("evaluate", own, *asked, "--dry-run")
+    assert code == 0
+    assert says in " ".join((preview + err).split())
+    code, result, err = verb("evaluate", own, *asked)
+    assert says in err
+    assert says in " ".join(result.split()), "beside the figures, too"
+    assert says in " ".join(verb("show", "last")[1].split())
+    assert says in verb("report", "last", "-o", "-", "--format", "md")[1].replace("\\", "")
+    assert says not in " ".join(verb("evaluate", "world.jsonl", *asked, "--dry-run")[1].split())
     assert says not in verb("evaluate", "world.jsonl", *asked)[2]

@@ -76,6 +76,13 @@ def test_a_worse_model_fails_the_gate_and_a_better_one_passes(
     assert not list(ElementTree.fromstring(files["xml"].read_text(encoding="utf-8")).iter("failure"))
 
 
+def test_one_name_gates_this_model_alone(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A single name filters: the model of the run beside the model of the same name in the baseline."""
+    _, out, _ = gated(capfd, home, "candidate", "--baseline", "main", "--max-drop", "5", "--models", WEAK, "--json")
+    models = json.loads(out)["models"]
+    assert [(model["baseline_model"], model["model"]) for model in models] == [(WEAK, WEAK)]
+
+
 def test_too_few_samples_cannot_tell(home: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Where nothing changed, few samples do not show that nothing was lost: exit code 4, and how many would."""
     report = tmp_path / "gate.xml"
@@ -130,7 +137,10 @@ def test_mistakes_have_another_exit_code(home: Path, capfd: pytest.CaptureFixtur
         (("candidate", "--baseline", "main", "--max-drop", "two"), "no percentage from 0 to 100"),
         (("candidate", "--baseline", "main", "--max-drop", "nan"), "no percentage from 0 to 100"),
         (("candidate", "--baseline", "nothing", "--max-drop", "2"), "nothing"),
-        (("candidate", "--baseline", "main", "--max-drop", "2", "--models", "a"), "--models takes two names"),
+        (
+            ("candidate", "--baseline", "main", "--max-drop", "2", "--models", "a,b,c"),
+            "--models takes a model of both runs",
+        ),
     ):
         code, text, errors = gated(capfd, home, *arguments)
         assert (code, text) == (2, "")

@@ -45,10 +45,13 @@ def test_a_careful_judge_is_suitable_and_its_passport_is_written(
     """It misses nothing by any evaluator; every quality has its count, its coverage and its limit."""
     figures = checked(capsys, command(folder, "sim/judge", "-o", str(folder / "judge.json")))
     assert figures["verdict"] == "suitable"
+    checks = [quality for use in figures["uses"] for quality in use["qualities"]]
+    n_open = sum(quality["within"] == "open" for quality in checks)
+    assert n_open > len(checks) / 2
     assert figures["sentence"] == (
-        "suitable: it misses 0.0 % [0, 23] of 98 planted errors on 14 images (worst way of judging: single-axes). Use it with "
-        "single-axes, pairwise-axes and right-or-wrong. Not measured: checkpoints, by which evaluations score; add --evaluators "
-        "checkpoints,right-or-wrong"
+        f"suitable ({n_open} of {len(checks)} checks still open; checkpoints, by which evaluations score, not measured): it "
+        "misses 0.0 % [0, 23] of 98 planted errors on 14 images (worst way of judging: single-axes). Use it with single-axes, "
+        "pairwise-axes and right-or-wrong. To measure checkpoints, add --evaluators checkpoints,right-or-wrong"
     )
     assert figures["unmeasured"] == ["checkpoints"]
     for use in figures["uses"]:
@@ -91,7 +94,7 @@ def test_a_check_of_what_evaluate_asks_lacks_nothing_and_its_verdict_leads_the_w
     figures = checked(capsys, arguments)
     assert not figures.get("unmeasured")
     assert figures["sentence"].startswith("not suitable. Do not use it with checkpoints (")
-    assert "Not measured" not in figures["sentence"]
+    assert "not measured" not in figures["sentence"]
     assert run(["sim", "make", str(data), "--samples", "4", "--seed", "1"]) == 0
     evaluation = [
         "evaluate",
@@ -130,7 +133,8 @@ def test_a_lenient_judge_without_false_alarms_needs_correction(
     verdicts = {use["evaluator"]: use["verdict"] for use in figures["uses"]}
     assert verdicts == {"single-axes": "not suitable", "right-or-wrong": "suitable with correction"}
     assert figures["verdict"] == "suitable with correction"
-    assert figures["sentence"].startswith("suitable with correction. Use it, corrected, with right-or-wrong (")
+    assert figures["sentence"].startswith("suitable with correction (")
+    assert ". Use it, corrected, with right-or-wrong (" in figures["sentence"]
     assert "; do not use it with single-axes (" in figures["sentence"]
     assert "dokimasia correct" in figures["sentence"]
 
@@ -194,7 +198,8 @@ def test_the_same_check_asks_nothing_again_and_python_gives_the_same(
     assert run(command(folder, "sim/judge")) == 0
     said = capsys.readouterr()
     assert said.err.count("nothing was asked: the run was complete") == 2
-    assert "sim/judge is suitable: it misses 0.0 % [0, 23] of 98 planted errors on 14 images" in said.out
+    assert "sim/judge is suitable (" in said.out
+    assert "it misses 0.0 % [0, 23] of 98 planted errors on 14 images" in " ".join(said.out.split())
     assert "false alarms                    0.0 % [0, 23]         20 %    14   open (does not count)" in said.out
     (bias,) = [line for line in said.out.splitlines() if "position bias  " in line]
     assert "points" in bias

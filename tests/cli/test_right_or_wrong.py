@@ -209,9 +209,9 @@ def test_a_difference_is_one_of_strict_accuracy(verb: Verb, tmp_path: Path) -> N
     assert [figures[name]["strict_accuracy"]["share"] for name in "ab"] == [0.491667, 0.825]
     code, out, _ = verb("diff", "last", "last", "--models", "b,a")
     assert code == 0
-    assert "b → a strict accuracy 120 82 % → 49 % −33 [−45, −21] < 0.001" in out
+    assert "b → a strict accuracy 120 82.5 % → 49.2 % −33.3 [−44.6, −21.3] < 0.001" in out
     assert "undecided answers, counted as not right: 18 of b and 40 of a" in out
-    assert "the difference on these samples lies from −48 to 0" in out
+    assert "the difference on these samples lies from −48.3 to 0.0" in out
     (pair,) = json.loads(verb("diff", "last", "last", "--models", "a,b", "--json")[1])["pairs"]
     right = pair["strict_accuracy"]
     assert (right["n"], right["difference"]["mean"], right["lost"]) == (120, 0.333333, {})

@@ -120,6 +120,23 @@ def test_only_one_order_asked_is_said_to_be_so() -> None:
         assert paragraphs(section.blocks) == [said]
 
 
+def test_a_terminal_explains_the_columns_of_the_first_table() -> None:
+    """One line says what they are and why an interval is wide; the page, whose headings explain themselves, has none."""
+    rows = [row(case, 1, 0, factuality={"first": (5, 5)}) for case in range(6)]
+    blocks = duels(data(summary(rows, samples=6, factuality="image"))).blocks
+    (explained,) = [text for text in paragraphs(drawn_at("terminal", blocks)) if "reward: 50 times" in text]
+    assert explained.startswith("VFS: visual factuality score, 0 to 10")
+    assert "win rate: better or much better verdicts" in explained
+    assert "Intervals count images and not verdicts" in explained
+    assert not [text for text in paragraphs(drawn_at("page", blocks)) if "reward: 50 times" in text]
+    (text,) = [
+        text for text in paragraphs(drawn_at("terminal", duels(data(summary(rows))).blocks)) if "50 times" in text
+    ]
+    assert "VFS" not in text, "nothing was judged for it"
+    table = next(block for block in drawn_at("terminal", blocks) if isinstance(block, Table))
+    assert "win rate, %" in [column.title for column in table.columns]
+
+
 def test_tables_next_to_each_other_have_captions_and_their_cases() -> None:
     """Tables by category and by task are told apart on the page and in Markdown, with the cases of each and of none."""
     rows = [row(case, 1, 0, category="writing" if case < 4 else "", factuality={"first": (5, 5)}) for case in range(6)]

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from dokimasia.errors import InputError
+from dokimasia.errors import ConfigError, InputError
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.evaluation.figures import COLUMNS as OWN
 from dokimasia.runs.method import Export
@@ -159,6 +159,13 @@ def test_the_format_follows_the_name() -> None:
     assert format_of("csv", Path("a.parquet")) == "csv"
     assert format_of(None, Path("a.PARQUET")) == "parquet"
     assert format_of(None, Path("a.txt")) == format_of(None, None) == "jsonl"
+
+
+@pytest.mark.parametrize("name", ["excel", "csv", None])
+def test_no_text_is_written_under_the_ending_of_a_workbook(name: str | None) -> None:
+    """The refusal is the same with a format and without, and says which ending to name."""
+    with pytest.raises(ConfigError, match=r"no workbook\..*ends in \.csv"):
+        format_of(name, Path("answers.xlsx"))
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:

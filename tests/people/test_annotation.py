@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from dokimasia.people.annotation import (
     read_forms,
     read_key,
     responses_of,
+    usual_disagreement,
     written,
 )
 from dokimasia.people.annotation.agreement import ONE_PERSON, agreement_figures
@@ -291,6 +293,76 @@ def test_wrong_forms_are_refused(tmp_path: Path) -> None:
         read_forms(head, items, [form])
     with pytest.raises(DataError, match="a key is what"):
         read_key(form)
+
+
+def labelled(folder: Path, cell: str, item: int = 0) -> list[Annotation]:
+    """Return what a form with one filled cell comes to, of answers that are right or wrong."""
+    drawn = hand_out(
+        responses_of(SAMPLES, ANSWERS, models=["m1"]),
+        source="x", annotators=("anna",), folder=folder / "forms", key=None,
+        blobs=MemoryBlobs(), per=None, seed=0, scale=(0, 1),
+    )  # fmt: skip
+    head, items = read_key(drawn.key)
+    form = folder / "anna.csv"
+    form.write_text(f"item,score\n{list(items)[item]},{cell}\n")
+    return read_forms(head, items, [form]).annotations
+
+
+@pytest.mark.parametrize(("cell", "value"), [("1.0", 1), ("0.0", 0), ("1", 1), ("Yes", 1), ("wrong", 0)])
+def test_labels_survive_a_spreadsheet(cell: str, value: int, tmp_path: Path) -> None:
+    """A whole number that a table wrote with a decimal, and the words of the form, are read."""
+    assert [rating.value for rating in labelled(tmp_path, cell)] == [value]
+
+
+@pytest.mark.parametrize("cell", ["1.5", "0.01", "maybe"])
+def test_a_refused_label_names_the_words_that_are_accepted(cell: str, tmp_path: Path) -> None:
+    """Numbers between the steps are no labels, and the refusal says what is."""
+    with pytest.raises(DataError, match=r"one of: 0 \(or no, wrong\), 1 \(or yes, right\)"):
+        labelled(tmp_path, cell)
+
+
+def test_names_in_forms_are_texts_to_every_spreadsheet_and_older_keys_are_read(tmp_path: Path) -> None:
+    """A name begins with letters and no month; a form of an older key, named by hexadecimal digits, is still read."""
+    labelled(tmp_path, "1")
+    key = tmp_path / "forms.key.jsonl"
+    head, items = read_key(key)
+    assert all(re.fullmatch("item-[0-9a-f]{10}", name) for name in items)
+    older = tmp_path / "older.key.jsonl"
+    name = next(iter(items))
+    older.write_text(key.read_text().replace(name, "1310329e63"))
+    form = tmp_path / "older.csv"
+    form.write_text("item,score\n1310329e63,1\n")
+    read = read_forms(*read_key(older), [form]).annotations
+    assert [rating.unit for rating in read] == [items[name].unit("score")]
+    assert head.scale == (0, 1)
+
+
+def test_a_form_of_another_key_is_said_to_be_one(tmp_path: Path) -> None:
+    """The same answers drawn on another scale have other names, and a form is refused in one line by the other key."""
+    for name, scale in (("labels", (0, 1)), ("scores", (1, 5))):
+        hand_out(
+            responses_of(SAMPLES, ANSWERS, models=["m1"]),
+            source="x", annotators=("anna",), folder=tmp_path / name, key=None,
+            blobs=MemoryBlobs(), per=None, seed=0, scale=scale,
+        )  # fmt: skip
+    head, items = read_key(tmp_path / "labels.key.jsonl")
+    form = tmp_path / "scores" / "anna" / "form.csv"
+    with pytest.raises(DataError) as refused:
+        read_forms(head, items, [form])
+    assert str(refused.value).count("\n") == 0
+    assert "this form belongs to another key: 12 of its 12 items are not in this one" in str(refused.value)
+
+
+def test_what_people_disagree_by_follows_the_scale() -> None:
+    """On a scale of 0 and 1, carried by the lines or seen by their values, any difference counts; else more than 1."""
+    unit = AnnotationUnit("s", "score", "m")
+    apart = [Annotation(unit, "anna", 0), Annotation(unit, "ben", 1)]
+    assert usual_disagreement(apart) == 0
+    assert usual_disagreement([rating._replace(scale="0-1") for rating in apart]) == 0
+    assert usual_disagreement([rating._replace(scale="0-5") for rating in apart]) == 1
+    assert usual_disagreement([rating._replace(value=rating.value + 2) for rating in apart]) == 1
+    verdicts = [rating._replace(unit=unit._replace(measure="verdict")) for rating in apart]
+    assert usual_disagreement(verdicts) == 1
 
 
 def test_what_cannot_be_handed_out(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from typing import Literal
 import pytest
 
 from dokimasia.cli.main import run
-from dokimasia.report.blocks import Span
-from dokimasia.report.comparison import ComparedMeans, difference_cells
+from dokimasia.report.blocks import Span, plain
+from dokimasia.report.comparison import ComparedMeans, difference_cells, interval_and_test
 from dokimasia.report.fields import ChangeCounts, Interval, Permutations
 
 
@@ -43,6 +43,27 @@ def test_a_difference_is_marked_by_the_adjusted_p_value(
     difference = difference_cells(means, adjusted=adjusted)[2]
     assert isinstance(difference, Span)
     assert difference.tone == tone
+
+
+def test_a_difference_of_shares_is_that_of_the_shares_beside_it() -> None:
+    """With a decimal each, 80.0 % less 57.5 % is 22.5; whole numbers would round each by itself."""
+    means = compared(-0.35, -0.1, 0.01).model_copy(update={"first": 0.8, "second": 0.575})
+    means = means.model_copy(update={"difference": Interval(mean=-0.225, low=-0.35, high=-0.1)})
+    first, second, difference, limits, _ = map(plain, difference_cells(means, percent=True))
+    assert (first, second, difference, limits) == ("80.0 %", "57.5 %", "−22.5", "−35.0, −10.0")
+
+
+def test_an_interval_that_allows_for_unseen_images_is_told_apart_from_a_contradiction() -> None:
+    """Beside a small p it is explained, not called inconclusive; an interval of the usual method is."""
+    usual = compared(-0.1, 1.1, 0.031)
+    assert usual.difference is not None
+    wide = usual.difference.model_copy(update={"interval_method": "gaffke"})
+    allowing = usual.model_copy(update={"difference": wide})
+    (note,) = interval_and_test([("score of a → b", allowing)])
+    assert note.startswith("The interval holds 0 although p is at most 0.05 on score of a → b: it allows for images")
+    (contradiction,) = interval_and_test([("score of a → b", usual)])
+    assert "disagree on score of a → b" in contradiction
+    assert not list(interval_and_test([("score of a → b", compared(0.1, 0.9, 0.031))]))
 
 
 def test_two_judges_of_the_same_answers_lead_with_the_clearest_difference_of_scores(

@@ -360,20 +360,24 @@ def read(settings: "Settings", key: Path, forms: tuple[Path, ...], output: Path)
 @command.command(short_help="List what people differ on, to be decided.")
 @click.argument("annotations", type=EXISTING_FILE)
 @click.option(
-    "--more-than", type=click.FloatRange(0), default=1.0, show_default=True,
-    help="What people have to differ by, and more, to be listed.",
-)  # fmt: skip
+    "--more-than",
+    type=click.FloatRange(0),
+    help="What people have to differ by, and more, to be listed (default: 1; on a scale of 0 and 1: 0).",
+)
 @click.option("-o", "--output", required=True, type=FILE, help="Write them here (.csv or .jsonl).")
 @configured
-def disagreements(settings: "Settings", annotations: Path, more_than: float, output: Path) -> None:
+def disagreements(settings: "Settings", annotations: Path, more_than: float | None, output: Path) -> None:
     """Write down what people differ on, with fields for who decides and what; `draw --only` hands it out blind."""
     from dokimasia.people.annotation import disagreements as differing
-    from dokimasia.people.annotation import write_disagreements
+    from dokimasia.people.annotation import usual_disagreement, write_disagreements
 
     ratings = read_ratings(annotations)
+    if more_than is None:
+        more_than = usual_disagreement(ratings)
     rows = differing(ratings, more_than=more_than)
     write_disagreements(rows, output)
-    click.echo(f"people differ by more than {more_than:g} on {len(rows)}: {output}", err=True)
+    by_more = f" by more than {more_than:g}" if more_than else ""
+    click.echo(f"{several(len(rows), 'item')} on which people differ{by_more}, written to {output}", err=True)
 
 
 @command.command(short_help="Apply decisions on what people differ on.")

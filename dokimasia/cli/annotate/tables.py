@@ -66,7 +66,7 @@ def agreement_verdict(measure: str, measured: MeasureAgreement) -> Iterator[str]
         elif judge.verdicts is not None and judge.verdicts.n:
             yield from _verdict_on_verdicts(name, judge.verdicts)
         elif (same := judge.measures.same) is not None:
-            yield f"{name} gives the same {measure} as people to {_share(same)} of {same.n:,} things."
+            yield f"{name} gives the same {measure} as people on {_share(same)} of {several(same.n, 'answer')}."
         if judge.replacement is not None and judge.replacement.winning_rate is not None:
             can = "can take a person's place" if judge.replacement.passed else "was not shown to be as good as a person"
             yield f"By the alternative-annotator test it {can}."
@@ -263,9 +263,10 @@ def _measures(measured: MeasureAgreement, notes: Footnotes) -> Iterator[Table]:
 
 def _between(measured: MeasureAgreement, chance: ChanceCorrected, notes: Footnotes) -> Table:
     table = grid("people with each other", "n", "agreement")
+    kappa = "kappa" if measured.scale == RIGHT_OR_WRONG else "quadratic kappa"
     for pair in measured.pairs:
         same = f", same on {pair.same} of {pair.n}" if pair.n else ""
-        table.add_row(escape(" and ".join(pair.people)), str(pair.n), f"kappa {coefficient(pair.kappa, notes)}{same}")
+        table.add_row(escape(" and ".join(pair.people)), str(pair.n), f"{kappa} {coefficient(pair.kappa, notes)}{same}")
     for title, estimate in coefficients(chance):
         table.add_row(title, str(chance.n), coefficient(estimate, notes))
     return table

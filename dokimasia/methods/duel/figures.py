@@ -127,7 +127,7 @@ class VerdictFigures(Value):
     win_rate: Annotated[
         Interval | None,
         Display(
-            "win rate",
+            "win rate, %",
             "percent of valid verdicts that are better or much better",
             write=partial(measured, digits=1, ends=1),
         ),

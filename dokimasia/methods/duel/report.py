@@ -128,9 +128,22 @@ def duels(data: ReportData) -> Section:
         column("words", meaning="", only="page"),
         column("tokens"),
     ]
+    blocks.append(Only("terminal", (Paragraph(_columns_explained(run)),)))
     blocks.append(table(DuelledModel, rows, columns, f"Models against {run.baseline}"))
     blocks += [Paragraph(text, "note") for text in _notes(run)]
     return Section("duels", f"Duels with {run.baseline}", blocks, menu="Duels")
+
+
+def _columns_explained(run: DuelFigures) -> str:
+    """Return what the columns of the first table are, for a terminal, which shows no meanings of columns."""
+    factuality = ""
+    if run.factuality != "none":
+        factuality = "VFS: visual factuality score, 0 to 10, of the model, and the baseline's in the same judgements; "
+    return (
+        f"{factuality}reward: 50 times the mean verdict, −100 to 100; win rate: better or much better verdicts; tokens: mean "
+        "length of an answer. Intervals count images and not verdicts, so that of a win rate near 0 or 100 % on few images is "
+        "wide."
+    )
 
 
 def conclusion(data: ReportData) -> list[Cell]:

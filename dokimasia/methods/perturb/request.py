@@ -41,9 +41,7 @@ NO_NEUTRAL = (
     "harmless changes are not made, so a probe cannot tell false alarms: `dokimasia perturb` makes them with score_neutral "
     "among its --dimensions"
 )
-OWN_WORK = (
-    "{checker} checks changes that it made itself, and a model is no judge of its own work: name another --checker"
-)
+OWN_WORK = "{checker} is checking its own changes; choose another model with --checker"
 
 
 class PerturbRequest(DataRequest):

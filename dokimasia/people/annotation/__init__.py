@@ -5,6 +5,7 @@ from dokimasia.people.annotation.collecting import (
     disagreements,
     hand_out,
     things_of,
+    usual_disagreement,
     write_disagreements,
     written,
 )
@@ -62,6 +63,7 @@ __all__ = [
     "responses_of",
     "samples_of_file",
     "things_of",
+    "usual_disagreement",
     "write_disagreements",
     "written",
 ]

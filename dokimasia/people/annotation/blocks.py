@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from dokimasia.people.annotation.agreement import (
+    RIGHT_OR_WRONG,
     AnnotationFigures,
     ChanceCorrected,
     JudgeCompared,
@@ -105,8 +106,9 @@ def _row(name: str, against: str, row: PersonCompared | JudgeCompared) -> list[C
 
 def _together(measured: MeasureAgreement, chance: ChanceCorrected) -> Table:
     columns = [Column("people with each other", numeric=False), Column("n"), Column("agreement", numeric=False)]
+    kappa = "kappa" if measured.scale == RIGHT_OR_WRONG else "quadratic kappa"
     rows: list[Sequence[Cell]] = [
-        [" and ".join(pair.people), figures.count(pair.n), ("kappa ", *_coefficient(pair.kappa))]
+        [" and ".join(pair.people), figures.count(pair.n), (f"{kappa} ", *_coefficient(pair.kappa))]
         for pair in measured.pairs
     ]
     rows += [[title, figures.count(chance.n), _coefficient(estimate)] for title, estimate in coefficients(chance)]

@@ -12,11 +12,11 @@ from pydantic import JsonValue
 from dokimasia.datasets.annotations import read_annotations
 from dokimasia.datasets.lines import FileProblems
 from dokimasia.datasets.tables import read_records
-from dokimasia.domain.annotation import SCALES, SCORE, Annotation, AnnotationUnit, FormKind, kind_of
+from dokimasia.domain.annotation import SCALES, SCORE, Annotation, AnnotationUnit, FormKind, kind_of, scale_ends
 from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import ConfigError, DataError, InputError
-from dokimasia.people.annotation.forms import form_files, image_name
-from dokimasia.people.annotation.key import FORMAT, KeyHead, key_lines, place_items
+from dokimasia.people.annotation.forms import YES_OR_NO, form_files, image_name
+from dokimasia.people.annotation.key import FORMAT, KeyHead, key_lines, named_for_forms, place_items
 from dokimasia.people.annotation.rated import put_together
 from dokimasia.people.annotation.subjects import Subject, draw_subjects
 from dokimasia.runs.method import ColumnType, Export
@@ -86,7 +86,7 @@ def hand_out(
         scale = (1, len(subjects[0].models))
     drawn = draw_subjects(subjects, kind, per=per, cases=cases, seed=seed)
     head = KeyHead(format=FORMAT, kind=kind, source=source, seed=seed, scale=scale, annotators=tuple(annotators))
-    placed = place_items(drawn, annotators, seed=seed)
+    placed = named_for_forms(head, place_items(drawn, annotators, seed=seed))
     make_folder(folder / "images")
     for ref in {ref.sha256: ref for subject in drawn for ref in subject.sample.images}.values():
         write_whole(folder / "images" / image_name(ref), blobs.get(ref.sha256))
@@ -152,6 +152,20 @@ DISAGREEMENTS: dict[str, ColumnType] = {
     "annotator": "text",
     "value": "number",
 }
+
+
+def usual_disagreement(annotations: Sequence[Annotation]) -> float:
+    """Return what people have to differ by, and more, to disagree: 0 on a scale of 0 and 1, else 1.
+
+    The scale is that of the lines. Where none has a scale, it is 0 and 1 if every score is one of them.
+    """
+    scores = [rating for rating in annotations if rating.unit.measure == SCORE]
+    scales = {rating.scale for rating in scores if rating.scale}
+    if scales:
+        yes_or_no = all(scale_ends(scale) == YES_OR_NO for scale in scales)
+    else:
+        yes_or_no = bool(scores) and all(rating.value in YES_OR_NO for rating in scores)
+    return 0.0 if yes_or_no else 1.0
 
 
 def disagreements(annotations: Sequence[Annotation], *, more_than: float) -> list[dict[str, JsonValue]]:

@@ -1,6 +1,7 @@
 """Blind forms for annotators (an offline page, a table and JSON lines), and the reader of filled forms."""
 
 import base64
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
@@ -49,6 +50,9 @@ _LABELS: dict[str, tuple[str, str, str]] = {
 }
 LETTERS = ascii_lowercase
 """The letters of the responses of a ranking, in order."""
+
+_POINT_ZERO = re.compile(r"(?<=\d)\.0+$")
+"""The end of a whole number that a table wrote as a decimal one, such as `1.0`."""
 
 PAGE, TABLE, LINES = "annotate.html", "form.csv", "items.jsonl"
 
@@ -149,18 +153,20 @@ def read_forms(head: KeyHead, items: Mapping[str, KeyItem], paths: Sequence[Path
     for the model.
 
     Raises:
-        DataError: lines cannot be used, each of which is named: the key does not have the item, the choice is invalid, or
-            the item is repeated.
+        DataError: a form belongs to another key, or lines cannot be used, each of which is named: the key does not have the
+            item, the choice is invalid, or the item is repeated.
     """
     ratings: list[Annotation] = []
     problems: list[str] = []
     seen: dict[str, str] = {}
     for path in paths:
-        for row in read_records(path):
+        rows = list(read_records(path))
+        _check_key(path, items, [_item_of(row.fields) for row in rows if not isinstance(row, Problem)])
+        for row in rows:
             if isinstance(row, Problem):
                 problems.append(row.message)
                 continue
-            where, name = location(path, row.line), str(row.fields.get("item") or "")
+            where, name = location(path, row.line), _item_of(row.fields)
             item = items.get(name)
             if item is None:
                 problems.append(f"{where}: the key has no item {name[:40]!r}")
@@ -176,18 +182,35 @@ def read_forms(head: KeyHead, items: Mapping[str, KeyItem], paths: Sequence[Path
     return FormRatings(ratings, len(items) * len(measures_of(head)) - len(ratings))
 
 
+def _item_of(fields: Mapping[str, Any]) -> str:
+    return str(fields.get("item") or "")
+
+
+def _check_key(path: Path, items: Mapping[str, KeyItem], names: Sequence[str]) -> None:
+    """Raise if the key does not have most of a form's items, of which there have to be several."""
+    unknown = sum(name not in items for name in names)
+    if unknown < 2 or 2 * unknown <= len(names):
+        return
+    raise DataError(
+        f"{path}: this form belongs to another key: {unknown:,} of its {len(names):,} items are not in this one. Name the key "
+        "that `annotate draw` wrote with the form"
+    )
+
+
 def _chosen(
     head: KeyHead, item: KeyItem, measure: str, fields: Mapping[str, Any], line: int, found: list[Annotation]
 ) -> str | None:
     """Add the rating of one measure to `found`; return its fault, if any."""
     said = fields.get(measure)
     text = " ".join(str(said).split()).casefold() if said is not None else ""
+    text = _POINT_ZERO.sub("", text)
     if not text:
         return None
     options = options_of(measure, head.scale)
     choice = next((value for value, label in options.items() if text in _words(value, label)), None)
     if choice is None:
-        return f"{measure} is {str(said)[:40]!r}, and has to be one of: {', '.join(options)}"
+        accepted = ", ".join(_accepted(value, label) for value, label in options.items())
+        return f"{measure} is {str(said)[:40]!r}, and has to be one of: {accepted}"
     found.append(rating_of(head, item, measure, choice, str(fields.get("comment") or ""), line=line))
     return None
 
@@ -201,6 +224,17 @@ def _words(value: str, label: str) -> set[str]:
     """
     words = label.partition(" · ")[2]
     return {value, label.casefold(), words, *words.split(", ")} - {""}
+
+
+def _accepted(value: str, label: str) -> str:
+    """Return an option with the words that may be written for it.
+
+    Examples:
+        >>> _accepted("1", "1 · yes, right"), _accepted("2", "2")
+        ('1 (or yes, right)', '2')
+    """
+    words = label.partition(" · ")[2]
+    return f"{value} (or {words})" if words else value
 
 
 def rating_of(head: KeyHead, item: KeyItem, measure: str, text: str, comment: str = "", *, line: int = 0) -> Annotation:

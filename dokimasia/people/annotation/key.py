@@ -16,6 +16,8 @@ from dokimasia.people.annotation.subjects import Subject
 
 FORMAT = "dokimasia-annotation-key/1"
 ITEM_LENGTH = 10
+FORM_PREFIX = "item-"
+"""What the names in forms begin with; hexadecimal digits alone can be a number, such as `1310329e63`."""
 
 
 class KeyHead(Value):
@@ -90,6 +92,22 @@ def _placed(subject: Subject, who: str, seed: int) -> KeyedItem:
         models=tuple(sorted(subject.models, key=lambda model: unit_interval("letter", seed, who, unit.id, model))),
     )
     return KeyedItem(item, subject)
+
+
+def named_for_forms(head: KeyHead, placed: Mapping[str, Sequence[KeyedItem]]) -> dict[str, list[KeyedItem]]:
+    """Return the items under the names that forms show, in the same order.
+
+    No spreadsheet takes such a name for a number or a date, and each kind and scale of rating has names of its own, so that
+    a form is not read by the key of another one. The queue of a home keeps the names of `place_items`.
+    """
+    renamed: dict[str, list[KeyedItem]] = {}
+    for who, items in placed.items():
+        renamed[who] = []
+        for keyed in items:
+            name = digest("form item", [head.kind, head.scale, keyed.item.item])[:ITEM_LENGTH]
+            item = keyed.item.model_copy(update={"item": f"{FORM_PREFIX}{name}"})
+            renamed[who].append(keyed._replace(item=item))
+    return renamed
 
 
 def key_lines(head: KeyHead, placed: Mapping[str, Sequence[KeyedItem]]) -> Iterator[bytes]:

@@ -50,6 +50,9 @@ TONES: dict[Suitability, Literal["good", "bad", "strong"]] = {
 }
 """The verdicts from best to worst, each with the tone that it is displayed in."""
 
+APPROVING: tuple[Suitability, ...] = ("suitable", "suitable with correction")
+"""The verdicts that let a judge be used; whoever reads one has to see first how far it holds."""
+
 ADVICE: Mapping[Suitability, str] = {
     "suitable": "use it with",
     "suitable with correction": "use it, corrected, with",
@@ -207,10 +210,13 @@ def judge_check(
         )
     best = _overall(uses)
     unmeasured: tuple[Evaluator, ...] = tuple(way.evaluators[0] for way in evaluate_by if _is_unmeasured(passport, way))
-    sentence = _sentence(best, uses, passport)
+    sentence = _sentence(best, uses, passport, unmeasured)
     if unmeasured:
         evaluators = ",".join(way.evaluators[0] for way in evaluate_by)
-        sentence += f". Not measured: {in_words(unmeasured)}, by which evaluations score; add --evaluators {evaluators}"
+        lacking = f"Not measured: {in_words(unmeasured)}, by which evaluations score;"
+        if best in APPROVING:  # whose reservations say so at the beginning
+            lacking = f"To measure {in_words(unmeasured)},"
+        sentence += f". {lacking} add --evaluators {evaluators}"
     items = sum(data.items for data in passport.data)
     return JudgeCheck(
         judge=passport.judge.name,
@@ -392,8 +398,10 @@ def _overall(uses: Sequence[JudgeInUse]) -> Suitability:
     return "cannot tell"
 
 
-def _sentence(verdict: Suitability, uses: Sequence[JudgeInUse], passport: Passport) -> str:
-    """Return the verdict as one line: what a suitable judge misses, what to use it with and what not, and why not."""
+def _sentence(
+    verdict: Suitability, uses: Sequence[JudgeInUse], passport: Passport, unmeasured: Sequence[Evaluator]
+) -> str:
+    """Return the verdict as one line: how far it holds, what a suitable judge misses, what to use it with and why not."""
     if not uses:
         return f"{verdict}. Nothing was judged"
     parts: list[str] = []
@@ -409,7 +417,21 @@ def _sentence(verdict: Suitability, uses: Sequence[JudgeInUse], passport: Passpo
     figure = ""
     if verdict == "suitable":
         figure = f": {_most_missed(uses, passport)}"
-    return f"{verdict}{figure}. {advice[0].upper()}{advice[1:]}"
+    reservations = _reservations(uses, unmeasured) if verdict in APPROVING else ""
+    return f"{verdict}{reservations}{figure}. {advice[0].upper()}{advice[1:]}"
+
+
+def _reservations(uses: Sequence[JudgeInUse], unmeasured: Sequence[Evaluator]) -> str:
+    """Return in brackets how many checks of the approved evaluators are open, and what was not measured; empty for nothing."""
+    parts: list[str] = []
+    approved = [use for use in uses if use.verdict in APPROVING]
+    checks = [quality for use in approved for quality in use.qualities]
+    n_open = sum(quality.within == "open" for quality in checks)
+    if n_open:
+        parts.append(f"{n_open} of {several(len(checks), 'check')} still open")
+    if unmeasured:
+        parts.append(f"{in_words(unmeasured)}, by which evaluations score, not measured")
+    return f" ({'; '.join(parts)})" if parts else ""
 
 
 def _most_missed(uses: Sequence[JudgeInUse], passport: Passport) -> str:
@@ -471,10 +493,10 @@ def check_blocks(check: JudgeCheck) -> Iterator[Block]:
             "n: planted errors; of blind spots kinds of error (those that can be compared with others, of all), of false alarms "
             "harmless changes, of position bias both, of judged otherwise again right answers, of failures of form judgements.",
             "length bias: how much more often an answer is judged better behind sentences that say nothing than worse, over "
-            "right answers and errors; below 0 it is within.",
+            "right answers and errors. Values below 0 count as within the limit.",
             "within: yes or no if the whole interval is within the limit or beyond it, else open; of blind spots yes if the "
             "whole interval of the undetected errors of every kind is within.",
-            "open: counts for undetected errors, and for others if the value is beyond the limit.",
+            "An open row affects the verdict only for undetected errors, or if its value exceeds the limit.",
         ]
     )
 

@@ -17,6 +17,8 @@ def opening(data: ReportData, name: str) -> Iterator[Block]:
     `name` is the kind of run.
     """
     yield Only("terminal", tuple(_heading(data, name)))
+    if data.facts.unseen:
+        yield Paragraph(f"{data.facts.unseen}.", "warning")
     yield from (Paragraph(sentences, "lead") for sentences in data.opening)
     conclusion = () if data.drawing.conclusion is None else data.drawing.conclusion(data)
     if conclusion:

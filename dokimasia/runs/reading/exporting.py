@@ -275,6 +275,10 @@ JSON_LINES = ("", "json", "ndjson", "txt")
 """Further file endings for which JSON lines are written."""
 
 
+WORKBOOKS = ("xlsx", "xlsm", "xls", "ods")
+"""File endings of workbooks, as which no format is written."""
+
+
 def file_stem(home: Home, run: Run) -> str:
     """Return what the files of a run are called, without an ending: its name, or its method, data and the start of its id."""
     name = labels(home).get(run.id, Label()).name
@@ -286,9 +290,13 @@ def format_of(name: str | None, path: Path | None) -> Format:
     """Return the format by name, else by the file's ending; JSON lines without an ending, or for plain text.
 
     Raises:
-        ConfigError: the ending is that of another format.
+        ConfigError: the ending is that of another format; a workbook's is whatever the format.
     """
     ending = path.suffix.lower().lstrip(".") if path is not None else ""
+    if ending in WORKBOOKS:
+        raise ConfigError(
+            f"{path}: an export is no workbook. --format excel writes CSV that Excel opens: name a file that ends in .csv"
+        )
     for known in FORMATS:
         if known == (name or ending):
             return known

@@ -17,6 +17,7 @@ from dokimasia.report.data import Added, ModelFacts, Picture, PromptFacts, Repor
 from dokimasia.report.fields import RunFigures, as_json
 from dokimasia.report.thumbnails import picture, share_of
 from dokimasia.runs.catalogue import adding_methods, method_named, method_of
+from dokimasia.runs.estimate import UNSEEN, Estimate
 from dokimasia.runs.plans import RunPlan
 from dokimasia.runs.reading.exporting import write_whole
 from dokimasia.storage.home import Home
@@ -101,7 +102,14 @@ def facts_of(run: Run, plan: RunPlan, *, graphs: Mapping[str, int] | None, open_
         graphs=graphs,
         settings=tuple(_settings(plan)),
         open_questions=open_questions,
+        unseen=next((note for note in _notes(run) if UNSEEN in note), ""),
     )
+
+
+def _notes(run: Run) -> tuple[str, ...]:
+    """Return the notes of the estimate with which a run began."""
+    stored = run.options.get("estimate")
+    return () if stored is None else Estimate.model_validate(stored).notes
 
 
 def _models(fields: Mapping[str, object]) -> Iterator[ModelFacts]:
