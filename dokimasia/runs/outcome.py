@@ -11,7 +11,7 @@ from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.errors import ConfigError, DokimasiaError, InputError, Interrupted
 from dokimasia.log import Redactor
 from dokimasia.plugins import broken_plugin
-from dokimasia.report.figures import several
+from dokimasia.report.figures import cost_text, several
 from dokimasia.runs.figures import limits_of
 from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.requests import Invocation
@@ -119,9 +119,9 @@ def describe_limits(home: Home, run: Run) -> list[str]:
     """Return a text for each limit on a run's spending: what is spent, and the limit."""
     spent = spent_by(home, run.id)
     cost, calls, tokens = limits_of(run).values()
-    parts = [] if cost is None else [f"${spent.cost:.4g} of at most ${cost:g}"]
-    parts += [] if calls is None else [f"{spent.calls:,} of at most {several(calls, 'request')}"]
-    return parts + ([] if tokens is None else [f"{spent.tokens:,} of at most {several(tokens, 'token')}"])
+    parts = [] if cost is None else [f"{cost_text(spent.cost)} of the ${cost:g} limit spent so far"]
+    parts += [] if calls is None else [f"{spent.calls:,} of at most {several(calls, 'request')} sent so far"]
+    return parts + ([] if tokens is None else [f"{spent.tokens:,} of at most {several(tokens, 'token')} used so far"])
 
 
 def describe_spending(home: Home, run: Run, request: Invocation) -> str:
@@ -135,8 +135,7 @@ def describe_spending(home: Home, run: Run, request: Invocation) -> str:
     )
     option = f"--{nearest.replace('_', '-')}"
     return (
-        f"{SPENT}: {', '.join(describe_limits(home, run))} in all its invocations. Raise it by a larger {option}, or lift it by "
-        f"{option} none"
+        f"{SPENT}: {', '.join(describe_limits(home, run))}. Raise it by a larger {option}, or lift it by {option} none"
     )
 
 

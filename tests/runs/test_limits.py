@@ -56,7 +56,7 @@ async def test_a_limit_stays_and_counts_until_it_is_raised_or_lifted(world: Path
     for changes in (None, {}, {"fresh": False}):
         again, sent = await gone_on(settings, part.run, changes=changes)
         assert (again.end, sent) == ("spending", 0)
-        assert "8 of at most 8 requests in all its invocations" in again.why
+        assert "8 of at most 8 requests sent so far" in again.why
         assert "Raise it by a larger --max-calls, or lift it by --max-calls none" in again.why
     with Home.open(settings.home, write=False) as home:
         assert why_ended(home, get_run(home, part.run)) == again.why
