@@ -104,6 +104,7 @@ def test_a_run_without_a_score_says_so(verb: Verb, tmp_path: Path) -> None:
     assert "Nothing is scored yet: 0 answers have a result; criteria of 0 of 6 samples are there." in " ".join(
         out.split()
     )
+    assert f"dokimasia resume {stopped['run']} goes on" in out, "no line ends within the command"
     assert "95 % interval" not in out
     assert verb("evaluate", "world.jsonl", "--models", "sim/strong")[0] in (0, 3)
     code, _, err = verb("diff", stopped["run"], stopped["run"], "--models", "sim/strong,sim/weak")
