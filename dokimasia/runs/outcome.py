@@ -119,9 +119,9 @@ def describe_limits(home: Home, run: Run) -> list[str]:
     """Return a text for each limit on a run's spending: what is spent, and the limit."""
     spent = spent_by(home, run.id)
     cost, calls, tokens = limits_of(run).values()
-    parts = [] if cost is None else [f"{cost_text(spent.cost)} of the ${cost:g} limit spent so far"]
-    parts += [] if calls is None else [f"{spent.calls:,} of at most {several(calls, 'request')} sent so far"]
-    return parts + ([] if tokens is None else [f"{spent.tokens:,} of at most {several(tokens, 'token')} used so far"])
+    parts = [] if cost is None else [f"{cost_text(spent.cost)} of the ${cost:g} limit"]
+    parts += [] if calls is None else [f"{spent.calls:,} of at most {several(calls, 'request')}"]
+    return parts + ([] if tokens is None else [f"{spent.tokens:,} of at most {several(tokens, 'token')}"])
 
 
 def describe_spending(home: Home, run: Run, request: Invocation) -> str:
@@ -134,9 +134,8 @@ def describe_spending(home: Home, run: Run, request: Invocation) -> str:
         limits, key=lambda name: spent[name.removeprefix("max_")] / (limits[name] or 1e-9), default="max_cost"
     )
     option = f"--{nearest.replace('_', '-')}"
-    return (
-        f"{SPENT}: {', '.join(describe_limits(home, run))}. Raise it by a larger {option}, or lift it by {option} none"
-    )
+    used = ", ".join(describe_limits(home, run))
+    return f"{SPENT}: {used} spent so far. Raise it by a larger {option}, or lift it by {option} none"
 
 
 def pending_people(home: Home, run: Run) -> str:

@@ -104,7 +104,7 @@ def test_a_run_without_a_score_says_so(verb: Verb, tmp_path: Path) -> None:
     assert "Nothing is scored yet: 0 answers have a result; criteria of 0 of 6 samples are there." in " ".join(
         out.split()
     )
-    assert f"dokimasia resume {stopped['run']} goes on" in out, "no line ends within the command"
+    assert re.search(rf"dokimasia resume {stopped['run']} --home \S+ goes on", out), "no line ends within the command"
     assert "95 % interval" not in out
     assert verb("evaluate", "world.jsonl", "--models", "sim/strong")[0] in (0, 3)
     code, _, err = verb("diff", stopped["run"], stopped["run"], "--models", "sim/strong,sim/weak")
@@ -123,7 +123,7 @@ def test_a_limit_before_the_first_score_is_said(verb: Verb) -> None:
     assert "least covered" not in text
     assert "This run stopped before its end" in text
     assert "failed" not in text
-    assert "5 of at most 5 requests sent so far. Raise it by a larger --max-calls" in err
+    assert "5 of at most 5 requests spent so far. Raise it by a larger --max-calls" in err
 
 
 def test_what_is_said_in_passing(verb: Verb) -> None:
