@@ -31,7 +31,7 @@ End = Literal["complete", "failures", "spending", "below", "waiting"]
 ENDED = "ended"
 """The kind of event that records how a run ended each time, and why."""
 
-SPENT = "the spending limit was reached and some items are not done"
+SPENT = "the spending limit was reached and some results are missing"
 BLIND = "#blind"
 
 
