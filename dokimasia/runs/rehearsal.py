@@ -139,7 +139,7 @@ async def followed_estimate(
     answered = {model: int(calls * scale) for model, calls in rehearsal.answered.items()}
     followed = estimate.samples if len(samples) == count else len(samples)
     estimate = estimate.without(answered, samples=followed, complete=rehearsal.complete)
-    if rehearsal.complete and followed == estimate.samples:
+    if rehearsal.complete and followed == estimate.samples and not estimate.people:  # whose answers may lead to more calls
         estimate = estimate.exact(asks=bool(rehearsal.answered))
     return estimate.model_copy(update={"notes": (*estimate.notes, PARTLY_FOLLOWED)}) if rehearsal.broken else estimate
 
