@@ -430,7 +430,7 @@ def evaluation_step(
             "does not share; in interval: whether the measured interval contains it.[/dim]"
         )
         home = shown_path(settings.home)
-        out.print(f"look closer: dokimasia show {result.run} --sample {pairs[0][1].id} --home {home}\n")
+        out.print(f"look closer: dokimasia show {result.run} --sample {pairs[0][1].id} --home {home}\n", soft_wrap=True)
     return {**result.summary, "planted": planted}
 
 

@@ -155,7 +155,7 @@ def print_cost(preview: PreviewShown, *, style: str = "") -> None:
             f"run {preview.run} is finished: the same command prints what came of it and asks nothing", style=style
         )
     elif preview.answered and not preview.followed:
-        out.print(f"at least {several(preview.answered, 'call')} of run {preview.run} answered already", style=style)
+        out.print(f"{several(preview.answered, 'call')} of run {preview.run} made already", style=style)
     if preview.undecided.calls:
         out.print(
             f"and at most {several(preview.undecided.calls, 'call')} where no rule decides an answer, cost "
@@ -163,7 +163,7 @@ def print_cost(preview: PreviewShown, *, style: str = "") -> None:
         )
     if preview.in_ledger:
         scope = "" if preview.followed >= preview.samples else f", as counted on {preview.followed:,} of the samples"
-        out.print(f"not counted: {several(preview.in_ledger, 'call')} that the ledger has or a rule spares{scope}")
+        out.print(f"not counted: {several(preview.in_ledger, 'call')} in the ledger or not needed{scope}")
     for name, model in preview.models.items():
         tokens = f"{model.input_tokens:,} tokens in, {model.output_tokens:,} out"
         side = preview.max_image_side.get(name)

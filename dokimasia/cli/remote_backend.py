@@ -361,6 +361,8 @@ class RemoteBackend:
                             f"{problem}; run {run.id} goes on when it is back, to be watched by: {command}"
                         ) from None
                 if stop_asked.is_set() and ended.status == "interrupted":
+                    if line.standing is not None:
+                        say(line.paid())
                     raise run_interrupted(run.shown.get("name") or run.id, self.where, line.standing)
         say(line.paid())
         if ended.end == "failed":

@@ -93,8 +93,11 @@ class ProgressLine:
         models = ", ".join(f"{name} {model.calls}" for name, model in remaining.models.items() if model.calls)
         calls = several(remaining.calls, "call") + (" left" if estimate.answered else "")
         plan = f", about {calls} ({models}), estimated cost {cost}" if models else ""
+        undecided = sum(model.calls for model in estimate.undecided.values())
+        if undecided:
+            plan += f"; at most {several(undecided, 'call')} more where no rule decides an answer"
         if estimate.answered:
-            plan += f"; at least {several(estimate.answered, 'call')} answered already"
+            plan += f"; {several(estimate.answered, 'call')} made already"
         for name, count in estimate.people.items():
             plan += f"; at most {several(count, 'question')} to {name}"
         for note in estimate.notes:
@@ -204,7 +207,7 @@ class ProgressLine:
             *([f"spent {self._spent(stats)}"] if stats.answered or self.before else []),
             *([] if seconds_left is None else [f"left {_clock(seconds_left)}"]),
             *(f"{model} does not answer ({why})" for model, why in sorted(self._failing.items())),
-            *(f"limit of {endpoint} {reason}" for endpoint, reason in sorted(self._limits.items())),
+            *(f"requests at a time to {endpoint}: {reason}" for endpoint, reason in sorted(self._limits.items())),
         ]
         return " · ".join(parts)
 
@@ -281,6 +284,8 @@ def run_to_end(work: Work, settings: Settings, *, method: str = "run", worker_fl
                 raise
             if not line.run_id:
                 raise Interrupted(NOT_BEGUN) from None
+            if line.standing is not None:
+                say(line.paid())
             options = home_options(settings) + worker_flags
             raise run_interrupted(_name_of(line.run_id, settings), options, line.standing) from None
     say(line.paid())
@@ -295,7 +300,7 @@ def run_interrupted(run: str, options: str, progress: Progress | None) -> Interr
         options: the options by which the command finds the run.
         progress: how far the run came; None if that is not known.
     """
-    results = "" if progress is None else f"{progress.done:,} of {several(progress.items, 'item')} and "
+    results = "" if progress is None else f"{progress.done:,} of {several(progress.items, 'result')} and "
     resume = f"dokimasia resume {shlex.quote(run)}{options}"
     return Interrupted(f"run {run} keeps {results}every answered call. Go on with: {resume}")
 

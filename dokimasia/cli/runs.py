@@ -11,7 +11,7 @@ from rich.text import Text
 from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.shared import console, json_option, print_json, say
 from dokimasia.domain.wording import shortened
-from dokimasia.report.figures import cost_text, several
+from dokimasia.report.figures import cost_text, in_words, several
 from dokimasia.runs.catalogue import OWN, plugin_methods
 
 if TYPE_CHECKING:
@@ -61,6 +61,12 @@ def command(context: click.Context, backend: Backend, tags: tuple[str, ...], met
             click.echo(f"run {run.id}: {run.why}")
 
 
+SPENT_NOTE = (
+    "spent: every call that was sent; `show RUN` counts the calls that results rest on, given-up ones left out."
+)
+"""The note below the list of runs."""
+
+
 def _print_runs(runs: "Sequence[RunShown]") -> None:
     """Print a line for each run, and below it the command that asks for the same."""
     titles = ["run", "names and tags", "status", "started", "spent"]
@@ -82,6 +88,7 @@ def _print_runs(runs: "Sequence[RunShown]") -> None:
         line.rstrip()
         out.print(line)
         out.print(Padding(Text(_what(run), "dim"), (0, 0, 0, 4), expand=False))
+    out.print(SPENT_NOTE, style="dim", soft_wrap=True)
 
 
 def _what(run: "RunShown") -> str:
@@ -106,7 +113,8 @@ def rename(backend: Backend, run: str, name: str, force: bool) -> None:
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
     run_named = backend.call(operations.runs.call_otherwise, run=run, body={"name": new_name, "force": force})
-    click.echo(f"run {run_named.id} is called {new_name!r}")
+    also = f", and still found as {in_words(run_named.other_names)}" if run_named.other_names else ""
+    click.echo(f"run {run_named.id} is called {new_name!r}{also}")
 
 
 @command.command()

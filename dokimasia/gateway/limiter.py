@@ -169,7 +169,7 @@ class AdaptiveLimiter:
         self._successes = 0
         turn = self.limit
         step = 1 if self._epoch else max(1, turn // 8)
-        self._change(min(self.most, turn + step), f"{turn} requests succeeded while the limit was fully used")
+        self._change(min(self.most, turn + step), f"{turn} requests succeeded with as many at a time as allowed")
 
     def _change(self, limit: int, reason: str) -> None:
         if limit == self.limit:

@@ -5,13 +5,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from dokimasia.domain.call import ModelSpec, Usage
 from dokimasia.domain.identity import JsonObject, Value
+from dokimasia.domain.ports import Spending
 from dokimasia.domain.sample import Sample
 from dokimasia.gateway.pricing import cost_of, known_price
 from dokimasia.prompts import PromptLibrary
+from dokimasia.report.figures import several
 
 CHARACTERS_PER_TOKEN = 4
 PIXELS_PER_TOKEN = 1000
@@ -23,6 +25,12 @@ INSTRUCTION_TOKENS = 450
 
 UNSEEN = "simulated and can see nothing in these pictures"
 """The words of the note on simulated models and pictures that are not of their world."""
+
+UPPER_BOUND = "calls and cost are an upper bound"
+"""The beginning of a note that a count without upper bounds leaves out."""
+
+NO_CALL = "this run asks no model: by what the home has, its work ends before the first call"
+"""The note on a run of which all steps were tried on stored replies, and none of them needs a call."""
 
 
 class ModelEstimate(Value):
@@ -71,8 +79,8 @@ class Estimate(Value):
 
     `followed` says on how many samples the ledger was looked through for what it has; 0: its replies are not subtracted.
 
-    `people` counts the questions to people at most, which cost time and no tokens. `answered` counts the calls of models
-    that its results rest on already, where it is gone on with (the ledger may have more); `notes` say what else should be
+    `people` counts the questions to people at most, which cost time and no tokens. `answered` counts the calls that
+    it has made already, where it is gone on with; `notes` say what else should be
     known before it starts. `items` counts the rows of results that it comes to at most; 0 where the method does not count
     them, and then its calls stand for them.
     """
@@ -151,6 +159,18 @@ class Estimate(Value):
         steps = tuple(left[position] for position in range(len(self.by_step)))
         return self.model_copy(update={"by_step": steps, "followed": samples})
 
+    def exact(self, *, asks: bool) -> "Estimate":
+        """Return the estimate of a run whose stages were tried to their end, without notes on bounds.
+
+        Args:
+            asks: whether its results rest on any call; if not, it has none at all, and says so.
+        """
+        notes = tuple(note for note in self.notes if not note.startswith(UPPER_BOUND))
+        if asks:
+            return self.model_copy(update={"notes": notes})
+        models = {name: ModelEstimate(cost=0.0) for name in self.models}
+        return self.model_copy(update={"models": models, "by_step": (), "notes": (*notes, NO_CALL)})
+
     @property
     def most_items(self) -> int:
         """How many items it comes to at most, as they are held against the limit on a run."""
@@ -171,6 +191,52 @@ class Estimate(Value):
     def cost_known(self) -> float:
         """What is known of it: that of the models with a price."""
         return sum(model.cost or 0.0 for model in self.models.values())
+
+
+def limit_notes(limits: Mapping[str, JsonValue], spent: Spending, estimate: Estimate) -> tuple[str, ...]:
+    """Return a note for each limit on spending that is likely to stop a run, or may where no rule decides.
+
+    Args:
+        limits: the run's limits by name, as in `LIMITS`; None for no limit.
+        spent: what the run has spent.
+        estimate: the estimate of what is left.
+    """
+    left = _spending(estimate.asked.values())
+    most = _spending(estimate.undecided.values())
+    notes: list[str] = []
+    for name, count in left._asdict().items():
+        limit = limits.get(f"max_{name}")
+        if not isinstance(limit, int | float):
+            continue
+        needed = getattr(spent, name) + count
+        verb = "is likely to"
+        if needed <= limit:
+            needed += getattr(most, name)
+            verb = "may"
+        if needed > limit:
+            of = f"limit of {_amount(name, limit)}"
+            notes.append(
+                f"the {of} {verb} stop this run before its end, which needs about {_amount(name, needed)} in all"
+            )
+    return tuple(notes)
+
+
+def _spending(models: Iterable[ModelEstimate]) -> Spending:
+    """Return calls, tokens and known cost of models together."""
+    total = Spending()
+    for model in models:
+        total = Spending(
+            calls=total.calls + model.calls,
+            tokens=total.tokens + model.input_tokens + model.output_tokens,
+            cost=total.cost + (model.cost or 0.0),
+        )
+    return total
+
+
+def _amount(name: str, amount: float) -> str:
+    if name == "cost":
+        return f"${amount:.4g}"
+    return several(round(amount), name.removesuffix("s"))
 
 
 class ExpectedCalls(NamedTuple):

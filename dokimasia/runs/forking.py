@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import Field
 
-from dokimasia.domain.ports import Transport
+from dokimasia.domain.ports import Spending, Transport
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.lifecycle import RunResult, carry_out, check_new_keys, control_of, open_home
@@ -164,7 +164,7 @@ async def prepare_fork(
             "run": new,
             "forked_from": {"run": parent.id, "node": request.node},
             **preview,
-            **estimate_json(accepted),
+            **estimate_json(accepted, request, Spending()),
         },
     )
 

@@ -21,7 +21,7 @@ from dokimasia.graphs.blocking import block_on
 from dokimasia.prompts import PromptLibrary
 from dokimasia.report.figures import in_words, several
 from dokimasia.runs.catalogue import method_of
-from dokimasia.runs.estimate import Estimate
+from dokimasia.runs.estimate import Estimate, limit_notes
 from dokimasia.runs.kept_figures import finished_figures
 from dokimasia.runs.method import AnyMethod, Export, Method
 from dokimasia.runs.observer import Observer, SilentObserver
@@ -39,7 +39,7 @@ from dokimasia.runs.outcome import (
 )
 from dokimasia.runs.persistence import check_prompts, check_samples, check_versions, keep_limits, persist_run
 from dokimasia.runs.plans import RunPlan, as_configured_now, run_id
-from dokimasia.runs.preview import begun_json, estimate_json, prompts_json, require_keys
+from dokimasia.runs.preview import begun_json, calls_made, estimate_json, prompts_json, require_keys
 from dokimasia.runs.rehearsal import accept_again, accept_with_estimate
 from dokimasia.runs.requests import LIMITS, DataRequest, Invocation, RunRequest, check_range
 from dokimasia.runs.services import Services, SharedServices, Stop, check_prices, open_services, share_services
@@ -52,7 +52,6 @@ from dokimasia.storage.retries import retry_failed
 from dokimasia.storage.runs import Run, RunStatus, get_run, set_status
 from dokimasia.storage.spending import spent_by
 from dokimasia.storage.threads import live_threads
-from dokimasia.storage.usage import count_calls
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -318,7 +317,7 @@ async def resume(
         if method.resumable is not None:
             await asyncio.to_thread(method.resumable, session, run, plan, request)
         estimate: Estimate | None = None
-        if run.status != "done" and (count_calls(opened, run.id) or spent_by(opened, run.id).calls):
+        if run.status != "done" and calls_made(opened, run.id):
             estimate = (await _accept_again(method, plan, request, session, run)).estimate
         return await carry_out(
             method,
@@ -367,7 +366,7 @@ async def preview_resume(
         estimate = estimate.model_copy(update={"notes": (*estimate.notes, note)})
     return {
         "run": run.id,
-        **estimate_json(replace(accepted, estimate=estimate)),
+        **estimate_json(replace(accepted, estimate=estimate), request, spent_by(home, run.id)),
         **begun,
         "prompts": prompts_json(method, accepted, library),
     }
@@ -513,12 +512,12 @@ async def _open_job(
         stop=control.stop,
         transports=control.transports,
     )
-    answered = count_calls(home, run.id)
+    answered = calls_made(home, run.id)
     async with _running(home, run, opening, control.stop, retry=retry, new=new) as services:
         expected = estimate or Estimate.model_validate(run.options["estimate"])
         if retry:
-            answered = count_calls(home, run.id)
-        notes = expected.notes
+            answered = calls_made(home, run.id)
+        notes = (*expected.notes, *limit_notes(request.spending_limits, spent_by(home, run.id), expected))
         if new and isinstance(request, DataRequest) and session.source_run is None:
             notes = (data_note(run, plan, expected.samples), *notes)
         observer.planned(run.id, expected.model_copy(update={"answered": answered, "notes": notes}))

@@ -11,7 +11,7 @@ from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.errors import ConfigError, DokimasiaError, InputError, Interrupted
 from dokimasia.log import Redactor
 from dokimasia.plugins import broken_plugin
-from dokimasia.report.figures import several
+from dokimasia.report.figures import cost_text, several
 from dokimasia.runs.figures import limits_of
 from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.requests import Invocation
@@ -31,7 +31,7 @@ End = Literal["complete", "failures", "spending", "below", "waiting"]
 ENDED = "ended"
 """The kind of event that records how a run ended each time, and why."""
 
-SPENT = "the spending limit was reached and some items are not done"
+SPENT = "the spending limit was reached and some results are missing"
 BLIND = "#blind"
 
 
@@ -119,7 +119,7 @@ def describe_limits(home: Home, run: Run) -> list[str]:
     """Return a text for each limit on a run's spending: what is spent, and the limit."""
     spent = spent_by(home, run.id)
     cost, calls, tokens = limits_of(run).values()
-    parts = [] if cost is None else [f"${spent.cost:.4g} of at most ${cost:g}"]
+    parts = [] if cost is None else [f"{cost_text(spent.cost)} of the ${cost:g} limit"]
     parts += [] if calls is None else [f"{spent.calls:,} of at most {several(calls, 'request')}"]
     return parts + ([] if tokens is None else [f"{spent.tokens:,} of at most {several(tokens, 'token')}"])
 
@@ -134,10 +134,8 @@ def describe_spending(home: Home, run: Run, request: Invocation) -> str:
         limits, key=lambda name: spent[name.removeprefix("max_")] / (limits[name] or 1e-9), default="max_cost"
     )
     option = f"--{nearest.replace('_', '-')}"
-    return (
-        f"{SPENT}: {', '.join(describe_limits(home, run))} in all its invocations. Raise it by a larger {option}, or lift it by "
-        f"{option} none"
-    )
+    used = ", ".join(describe_limits(home, run))
+    return f"{SPENT}: {used} spent so far. Raise it by a larger {option}, or lift it by {option} none"
 
 
 def pending_people(home: Home, run: Run) -> str:

@@ -7,10 +7,12 @@ from typing import Any, TypeVar
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import JsonObject
+from dokimasia.domain.ports import Spending
 from dokimasia.errors import ConfigError, NotFound
 from dokimasia.gateway.litellm.transport import missing_keys
 from dokimasia.gateway.routes import chosen_transport_name
 from dokimasia.prompts import PromptLibrary, Rendered
+from dokimasia.runs.estimate import limit_notes
 from dokimasia.runs.method import Method
 from dokimasia.runs.plans import RunPlan, as_configured, run_id
 from dokimasia.runs.rehearsal import accept_with_estimate
@@ -20,6 +22,7 @@ from dokimasia.runs.session import Accepted, Session
 from dokimasia.settings import Settings, api_key
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, get_run
+from dokimasia.storage.spending import spent_by
 from dokimasia.storage.usage import count_calls
 
 REPAIR = "repair"
@@ -56,10 +59,17 @@ def preview(method: Method[Q, P], request: Q, *, settings: Settings, given: obje
     accepted = asyncio.run(prepare(method, request, settings=settings, library=library, given=given))
     id = run_id(method, accepted.plan)
     begun: dict[str, object] = {}
+    spent = Spending()
     if not request.fresh:
         with suppress(NotFound), Home.open(settings.home, write=False) as home:
             begun = begun_json(home, get_run(home, id))
-    return {"run": id, **estimate_json(accepted), **begun, "prompts": prompts_json(method, accepted, library)}
+            spent = spent_by(home, id)
+    return {
+        "run": id,
+        **estimate_json(accepted, request, spent),
+        **begun,
+        "prompts": prompts_json(method, accepted, library),
+    }
 
 
 def check_keys(settings: Settings, previewed: Mapping[str, Any]) -> None:
@@ -136,9 +146,14 @@ def _not_set(names: Sequence[str]) -> str:
 
 
 def begun_json(home: Home, run: Run) -> dict[str, object]:
-    """Return a run's status and the number of calls that its stored results rest on; empty if it has none."""
-    answered = count_calls(home, run.id)
+    """Return a run's status and the number of calls that it has made; empty if it has made none."""
+    answered = calls_made(home, run.id)
     return {"answered": answered, "status": run.status} if answered else {}
+
+
+def calls_made(home: Home, run: str) -> int:
+    """Return how many calls a run has sent, or rests on; the ledger may have answered more of them than were sent."""
+    return max(count_calls(home, run), spent_by(home, run).calls)
 
 
 def prompts_json(method: Method[Q, P], accepted: Accepted[P], library: PromptLibrary) -> dict[str, object]:
@@ -148,12 +163,21 @@ def prompts_json(method: Method[Q, P], accepted: Accepted[P], library: PromptLib
     return {prompt.name: _messages(prompt) for prompt in method.previews(accepted.plan, accepted.first, library)}
 
 
-def estimate_json(accepted: Accepted[RunPlan]) -> JsonObject:
-    """Return what a run would ask and pay for, ready for JSON, with the largest side of images of the models that limit it."""
+def estimate_json(accepted: Accepted[RunPlan], request: Invocation, spent: Spending) -> JsonObject:
+    """Return what a run would ask and pay for, ready for JSON, with the largest side of images of the models that limit it.
+
+    Args:
+        accepted: the accepted request.
+        request: the limits on spending, of which the notes say whether they are likely to stop the run.
+        spent: what the run has spent.
+    """
+    estimate = accepted.estimate
+    notes = limit_notes(request.spending_limits, spent, estimate)
+    estimate = estimate.model_copy(update={"notes": (*estimate.notes, *notes)})
     sides = {
         name: spec.max_image_side for name, spec in accepted.plan.models.items() if spec.max_image_side is not None
     }
-    return accepted.estimate.shown() | ({"max_image_side": sides} if sides else {})
+    return estimate.shown() | ({"max_image_side": sides} if sides else {})
 
 
 def _home(settings: Settings, request: RunRequest) -> Home | None:

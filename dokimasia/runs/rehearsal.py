@@ -144,7 +144,7 @@ async def followed_estimate(
     if home is None or session.source_run is not None or estimate.followed or not estimate.calls or not has_calls(home):
         return estimate
     if not request.fresh and _is_done(home, run_id(method, accepted.plan)):
-        return estimate.without({}, samples=estimate.samples, complete=True)
+        return estimate.without({}, samples=estimate.samples, complete=True).exact(asks=True)
     samples = _samples(home, accepted)
     if accepted.places and not samples:
         return estimate
@@ -156,6 +156,10 @@ async def followed_estimate(
     answered = {model: int(calls * scale) for model, calls in rehearsal.answered.items()}
     followed = estimate.samples if len(samples) == count else len(samples)
     estimate = estimate.without(answered, samples=followed, complete=rehearsal.complete)
+    if (
+        rehearsal.complete and followed == estimate.samples and not estimate.people
+    ):  # whose answers may lead to more calls
+        estimate = estimate.exact(asks=bool(rehearsal.answered))
     return estimate.model_copy(update={"notes": (*estimate.notes, PARTLY_FOLLOWED)}) if rehearsal.broken else estimate
 
 

@@ -64,10 +64,17 @@ async def name_run(home: Home, run_id: str, name: str | None, tags: Sequence[str
     label = names.get(run_id, Label())
     if (name and name != label.name) or set(tags) - set(label.tags):
         await record_event(home, run_id, NAMED, {"name": name or "", "tags": list(tags)})
-        for other in (id for id, label in names.items() if name and label.name == name and id != run_id):
+        for other, label in names.items():
+            if not name or name not in label.names or other == run_id:
+                continue
+            was, found = "a former name", repr(label.name)
+            if label.name in ("", name):
+                found = "its id"
+            if label.name == name:
+                was = "the name"
             logger(__name__).warning(
-                f"run {run_id} is called {name!r} now, which was the name of run {other}; that is found by its id, and can be "
-                f"given another: dokimasia runs name {other} NAME"
+                f"run {run_id} is called {name!r} now, which was {was} of run {other}; that is found by "
+                f"{found}, and can be given another: dokimasia runs name {other} NAME"
             )
 
 

@@ -183,7 +183,7 @@ def test_files_with_faults_are_taken_whole_or_not_at_all(
     assert _resume(settings) == 6
     capsys.readouterr()
     assert _resume(settings) == 6
-    said = "estimated cost $0.00; at least 8 calls answered already; at most 10 questions to human/ana"
+    said = "estimated cost $0.00; 8 calls made already; at most 10 questions to human/ana"
     assert said in " ".join(capsys.readouterr().err.split()), "what people answered is no call of a model"
     _check(settings, "", "--export", str(path))
     rows = [orjson.loads(line) for line in path.read_bytes().splitlines()]

@@ -139,7 +139,9 @@ def test_verify_says_once_what_many_have(verb: Verb, evaluated: str, tmp_path: P
 
 def test_runs_are_listed_and_deleted(verb: Verb, evaluated: str) -> None:
     """Listing stays as it was; deleting needs a yes, and a run that is not there is exit code 2."""
-    assert evaluated in verb("runs")[1]
+    listed = verb("runs")[1]
+    assert evaluated in listed
+    assert "spent: every call that was sent; `show RUN` counts the calls that results rest on" in listed
     code, _, err = verb("runs", "delete", evaluated)
     assert code == 2
     assert "add --yes" in err
@@ -148,6 +150,19 @@ def test_runs_are_listed_and_deleted(verb: Verb, evaluated: str) -> None:
     assert "no runs yet" in verb("runs")[1]
     assert verb("runs", "delete", evaluated, "--yes")[0] == 2
     assert run(["runs", "--json", "delete", evaluated]) == 2
+
+
+def test_a_renamed_run_says_what_still_finds_it(verb: Verb, evaluated: str) -> None:
+    """The former name is named where a run gets another; a sample that nobody has is answered with the nearest ones."""
+    assert verb("runs", "name", evaluated, "first")[1] == f"run {evaluated} is called 'first'\n"
+    assert (
+        verb("runs", "name", "first", "second")[1] == f"run {evaluated} is called 'second', and still found as first\n"
+    )
+    sample = json.loads(verb("export", "first")[1].splitlines()[0])["id"]
+    code, _, err = verb("show", "first", "--sample", f"{sample}x")
+    assert code == 2
+    assert f"has no sample '{sample}x'; did you mean {sample}" in err
+    assert "; there are 3, such as " in verb("show", "first", "--sample", "?")[2]
 
 
 def test_a_terminal_is_asked_before_a_run_goes(verb: Verb, evaluated: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,15 +64,20 @@ def test_what_is_left_is_said(verb: Verb) -> None:
     assert (shown["run"], shown["samples"], shown["followed"]) == (whole["run"], whole["samples"], whole["samples"])
     assert shown["calls"] < whole["calls"]
     assert shown["in_ledger"] >= 24
-    assert "calls that the ledger has or a rule spares" in verb(*ASKED, "--dry-run")[1]
-    resumed = json.loads(verb("resume", "last", "--dry-run", "--json")[1])
+    assert "calls in the ledger or not needed" in verb(*ASKED, "--dry-run")[1]
+    limited = json.loads(verb("resume", "last", "--dry-run", "--json")[1])
+    (note,) = limited["notes"]
+    assert re.match(
+        r"the limit of 24 calls is likely to stop this run before its end, which needs about \d+ calls", note
+    )
+    resumed = json.loads(verb("resume", "last", "--max-calls", "none", "--dry-run", "--json")[1])
     assert resumed == shown, "resume is counted as the same command is"
-    assert verb("resume", "last", "--dry-run")[1] == verb(*ASKED, "--dry-run")[1]
+    assert verb("resume", "last", "--max-calls", "none", "--dry-run")[1] == verb(*ASKED, "--dry-run")[1]
     assert "prompt" in verb("resume", "last", "--show-prompts")[1]
     code, _, err = verb("resume", "last", "--max-calls", "none")
     assert code == 0
     assert f"about {shown['calls']} calls left (" in err
-    assert f"at least {answered} calls answered already" in err
+    assert f"{answered} calls made already" in err
     assert int(re.findall(r"(\d+) calls? answered by models", err)[0]) <= left
     assert "is finished: the same command prints what came of it" in verb(*ASKED, "--dry-run")[1]
 
@@ -99,11 +104,26 @@ def test_a_run_without_a_score_says_so(verb: Verb, tmp_path: Path) -> None:
     assert "Nothing is scored yet: 0 answers have a result; criteria of 0 of 6 samples are there." in " ".join(
         out.split()
     )
+    assert re.search(rf"dokimasia resume {stopped['run']} --home \S+ goes on", out), "no line ends within the command"
     assert "95 % interval" not in out
     assert verb("evaluate", "world.jsonl", "--models", "sim/strong")[0] in (0, 3)
     code, _, err = verb("diff", stopped["run"], stopped["run"], "--models", "sim/strong,sim/weak")
     assert code == 2
     assert f"run {stopped['run']} has no result to compare yet; it is interrupted: dokimasia resume" in err
+
+
+def test_a_limit_before_the_first_score_is_said(verb: Verb) -> None:
+    """Where nothing is scored, no model is the least covered one, what is open is counted, and nobody interrupted the run."""
+    code, out, err = verb(*ASKED, "--max-calls", 5)
+    assert code == 4
+    assert re.search(r"note: the limit of 5 calls is likely to stop this run before its end", err)
+    assert re.search(r"at most \d+ calls more where no rule decides an answer", err)
+    text = " ".join(out.split())
+    assert "None of 12 answers has a score (12 budget)." in text
+    assert "least covered" not in text
+    assert "This run stopped before its end" in text
+    assert "failed" not in text
+    assert "5 of at most 5 requests spent so far. Raise it by a larger --max-calls" in err
 
 
 def test_what_is_said_in_passing(verb: Verb) -> None:

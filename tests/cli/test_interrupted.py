@@ -80,7 +80,9 @@ def test_an_interrupted_run_is_called_by_its_name(tmp_path: Path, world: Path) -
     )
     transport = CountingTransport(SimTransport(), stop=lambda: os.kill(os.getpid(), signal.SIGINT), stop_after=3)
     work = partial(run_method, METHOD, request, transports={"sim": transport})
-    with pytest.raises(Interrupted, match=r"run first try keeps \d of 12 items and every answered call") as interrupted:
+    with pytest.raises(
+        Interrupted, match=r"run first try keeps \d of 12 results and every answered call"
+    ) as interrupted:
         run_to_end(work, settings)
     _, _, command = str(interrupted.value).partition("Go on with: dokimasia ")
     assert shlex.split(command) == ["resume", "first try", "--home", str(settings.home)]
@@ -95,8 +97,10 @@ def test_an_interruption_is_no_error(
     monkeypatch.setattr(lifecycle, "run", partial(run_method, transports={"sim": transport}))
     words = ["evaluate", str(world), "--judge", "sim/judge", "--models", "sim/strong", "--limit", "4"]
     assert run([*words, "--home", str(tmp_path / "home")]) == 130
-    last = capfd.readouterr().err.splitlines()[-1]
-    assert re.match(r"interrupted: run [0-9a-f]{16} keeps \d of 8 items and every answered call\. Go on with: ", last)
+    said = capfd.readouterr().err
+    last = said.splitlines()[-1]
+    assert re.match(r"interrupted: run [0-9a-f]{16} keeps \d of 8 results and every answered call\. Go on with: ", last)
     assert "error" not in last
+    assert re.search(r"^\d+ calls? answered by models, .*; cost \$0\.00, took", said, re.MULTILINE)
     _, _, command = last.partition("Go on with: dokimasia ")
     assert run(shlex.split(command)) == 0

@@ -13,7 +13,7 @@ from dokimasia.cli import running as module
 from dokimasia.cli.running import ProgressLine, run_to_end
 from dokimasia.errors import Interrupted
 from dokimasia.gateway.events import GatewayEvent, GatewayStats
-from dokimasia.runs.estimate import Estimate
+from dokimasia.runs.estimate import Estimate, StepEstimate
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.runs.observer import Progress, Speed
 from dokimasia.runs.reachability import Stop
@@ -159,3 +159,23 @@ def test_ctrl_c_says_what_it_does(workers: int, said: str, tmp_path: Path, capsy
     told = capsys.readouterr().err
     assert said in told
     assert ("again stops at once" in told) == (not workers)
+
+
+def test_the_first_line_has_all_calls_and_the_limits_are_told_from_concurrency(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What comes to the calls where no rule decides stands beside them; a limit of an endpoint is one of requests at a time."""
+    steps = [
+        StepEstimate(step="a", model="J", calls=9, left=9, input_tokens=1, output_tokens=1, left_cost=0.0),
+        StepEstimate(
+            step="b", model="J", calls=5, left=4, input_tokens=1, output_tokens=1, left_cost=0.0, if_undecided=True
+        ),
+    ]
+    with ProgressLine() as line:
+        line.planned("r1", Estimate(samples=9, models={}, by_step=tuple(steps), answered=3))
+        said = capsys.readouterr().err
+        assert "about 9 calls left (J 9)" in said
+        assert "; at most 4 calls more where no rule decides an answer; 3 calls made already; cached" in said
+        line.happened(GatewayEvent(kind="limit", endpoint="sim", reason="30 → 33: busy"))
+        line.progressed(Progress(items=9))
+    assert "requests at a time to sim: 30 → 33: busy" in capsys.readouterr().err

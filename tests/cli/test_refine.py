@@ -96,10 +96,15 @@ def test_a_dry_run_and_a_fork_say_what_would_be(home: Path, capsys: pytest.Captu
 
 def test_nothing_to_refine_is_said(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A run without failures: so it says, and ends well."""
-    out, _ = said(
-        capsys, "refine", "last", "--models", "sim/strong", "--strategy", "self", "--threshold", "1.01", "--home", home
-    )
+    words = ("refine", "last", "--models", "sim/strong", "--strategy", "self", "--threshold", "1.01", "--home", home)
+    tried, _ = said(capsys, *words, "--dry-run")
+    assert "about 0 calls" in tried
+    assert "upper bound" not in tried
+    out, _ = said(capsys, *words)
     assert "No answer failed: there was nothing to refine (of " in out
+    refined = shown(capsys, *words)
+    _, err = said(capsys, "refine", refined["run"], "--home", home, code=2)
+    assert f"it took up none, and says why, and which option would (dokimasia show {refined['run']} " in err
 
 
 def test_bad_input_is_one_line(home: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 import pytest
 
 from dokimasia.domain.blindspots import NEUTRAL, Detection, Evaluator
-from dokimasia.people.passports.suitability import JudgeCheck, JudgeQuality, judge_check
+from dokimasia.people.passports.suitability import JudgeCheck, JudgeQuality, check_blocks, judge_check
+from dokimasia.report.blocks import Bullets, plain
 from tests.planted_judges import detections, planted_passport
 
 
@@ -70,3 +71,14 @@ def test_a_judge_may_prefer_the_shorter_answer_and_may_not_call_the_longer_one_w
     assert padded(better=0, worse=20, equal=20, failed=0).within == "yes"
     changed = padded(better=0, worse=20, equal=20, failed=0, way="right-or-wrong")
     assert (changed.name, changed.value, changed.within) == ("changed by length", 0.5, "no")
+
+
+def test_what_an_open_row_and_a_value_below_0_mean_stands_under_the_table() -> None:
+    """Every quality has a name that can be read in a sentence, and the notes are sentences."""
+    check = checked(images=24)
+    assert quality(check, "verdict changed on repetition").limit == 0.1
+    *_, notes = check_blocks(check)
+    assert isinstance(notes, Bullets)
+    text = " ".join(map(plain, notes.items))
+    assert "Values below 0 count as within the limit." in text
+    assert "An open row affects the verdict only for undetected errors, or if its value exceeds the limit." in text

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -109,6 +110,7 @@ def test_a_threshold_is_told_apart(source: Finished) -> None:
     """Answers that were taken up for their score stand apart by what their final answer was before."""
     document = render_document(refined(source, models=("sim/weak",), strategy="retry", threshold=4.5).data())
     assert "with a score below 4.5, right or wrong" in document
+    assert re.search(r"[1-9]\d* of these (was|were) right before; the tables count the others", document)
     assert "| right | original |" in document
     assert "| wrong | retry |" in document
 
@@ -146,9 +148,17 @@ def test_why_nothing_was_refined_and_what_would_have_been(source: Finished) -> N
     model["answered"] = {"right": answers - 1, "wrong": 1}
     model["left_out"] = {"answers": 1, "atoms": {"leak": 2}}
     lead = _lead_of(replace(nothing, figures=None))
-    assert "1 answer failed, and none had a point that may be fed back (failed criteria by why not: 2 leak)" in lead
+    assert (
+        "Nothing to refine: in the wrong answer the failed criteria give the answer away or repeat the question (2 leak)"
+        in lead
+    )
     assert f"(of {answers} answers {answers - 1} right, 1 wrong by the final answer)" in lead
-    assert "--strategy retry, which names no point, takes such answers up" in lead
+    assert "--strategy retry and --strategy again, which name no criterion, take up such answers" in lead
+    model["left_out"] = {"answers": 240, "atoms": {"final answer": 720}}
+    assert (
+        "in all 240 wrong answers the failed criteria are the final answer itself, which feedback must not reveal"
+        in _lead_of(replace(nothing, figures=None))
+    )
 
 
 def test_the_lead_says_how_many_wrong_answers_could_not_be_taken_up(mended: Finished) -> None:
@@ -161,7 +171,10 @@ def test_the_lead_says_how_many_wrong_answers_could_not_be_taken_up(mended: Fini
     lead = plain(data.drawing.conclusion(replace(data, figures=None))[0])
     source = data.summary["source"]
     assert lead.startswith(f"Taken up: {taken_up} of {taken_up + left_out} answers of run {source} that are wrong.")
-    assert f"The other {left_out} fail only criteria that may not be fed back" in lead
+    assert f"The remaining {left_out} answers failed only on criteria that must not be revealed" in lead
+    model["left_out"]["answers"] = 1
+    lead = plain(data.drawing.conclusion(replace(data, figures=None))[0])
+    assert "The remaining answer failed only on criteria that must not be revealed" in lead
     model["left_out"]["answers"] = 0
     lead = plain(data.drawing.conclusion(replace(data, figures=None))[0])
     assert lead.endswith(f"Taken up: {taken_up} answers of run {source} that are wrong.")
@@ -228,7 +241,7 @@ def _lead_of(data: ReportData) -> str:
 
 def test_another_kind_of_run_has_no_such_section(source: Finished) -> None:
     """An evaluation's report is as it was."""
-    assert "What was mended" not in render_page(source.data(samples=0))
+    assert "Corrections" not in render_page(source.data(samples=0))
 
 
 def test_the_verb_writes_it(mended: Finished, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

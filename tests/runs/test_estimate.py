@@ -4,12 +4,24 @@ import json
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
 from dokimasia.cli.main import run
 from dokimasia.domain.call import ModelRef, ModelSpec
+from dokimasia.domain.ports import Spending
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.gateway.litellm.prices import list_price
-from dokimasia.runs.estimate import ExpectedCalls, size_of, total_estimate
+from dokimasia.runs.estimate import (
+    NO_CALL,
+    UPPER_BOUND,
+    Estimate,
+    ExpectedCalls,
+    ModelEstimate,
+    StepEstimate,
+    limit_notes,
+    size_of,
+    total_estimate,
+)
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
 
@@ -110,3 +122,47 @@ def test_calls_of_one_kind_that_are_not_made_cost_nothing_at_an_unknown_price() 
     spec = ModelSpec(ref=ModelRef(name="m", model="openai/nix"))
     assert total_estimate([ExpectedCalls(spec, 0, 100, 10)], 1).cost == 0.0
     assert total_estimate([ExpectedCalls(spec, 0, 100, 10), ExpectedCalls(spec, 1, 100, 10)], 1).cost is None
+
+
+@pytest.mark.parametrize(
+    ("limits", "spent", "notes"),
+    [
+        (
+            {"max_cost": 0.02},
+            Spending(),
+            ("the limit of $0.02 is likely to stop this run before its end, which needs about $0.08 in all",),
+        ),
+        (
+            {"max_calls": 12},
+            Spending(calls=5),
+            ("the limit of 12 calls is likely to stop this run before its end, which needs about 13 calls in all",),
+        ),
+        (
+            {"max_calls": 10},
+            Spending(),
+            ("the limit of 10 calls may stop this run before its end, which needs about 11 calls in all",),
+        ),
+        ({"max_cost": 0.2, "max_calls": 30, "max_tokens": None}, Spending(), ()),
+    ],
+)
+def test_a_limit_that_will_stop_a_run_is_noted(
+    limits: dict[str, JsonValue], spent: Spending, notes: tuple[str, ...]
+) -> None:
+    """Every limit is held against what was spent and what is left, with and without what is asked where no rule decides."""
+    steps = (
+        StepEstimate(step="a", model="J", calls=8, left=8, input_tokens=80, output_tokens=8, left_cost=0.08),
+        StepEstimate(
+            step="b", model="J", calls=3, left=3, input_tokens=30, output_tokens=3, left_cost=0.03, if_undecided=True
+        ),
+    )
+    assert limit_notes(limits, spent, Estimate(samples=2, models={}, by_step=steps)) == notes
+
+
+def test_an_estimate_without_a_call_says_so_and_has_no_upper_bound() -> None:
+    """A run whose steps come to no call has none in its estimate; one that rests on calls of the ledger loses the bound alone."""
+    step = StepEstimate(step="a", model="J", calls=8, left=0, input_tokens=80, output_tokens=8, left_cost=0.0)
+    models = {"J": ModelEstimate(calls=8)}
+    bound = Estimate(samples=2, models=models, by_step=(step,), notes=(f"{UPPER_BOUND}: all fail", "read it"))
+    assert bound.exact(asks=True).notes == ("read it",)
+    nothing = bound.exact(asks=False)
+    assert (nothing.calls, nothing.in_ledger, nothing.notes) == (0, 0, ("read it", NO_CALL))

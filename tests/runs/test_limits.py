@@ -1,6 +1,7 @@
 """Limits on spending: they stay with a run, count over all its invocations, and are raised or lifted by name."""
 
 import asyncio
+import re
 import signal
 import subprocess
 import sys
@@ -56,7 +57,7 @@ async def test_a_limit_stays_and_counts_until_it_is_raised_or_lifted(world: Path
     for changes in (None, {}, {"fresh": False}):
         again, sent = await gone_on(settings, part.run, changes=changes)
         assert (again.end, sent) == ("spending", 0)
-        assert "8 of at most 8 requests in all its invocations" in again.why
+        assert "8 of at most 8 requests spent so far" in again.why
         assert "Raise it by a larger --max-calls, or lift it by --max-calls none" in again.why
     with Home.open(settings.home, write=False) as home:
         assert why_ended(home, get_run(home, part.run)) == again.why
@@ -84,6 +85,8 @@ async def test_money_and_tokens_count_over_resumes(
     most = 1.5 if limit == "max_cost" else 15_000
     part = await make(settings, world, EVALUATE, **names, **{limit: most})
     assert part.end == "spending"
+    if limit == "max_cost":
+        assert re.search(r"\$\d+\.\d+ of the \$1\.5 limit spent so far\.", part.why)
     with Home.open(settings.home, write=False) as home:
         before = spent_by(home, part.run)
     assert 0 < getattr(before, limit.removeprefix("max_")) <= 1.3 * most

@@ -145,6 +145,23 @@ async def test_a_name_of_another_run_is_refused(home: Home) -> None:
     assert labels(home) == {"first": Label("base", ("ci",))}
 
 
+async def test_a_former_name_that_another_run_gets_is_reported(home: Home, caplog: pytest.LogCaptureFixture) -> None:
+    """The run that was found by it is named, with what finds it now; its former names are no conflict."""
+    for id in ("one", "two"):
+        await create_run(home, a_run(id))
+    await name_run(home, "one", "first", ())
+    await name_run(home, "one", "second", ())
+    with caplog.at_level("WARNING"):
+        await name_run(home, "two", "first", ())
+    assert (
+        "run two is called 'first' now, which was a former name of run one; that is found by 'second', and can be given "
+        "another: dokimasia runs name one NAME" in caplog.text
+    )
+    caplog.clear()
+    await name_run(home, "two", "first", ())
+    assert not caplog.text
+
+
 async def test_only_additions_to_runs_at_work_are_counted_apart(home: Home) -> None:
     """What a run at work adds counts as an addition; whatever else is written is a change."""
     assert home.stands is not None

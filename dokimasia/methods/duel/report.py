@@ -594,11 +594,8 @@ def _length_sentence(biases: Mapping[str, LengthBias]) -> str:
     if marked:
         return directions(marked, "reward")
     if tested:
-        return (
-            f"Tested for {figures.several(tested, 'model')}: reward goes with how much longer an answer is than the "
-            "baseline's for none."
-        )
-    return "Whether reward goes with how much longer an answer is than the baseline's could be tested for no model."
+        return f"No model's reward correlates with answer length (tested for {figures.several(tested, 'model')})."
+    return "For no model could it be tested whether reward correlates with answer length."
 
 
 async def with_cases(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:

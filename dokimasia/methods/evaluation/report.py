@@ -1,5 +1,6 @@
 """The report of an evaluation: sections, tables and charts, and the data that only the page shows."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -362,6 +363,8 @@ def _coverage_line(data: ReportData) -> Cell:
             incomplete[name] = -(model.coverage or 0)
     if not incomplete:
         return ""
+    if not any(model.answers_scored for model in models.values()):
+        return _none_scored(models)
     worst = _highest(incomplete)
     counts = [figures.scored_of(models[name], pointer("models", name)) for name in worst]
     return (
@@ -374,6 +377,17 @@ def _coverage_line(data: ReportData) -> Cell:
         figures.share(models[worst[0]].coverage, pointer("models", worst[0], "coverage")),
         "). Failures are never numbers: they leave the mean and open bounds.",
     )
+
+
+def _none_scored(models: Mapping[str, ModelScores]) -> str:
+    """Return that no answer has a score, and how many are open or failed, by kind."""
+    kinds: Counter[str] = Counter()
+    for model in models.values():
+        kinds.update(model.left_open)
+        kinds.update(without_undecided(model.failed_answers))
+    answers = figures.several(sum(model.answers for model in models.values()), "answer")
+    why = f" ({figures.counts(dict(sorted(kinds.items())))})" if kinds else ""
+    return f"None of {answers} has a score{why}."
 
 
 def corrected(data: ReportData) -> Section | None:
@@ -453,8 +467,13 @@ def _nothing_yet(evaluation: EvaluationFigures) -> Block:
     criteria = f" to {samples}"
     if evaluation.criteria is not None:
         criteria = f"; criteria of {evaluation.criteria.sets:,} of {samples} are there"
-    resume = f"dokimasia resume {evaluation.run} goes on, and asks for no answer again that the ledger has."
-    return Paragraph(f"Nothing is scored yet: 0 answers have a result{criteria}. {resume}")
+    return Paragraph(
+        (
+            f"Nothing is scored yet: 0 answers have a result{criteria}. ",
+            Span(f"dokimasia resume {evaluation.run}", "code"),
+            " goes on, and asks for no answer again that the ledger has.",
+        )
+    )
 
 
 def _points(data: ReportData) -> list[Point]:
@@ -510,7 +529,7 @@ def _score_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Model
         )
     if judged:
         columns += _judged_columns(data, failing=failing)
-    if failing:
+    if any(without_undecided(model.failed_answers) for model in evaluation_of(data).models.values()):
         columns.append(computed_column("failed", _failed, meaning="answers", numeric=False, only="terminal"))
     if any(model.left_open for model in evaluation_of(data).models.values()):
         columns.append(column("left_open", title="open", meaning="answers still to be made or judged", numeric=False))

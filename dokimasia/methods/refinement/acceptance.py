@@ -25,11 +25,21 @@ from dokimasia.methods.refinement.source import (
     read_source,
     refined_part,
 )
-from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Estimate, ExpectedCalls, SampleSize, size_of, total_estimate
+from dokimasia.runs.estimate import (
+    INSTRUCTION_TOKENS,
+    UPPER_BOUND,
+    Estimate,
+    ExpectedCalls,
+    SampleSize,
+    size_of,
+    total_estimate,
+)
 from dokimasia.runs.plans import as_configured_now, prompts_used
 from dokimasia.runs.samples import part_of
 from dokimasia.runs.session import Accepted, Session
+from dokimasia.storage.home import Home
 from dokimasia.storage.naming import of_method, resolve_run
+from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, load_samples, run_samples
 
 NAME = "refine"
@@ -46,7 +56,7 @@ async def accept(request: RefinementRequest, session: Session) -> Accepted[Refin
     home = session.opened
     run = resolve_run(home, request.run, of_method(EVALUATION.name, done=True))
     if run.method == NAME:
-        raise InputError(_already_refined(run))
+        raise InputError(_already_refined(home, run))
     samples = list(load_samples(home, run.id))
     part = part_of(samples, subsample=request.subsample, seed=request.seed)
     source = read_source(home, run).part(part)
@@ -80,13 +90,16 @@ def resumable(session: Session, run: Run, plan: RefinementPlan, request: Refinem
         )
 
 
-def _already_refined(run: Run) -> str:
+def _already_refined(home: Home, run: Run) -> str:
     """Return why a refinement is not refined, and what to ask instead."""
     source = run.plan_as(RefinementPlan).source
     reader = "show" if run.status == "done" else "resume"
+    refused = f"run {run.id} is a refinement, and refined answers are not taken up again"
+    if run.status == "done" and all(row.arm == "original" for row in results(home, run.id)):
+        return f"{refused}; it took up none, and says why, and which option would (dokimasia show {run.id})"
     return (
-        f"run {run.id} is a refinement, and refined answers are not taken up again: refine its evaluation, with more rounds "
-        f"or another strategy (dokimasia refine {source} --rounds 2), or see what it came to (dokimasia {reader} {run.id})"
+        f"{refused}: refine its evaluation, with more rounds or another strategy (dokimasia refine {source} --rounds 2), or "
+        f"see what it came to (dokimasia {reader} {run.id})"
     )
 
 
@@ -221,12 +234,12 @@ def estimate(plan: RefinementPlan, source: SourceRun, sizes: Mapping[str, Sample
             solvers = dict.fromkeys(name for order in peers[answer.key].values() for name, _ in order)
             calls += _hints(plan, size, len(most_shown(answer, plan)), list(solvers))
     items = len(answers) + len(failed) * (len(plan.arms) - 1)
-    return total_estimate(calls, len(sizes), items=items, notes=[UPPER_BOUND])
+    return total_estimate(calls, len(sizes), items=items, notes=[BOUND_NOTE] if failed else [])
 
 
-UPPER_BOUND = (
-    "calls and cost are an upper bound: every answer that may have failed is taken to fail, to be fed back, and to go through "
-    "all rounds of all arms; answers that are right, or come right early, need fewer"
+BOUND_NOTE = (
+    f"{UPPER_BOUND}: every answer that may have failed is taken to fail, to be fed back, and to go through "
+    "all rounds of all arms; answers that are right need fewer, and so do those whose named criteria are solved early"
 )
 
 

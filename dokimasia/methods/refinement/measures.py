@@ -144,7 +144,10 @@ class ArmFigures(ArmOfPart, SetFields):
     spoilt: Share = Field(description="of the criteria that were solved before those that fail now")
     failures: Failures
     left_open: LeftOpen
-    stopped: dict[Stopped, Count] = Field(description="answers by why the arm stopped")
+    stopped: dict[Stopped, Count] = Field(
+        description="answers by why the arm stopped; `all solved`: all criteria that feedback may name, even if the final "
+        "answer is still wrong"
+    )
     calls: Count = Field(default=0, description="calls of the arm; absent where there are none, and in `apart`")
     cost: Cost = Field(default=None, description="in US dollars, null where any price is unknown; absent as calls are")
     per_repaired: Repaired | None = Field(default=None, description="absent as calls are")

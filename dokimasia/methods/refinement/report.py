@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import Answered
-from dokimasia.domain.refinement import SOLVED, Arm, FeedbackPoint, UnusedAtom
+from dokimasia.domain.refinement import SOLVED, Arm, FeedbackPoint, Unused, UnusedAtom
 from dokimasia.domain.sample import Sample
 from dokimasia.domain.wording import is_or_are, percentage
 from dokimasia.methods.refinement.figures import (
@@ -104,7 +104,7 @@ def section(data: ReportData) -> Section:
         if data.planted is not None:
             blocks.append(planted(refinement, data.planted))
         blocks.append(Bullets(_hints_and_leaks(refinement)))
-    return Section("refinement", "What was mended", blocks, menu="Refinement")
+    return Section("refinement", "Corrections", blocks, menu="Refinement")
 
 
 MOST_CONCLUDED = 3
@@ -130,11 +130,22 @@ def _taken_up_sentence(refinement: RefinementFigures) -> str:
     if refinement.threshold is not None:
         which = f"{answers} of run {refinement.source} with a score below {refinement.threshold:g}, right or wrong"
     if not left_out:
-        return f"Taken up: {which}."
+        return f"Taken up: {which}.{_right_before(refinement)}"
+    rest = "remaining answer" if left_out == 1 else f"remaining {left_out:,} answers"
     return (
-        f"Taken up: {refinement.failed:,} of {which}. The other {left_out:,} fail only criteria that may not be fed back: the "
-        "final answer itself, or what gives it away or repeats the question."
+        f"Taken up: {refinement.failed:,} of {which}. The {rest} failed only on criteria that must not be revealed: the "
+        f"final answer itself, or what gives it away or repeats the question.{_right_before(refinement)}"
     )
+
+
+def _right_before(refinement: RefinementFigures) -> str:
+    """Return a sentence on the answers that were taken up though they were right, which the tables leave out."""
+    apart = [model.apart.get("right") for model in refinement.models.values()]
+    right = sum(part.failed for part in apart if part is not None)
+    if not right:
+        return ""
+    were = "was" if right == 1 else "were"
+    return f" {right:,} of these {were} right before; the tables count the others, and with --full those apart."
 
 
 def _mended_most(name: str, model: RefinedModel, arms: Sequence[Arm]) -> Iterator[Cell]:
@@ -202,12 +213,20 @@ def _nothing_taken_up(refinement: RefinementFigures) -> str:
     if not n_left_out:
         advice = "" if refinement.threshold is not None else ". --threshold 4 takes up answers by their score"
         return f"No answer failed: there was nothing to refine ({final}){advice}."
-    why = " (no criterion failed)"
-    if reasons:
-        why = f" (failed criteria by why not: {figures.counts(dict(sorted(reasons.items())))})"
+    which = "the wrong answer" if n_left_out == 1 else f"all {n_left_out:,} wrong answers"
+    if refinement.threshold is not None:
+        which = "the answer" if n_left_out == 1 else f"all {n_left_out:,} answers"
+        which += f" with a score below {refinement.threshold:g}"
+    if not reasons:
+        why = f"no criterion of {which} failed"
+    elif set(reasons) == {"final answer"}:
+        why = f"in {which} the failed criteria are the final answer itself, which feedback must not reveal"
+    else:
+        counted = figures.counts(dict(sorted(reasons.items())))
+        why = f"in {which} the failed criteria give the answer away or repeat the question ({counted})"
     return (
-        f"{figures.several(n_left_out, 'answer')} failed, and none had a point that may be fed back{why}: there was nothing to "
-        f"refine ({final}). --strategy retry, which names no point, takes such answers up."
+        f"Nothing to refine: {why} ({final}). --strategy retry and --strategy again, which name no criterion, take up such "
+        "answers; the other strategies leave them out, also of their retry and again."
     )
 
 
@@ -218,12 +237,19 @@ def _taken_up(refinement: RefinementFigures) -> Iterator[Block]:
         final = figures.counts(model.answered)
         text = f": {figures.several(model.answers, 'answer')}, {final}; {model.failed:,} taken up"
         if left_out.answers:
-            text += f"; {left_out.answers:,} not, since none of their failed criteria may be fed back"
+            text += f"; {left_out.answers:,} not, since their failed criteria must not be revealed"
         if left_out.atoms:
-            text += f". Criteria never fed back: {figures.counts(left_out.atoms)}"
+            text += f". Withheld because they give the answer away: {_withheld(left_out.atoms)}"
         if model.withheld_from:
             text += f". In {model.withheld_from:,} some failed criteria are withheld from the feedback"
         yield Paragraph((Span(name, "strong"), f"{text}."))
+
+
+def _withheld(reasons: Mapping[Unused, int]) -> str:
+    """Return how many failed criteria must not be revealed, by reason where there is another than the final answer."""
+    if set(reasons) == {"final answer"}:
+        return f"{reasons['final answer']:,}"
+    return figures.counts(reasons)
 
 
 def mended(refinement: RefinementFigures) -> Table:
@@ -254,7 +280,7 @@ def mended(refinement: RefinementFigures) -> Table:
         column(*path, "mean", title=title, meaning=meaning, write=figures.score)
         for path, title, meaning in SCORES_BEFORE_AND_AFTER
     ]
-    return labelled_table(ArmFigures, heads, rows, columns, "What was mended in each arm")
+    return labelled_table(ArmFigures, heads, rows, columns, "Corrections in each arm")
 
 
 def _accuracy_with_limits(accuracy: Rate | None, place: str) -> Cell:

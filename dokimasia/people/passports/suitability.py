@@ -27,7 +27,7 @@ Quality = Literal[
     "undetected errors",
     "blind spots",
     "false alarms",
-    "judged otherwise again",
+    "verdict changed on repetition",
     "position bias",
     "length bias",
     "changed by length",
@@ -65,7 +65,7 @@ LIMITS: Mapping[Quality, float] = {
     "undetected errors": 0.25,
     "blind spots": 0.0,
     "false alarms": 0.2,
-    "judged otherwise again": 0.1,
+    "verdict changed on repetition": 0.1,
     "position bias": 0.1,
     "length bias": 0.1,
     "changed by length": 0.1,
@@ -253,7 +253,7 @@ def _measured(passport: Passport, way: Way, replies: ReplyRates) -> Iterator[Jud
     if (neutral := rates_of(way, passport.neutral)) is not None:
         yield _quality("false alarms", neutral.false_alarms, neutral.n, neutral.n_scored)
     if (retest := rates_of(way, passport.retests)) is not None:
-        yield _quality("judged otherwise again", retest.changed, retest.n, retest.n_scored)
+        yield _quality("verdict changed on repetition", retest.changed, retest.n, retest.n_scored)
     if (place := rates_of(way, passport.places)) is not None:
         yield _quality("position bias", place.bias, place.n, place.n_scored)
     if (length := rates_of(way, passport.lengths)) is not None:
@@ -491,7 +491,8 @@ def check_blocks(check: JudgeCheck) -> Iterator[Block]:
             "Each evaluator is a way of asking the judge, with a verdict of its own.",
             "value: shares with 95 % intervals, clustered by image; lower is better, of a bias nearer to 0 percentage points.",
             "n: planted errors; of blind spots kinds of error (those that can be compared with others, of all), of false alarms "
-            "harmless changes, of position bias both, of judged otherwise again right answers, of failures of form judgements.",
+            "harmless changes, of position bias both, of verdict changed on repetition right answers, of failures of form "
+            "judgements.",
             "length bias: how much more often an answer is judged better behind sentences that say nothing than worse, over "
             "right answers and errors. Values below 0 count as within the limit.",
             "within: yes or no if the whole interval is within the limit or beyond it, else open; of blind spots yes if the "

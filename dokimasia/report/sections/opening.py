@@ -10,6 +10,9 @@ from dokimasia.report.data import SIMULATED_NOTE, ReportData
 from dokimasia.report.fields import PassportUsed
 from dokimasia.report.figures import in_words, several
 
+ENDS = {"failed": "This run failed", "interrupted": "This run stopped before its end"}
+"""How the warning on a run without all of its results begins, by status; `interrupted` is one that a limit stopped, too."""
+
 
 def opening(data: ReportData, name: str) -> Iterator[Block]:
     """Yield a run's heading, what its method opens with, its conclusion, and a warning if the figures cover only part of it.
@@ -28,12 +31,12 @@ def opening(data: ReportData, name: str) -> Iterator[Block]:
             f"Stored answers: {in_words(sorted(data.stored))}. The other models answered in this run.", "note"
         )
     status, waiting = data.facts.status, data.summary.get("open_items")
-    this = "This run failed" if status == "failed" else f"This run is {status}"
+    this = ENDS.get(status, f"This run is {status}")
     questions = data.facts.open_questions
     if questions:
         yield Paragraph(f"{several(questions, 'question')} to people {is_or_are(questions)} open.", "warning")
     if status != "done" and waiting:
-        text = " items have no result yet. The figures cover only the finished part."
+        text = " results are missing. The figures cover only the finished part."
         yield Paragraph((f"{this}: ", figures.count(waiting, "/open_items"), text), "warning")
     elif status != "done":
         yield Paragraph(f"{this}. The figures cover only the finished part.", "warning")

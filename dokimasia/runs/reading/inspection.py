@@ -43,8 +43,10 @@ async def sample_of_run(
         known = [sample.sample_id for sample in run_samples(home, run.id)]
         if not known:
             raise NotFound(f"{method.title} has no samples to show: dokimasia show {run.id} shows it whole")
-        near = difflib.get_close_matches(sample_id, known, n=3) or known[:3]
-        raise NotFound(f"run {run.id} has no sample {sample_id!r}; there are {len(known)}, such as {', '.join(near)}")
+        hint = f"; there are {len(known)}, such as {', '.join(known[:3])}"
+        if near := difflib.get_close_matches(sample_id, known, n=3):
+            hint = f"; did you mean {' or '.join(near)}?"
+        raise NotFound(f"run {run.id} has no sample {sample_id!r}{hint}")
     if method.sample is not None:
         view = await method.sample(home, run, sample_id)
     else:
