@@ -118,7 +118,7 @@ def _unseen(request: RunRequest, session: Session, accepted: Accepted[RunPlan]) 
 
 def _first_pictures(request: RunRequest, session: Session, sample: Sample) -> list[bytes]:
     """Return the pictures of a run's first sample; a dry run, which keeps no pictures, reads those of its data's first line."""
-    if not session.dry or session.forked is not None:
+    if not session.dry or session.source_run is not None:
         return [session.opened.blobs.get(image.sha256) for image in sample.images]
     if not isinstance(request, DataRequest):
         return []
