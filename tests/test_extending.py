@@ -1,5 +1,6 @@
 """The document on extending the package: every file in it is written, every command in it is run."""
 
+import csv
 import importlib
 import json
 import re
@@ -16,6 +17,8 @@ from dokimasia.cli.main import run
 from dokimasia.datasets import READERS
 from dokimasia.methods.evaluation import METHOD
 from dokimasia.plugins import listing
+from dokimasia.runs import DataPlan, RunPlan
+from dokimasia.runs.figures import is_simulated
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, list_runs, run_samples
 from tests.distributions import install
@@ -61,7 +64,7 @@ def runs(folder: Path) -> list[Run]:
 def test_the_document_shows_one_of_each() -> None:
     """A method in at most 120 lines, a graph, a prompt, a reader, a transport, their package, and commands that use them all."""
     assert {"pyproject.toml", "run_it.py", "questions.csv"} < set(FILES)
-    assert sum(name.startswith("acme_checks/") for name in FILES) == 5
+    assert sum(name.startswith("acme_checks/") for name in FILES) == 7
     assert len(FILES["acme_checks/majority.py"].splitlines()) <= 120
     verbs = {"plugins", "majority", "graph", "evaluate", "fork", "data", "show", "report", "export"}
     assert {command[0] for command in COMMANDS} >= verbs
@@ -203,6 +206,84 @@ def test_a_method_runs_from_python(acme: Path, capsys: pytest.CaptureFixture[str
     capsys.readouterr()
     runpy.run_path(str(acme / "run_majority.py"))
     assert re.fullmatch(r"\d+(\.\d+)? of \d+ right; complete: True\n", capsys.readouterr().out)
+
+
+def test_the_test_of_the_document_passes(acme: Path, tmp_path: Path) -> None:
+    """The document's test of a plug-in kills a run of its method and resumes it, without the package's configuration."""
+    test = runpy.run_path(str(acme / "tests" / "test_majority.py"))["test_a_killed_run_pays_for_no_call_twice"]
+    folder = tmp_path / "of_the_test"
+    folder.mkdir()
+    test(folder)
+
+
+def test_a_method_publishes_the_model_of_its_figures(acme: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the document's figures a vote has an interval, and `dokimasia schema` has their model."""
+    block = re.search(r"^```python\n(    figures=.*?)^```$", DOCUMENT.read_text(), re.DOTALL | re.MULTILINE)
+    assert block is not None
+    change_method(acme, "    figures=figures,\n", block[1])
+    change_method(
+        acme, "from dokimasia.runs import calls_and", "from dokimasia.runs import lazy_function, lazy_value, calls_and"
+    )
+    assert run(["sim", "make", "world.jsonl", "--samples", "4", "--seed", "3"]) == 0
+    assert run(VOTE) == 0
+    capsys.readouterr()
+    assert run(["show", "last", "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    right = figures["right"]
+    assert figures["simulated"] == ["sim/strong", "sim/weak"]
+    assert (figures["open_items"], right["n"], figures["failures"]) == (0, 4, {})
+    assert right["low"] < right["share"] < right["high"] or right["share"] in (0.0, 1.0)
+    assert run(["schema", "majority"]) == 0
+    assert json.loads(capsys.readouterr().out)["title"] == "MajorityFigures"
+
+
+def test_a_stage_can_walk_each_image_once(acme: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the document's stages, several questions about one image come to one item."""
+    change_method(acme, "    stages=stages,", '    stages=lazy_value("acme_checks.pictures", "stages")(),')
+    change_method(acme, "\nMETHOD = Method(", "\nfrom dokimasia.runs import lazy_value\n\nMETHOD = Method(")
+    assert run(["sim", "make", "world.jsonl", "--samples", "3", "--seed", "3"]) == 0
+    asked = [json.loads(line) for line in Path("world.jsonl").read_text().splitlines()]
+    again = [{**sample, "id": f"{sample['id']}-again"} for sample in asked]
+    Path("world.jsonl").write_text("".join(json.dumps(sample) + "\n" for sample in (*asked, *again)))
+    assert run(VOTE) == 0
+    capsys.readouterr()
+    assert run(["show", "last", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["n"] == len({json.dumps(sample["image"]) for sample in asked})
+    assert runs(acme)[0].status == "done"
+
+
+def test_an_export_has_what_an_item_made_as_objects(acme: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """JSON lines hold the values themselves; a table holds them as one JSON text."""
+    assert run(["sim", "make", "world.jsonl", "--samples", "2", "--seed", "3"]) == 0
+    assert run(VOTE) == 0
+    assert run(["export", "last", "-o", "votes.jsonl"]) == 0
+    assert run(["export", "last", "-o", "votes.csv"]) == 0
+    made = [json.loads(line)["made"] for line in Path("votes.jsonl").read_text().splitlines()]
+    with Path("votes.csv").open(newline="") as file:
+        assert [json.loads(row["made"]) for row in csv.DictReader(file)] == made
+    assert [(value["type"], set(value["value"])) for (value,) in made] == [("Vote", {"answer", "votes"})] * 2
+
+
+def test_a_plan_refuses_a_field_that_every_plan_computes() -> None:
+    """A field that would hide a property of plans is refused where its class is made, with its name."""
+    with (
+        pytest.warns(UserWarning, match="shadows"),
+        pytest.raises(TypeError, match="no field of a plan can be called models"),
+    ):
+        type("VotePlan", (DataPlan,), {"__annotations__": {"models": tuple[str, ...]}})
+
+
+def test_the_names_of_plans_are_documented() -> None:
+    """The page names all that a plan computes from its fields."""
+    (listed,) = re.findall(r"A plan computes (.*?) from its fields", DOCUMENT.read_text())
+    computed = [name for name in vars(RunPlan) if not name.startswith(("_", "model_"))]
+    assert re.findall(r"`(\w+)`", listed) == computed
+
+
+def test_simulated_models_of_a_transport_are_known_by_name() -> None:
+    """A name with `sim` before its last part is that of a simulated model."""
+    names = ("sim/strong", "acme/sim/careful", "acme/sim", "acme/simple/careful")
+    assert [is_simulated(name) for name in names] == [True, True, False, False]
 
 
 def test_an_item_is_about_the_model_of_its_inputs() -> None:

@@ -1,7 +1,8 @@
 """Compile graphs, and run them without checkpoints."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol, cast
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -41,7 +42,8 @@ class GraphFile(Protocol):
         ...
 
 
-class Graph(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Graph:
     """A graph without a module of its own: its name, the version of its nodes and state, and the function that builds it."""
 
     NAME: str

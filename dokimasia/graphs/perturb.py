@@ -14,7 +14,7 @@ graphs are linear and run without checkpoints: after a crash the ledger answers 
 import asyncio
 import operator
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple, TypedDict, cast
+from typing import Annotated, Any, NamedTuple, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
@@ -372,7 +372,7 @@ def build_image_perturbing() -> StateGraph[ImageState, Context]:
 
 
 def _graph(name: str, build: Callable[[], StateGraph[Any, Context]]) -> GraphFile:
-    return cast("GraphFile", Graph(name, VERSIONS[name], build))
+    return Graph(name, VERSIONS[name], build)
 
 
 GOLD_WRITING = _graph("gold_writing", build_gold_writing)

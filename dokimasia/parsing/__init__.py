@@ -10,7 +10,7 @@ from dokimasia.parsing.json_finder import find_json
 from dokimasia.parsing.pairwise import parse_factuality_scores, parse_pairwise_verdict
 from dokimasia.parsing.refusals import looks_like_refusal
 from dokimasia.parsing.reply import spoken
-from dokimasia.parsing.tags import tagged
+from dokimasia.parsing.tags import ratings, tagged
 from dokimasia.parsing.verdicts import parse_equivalence, parse_rating
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "parse_rating",
     "parse_reasoned_scores",
     "parse_scores",
+    "ratings",
     "spoken",
     "tagged",
 ]

@@ -83,6 +83,7 @@ def in_brief(sections: Sequence[Section]) -> list[Section]:
     kept: list[Block] = []
     hidden: list[str] = []
     n_tables = 0
+    notes = False
     for block in drawn_at("terminal", first.blocks):
         if isinstance(block, Table):
             n_tables += 1
@@ -93,10 +94,15 @@ def in_brief(sections: Sequence[Section]) -> list[Section]:
                     hidden.append(several(len(block.columns) - len(brief.columns), "more column"))
         elif _is_urgent(block) or (n_tables == 0 and not (isinstance(block, Paragraph) and block.kind == "note")):
             kept.append(block)
+        elif not isinstance(block, Chart | Browser | Only):
+            notes = True
     if n_tables > 1:
         hidden.append(several(n_tables - 1, "more table"))
     hidden += [section.title for section in others if any(True for _ in drawn_at("terminal", section.blocks))]
-    kept.append(Paragraph(f"With dokimasia show RUN --full: {'; '.join([*hidden, 'notes'])}.", "note"))
+    if notes:
+        hidden.append("notes")
+    if hidden:
+        kept.append(Paragraph(f"With dokimasia show RUN --full: {'; '.join(hidden)}.", "note"))
     return [replace(first, blocks=kept)]
 
 

@@ -42,6 +42,12 @@ class DataFigures(Heading):
     )
 
 
+class JudgedFigures(DataFigures):
+    """What the figures of every run over a data set with one judge say; `heading` fills it in from a `JudgedPlan`."""
+
+    judge: Judge
+
+
 def methods_with_schema() -> list[AnyMethod]:
     """Return the methods whose figures have a published schema, in the order of use; plug-ins that cannot be used have none."""
     methods = [own_method(name) for name in OWN]

@@ -61,8 +61,8 @@ def graph_stages(graph: str) -> "Callable[[Job[Any]], AsyncIterator[Stage[Sample
     return stages
 
 
-ColumnType = Literal["text", "integer", "number", "truth", "integers", "texts"]
-"""The type of a column of an export."""
+ColumnType = Literal["text", "integer", "number", "truth", "integers", "texts", "objects"]
+"""The type of a column of an export; Parquet holds each object as its JSON."""
 
 
 class Export(NamedTuple):

@@ -43,6 +43,22 @@ class RunPlan(Value):
     prompts: dict[str, str]
     fresh: int = 0
 
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        """Refuse a field that would hide what every plan has, such as `models`.
+
+        Raises:
+            TypeError: a field has the name of a property or function of the plan.
+        """
+        super().__pydantic_init_subclass__(**kwargs)
+        own_names = [name for base in cls.__mro__[1:] if issubclass(base, RunPlan) for name in vars(base)]
+        taken = sorted(set(own_names) & cls.model_fields.keys())
+        if taken:
+            raise TypeError(
+                f"{cls.__name__}: no field of a plan can be called {' or '.join(taken)}, since every plan computes that from its "
+                "fields; choose another name"
+            )
+
     @property
     def models(self) -> dict[str, ModelSpec]:
         """Every model of the plan by its shown name.

@@ -64,7 +64,18 @@ def test_no_table_has_more_than_seven_columns() -> None:
     assert isinstance(brief, Table)
     assert [column.title for column in brief.columns] == ["model", "c5", "c6", "c7", "c8", "c9"]
     assert isinstance(more, Paragraph)
-    assert "5 more columns; 1 more table" in plain(more.text)
+    assert "5 more columns; 1 more table." in plain(more.text)
+
+
+def test_a_brief_view_names_only_what_it_leaves_out() -> None:
+    """Without notes, further tables and sections there is nothing to look for with --full."""
+    table, note = scores(["c"]), Paragraph("Of all answers.", "note")
+    (whole,) = in_brief([Section("s", "S", [table])])
+    assert list(whole.blocks) == [table]
+    (brief,) = in_brief([Section("s", "S", [table, note])])
+    assert [plain(block.text) for block in brief.blocks if isinstance(block, Paragraph)] == [
+        "With dokimasia show RUN --full: notes."
+    ]
 
 
 @pytest.mark.parametrize(

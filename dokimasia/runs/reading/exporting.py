@@ -52,8 +52,8 @@ FIRST: dict[str, ColumnType] = {
 _SAID = FIRST.keys() & ResultRow.model_fields.keys()
 """The first columns that are fields of a result row."""
 
-MADE: dict[str, ColumnType] = {"made": "texts"}
-"""The middle columns of a method without columns of its own: the values of an item, as JSON."""
+MADE: dict[str, ColumnType] = {"made": "objects"}
+"""The middle columns of a method without columns of its own: the values of an item, each with its type."""
 
 JUDGED: dict[str, ColumnType] = {
     "judge": "text",
@@ -161,7 +161,7 @@ async def _pages(
         rows = [corrected(row, corrections) for row in judged] if corrections else judged
         figures = SqliteLedger(home).calls_for(key for row in rows for key in row.calls)
         if method.cells is None:
-            own = [{"made": [orjson.dumps(find_value(home, id)).decode() for id in row.value_ids]} for row in rows]
+            own = [{"made": [find_value(home, id) for id in row.value_ids]} for row in rows]
         else:
             own = await method.cells(home, run, rows)
         corrected_cells = [_corrected_cells(row, corrections, scores) if corrections else {} for row in judged]
@@ -432,8 +432,16 @@ def _parquet(export: Export) -> bytes:
         "truth": pa.bool_(),
         "integers": pa.list_(pa.int64()),
         "texts": pa.list_(pa.string()),
+        "objects": pa.list_(pa.string()),
     }
+    columns = [name for name, kind in export.columns.items() if kind == "objects"]
+    rows = [{**row, **{name: _json_texts(row[name]) for name in columns}} for row in export.rows]
     schema = pa.schema([(name, types[kind]) for name, kind in export.columns.items()])
     out = io.BytesIO()
-    parquet.write_table(pa.Table.from_pylist(export.rows, schema=schema), out, compression="zstd")
+    parquet.write_table(pa.Table.from_pylist(rows, schema=schema), out, compression="zstd")
     return out.getvalue()
+
+
+def _json_texts(objects: object) -> list[str] | None:
+    """Return the JSON of each object of a cell; None where the cell is empty."""
+    return [orjson.dumps(each).decode() for each in objects] if isinstance(objects, Sequence) else None

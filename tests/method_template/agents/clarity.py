@@ -6,7 +6,7 @@ from dokimasia.agents.asking import Ask
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import Provenance
 from dokimasia.domain.sample import Sample
-from dokimasia.parsing.tags import ratings
+from dokimasia.parsing import ratings
 
 LOWEST, HIGHEST = 1, 5
 

@@ -9,7 +9,7 @@ from dokimasia.agents.clarity import HIGHEST, LOWEST
 from dokimasia.methods.clarity.request import ClarityPlan
 from dokimasia.report.fields import Count, Coverage, Display, Failures, Interval, Used
 from dokimasia.report.figures import measured
-from dokimasia.runs.figure_models import DataFigures, Judge
+from dokimasia.runs.figure_models import JudgedFigures
 from dokimasia.runs.figures import calls_and_costs, heading
 from dokimasia.runs.measures import failures_by_kind, mean_with_interval, rounded
 from dokimasia.storage.home import Home
@@ -17,10 +17,9 @@ from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, run_samples
 
 
-class ClarityFigures(Used, DataFigures):
+class ClarityFigures(Used, JudgedFigures):
     """How clearly questions are put."""
 
-    judge: Judge
     n: Count = Field(description="questions")
     n_rated: Count = Field(description="questions with a rating")
     coverage: Coverage
@@ -47,6 +46,6 @@ def clarity_figures(home: Home, run: Run) -> ClarityFigures:
         clarity=mean_with_interval(
             scores, [clusters[row.sample_id] for row in rated], seed=run.seed, bounds=(LOWEST, HIGHEST)
         ),
-        failures=failures_by_kind(row.failure for row in rows if row.failure is not None),
+        failures=failures_by_kind(row.failure for row in rows),
         **calls_and_costs(home, rows),
     )
