@@ -43,7 +43,7 @@
         layout.polar.angularaxis = { ...axis, ticktext: axis.ticktext.map((name) => name.replaceAll(" ", "<br>")), tickfont: { size: 11 } };
         layout.margin = { ...layout.margin, l: 90, r: 90 };
       }
-      Plotly.react(id, data, layout, { displaylogo: false, responsive: true,
+      Plotly.react(id, data, layout, { displaylogo: false, displayModeBar: innerWidth < 500 ? false : "hover", responsive: true,
         modeBarButtons: [["toImage"]], toImageButtonOptions: { format: "svg", filename: `dokimasia-${id}` } });
       fitTitle(id, figure);
     }

@@ -11,7 +11,7 @@ from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.errors import ConfigError, DokimasiaError, InputError, Interrupted
 from dokimasia.log import Redactor
 from dokimasia.plugins import broken_plugin
-from dokimasia.report.figures import several
+from dokimasia.report.figures import cost_text, several
 from dokimasia.runs.figures import limits_of
 from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.requests import Invocation
@@ -119,9 +119,14 @@ def describe_limits(home: Home, run: Run) -> list[str]:
     """Return a text for each limit on a run's spending: what is spent, and the limit."""
     spent = spent_by(home, run.id)
     cost, calls, tokens = limits_of(run).values()
-    parts = [] if cost is None else [f"${spent.cost:.4g} of at most ${cost:g}"]
+    parts = [] if cost is None else [f"{_dollars(spent.cost)} of at most {_dollars(cost)}"]
     parts += [] if calls is None else [f"{spent.calls:,} of at most {several(calls, 'request')}"]
     return parts + ([] if tokens is None else [f"{spent.tokens:,} of at most {several(tokens, 'token')}"])
+
+
+def _dollars(value: float) -> str:
+    """Return US dollars with whole cents as such, and with four digits where there is a part of a cent."""
+    return f"${value:,.2f}" if value == round(value, 2) else cost_text(value)
 
 
 def describe_spending(home: Home, run: Run, request: Invocation) -> str:

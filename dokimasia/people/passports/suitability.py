@@ -53,10 +53,10 @@ TONES: dict[Suitability, Literal["good", "bad", "strong"]] = {
 ADVICE: Mapping[Suitability, str] = {
     "suitable": "use it with",
     "suitable with correction": "use it, corrected, with",
-    "cannot tell": "more data are needed for",
     "not suitable": "do not use it with",
+    "cannot tell": "more data are needed for",
 }
-"""What each verdict on an evaluator means for its use, as the verdict on the judge says it."""
+"""What each verdict on an evaluator means for its use, those that decide first, as the verdict on the judge says it."""
 
 LIMITS: Mapping[Quality, float] = {
     "undetected errors": 0.25,
@@ -462,8 +462,9 @@ def check_blocks(check: JudgeCheck) -> Iterator[Block]:
     columns = [evaluator, Column("verdict", numeric=False), Column("cost each"), Column("seconds each")]
     yield Table(columns, [_use(use) for use in check.uses], "Verdicts, and what a judgement costs")
     if missing := [f"{use.evaluator}: {need}" for use in check.uses for need in use.missing]:
-        yield Paragraph("Missing:")
+        yield Paragraph("Data that are missing for a clear verdict:")
         yield Bullets(missing)
+    yield Paragraph("What the tables mean:")
     yield Bullets(
         [
             "Each evaluator is a way of asking the judge, with a verdict of its own.",
@@ -499,6 +500,15 @@ def _notes(check: JudgeCheck) -> Iterator[str]:
             yield (
                 f"{evaluator} judges final answers alone: {left}, are no errors to it, and it is not asked about them."
             )
+    unmeasured = [
+        use.evaluator for use in check.uses if all(quality.name != "false alarms" for quality in use.qualities)
+    ]
+    if unmeasured:
+        by = f" by {in_words(unmeasured)}" if len(unmeasured) < len(check.uses) else ""
+        yield (
+            f"False alarms were not measured{by}: no harmless change was put to the judge. A judge that finds an error in every "
+            "answer misses none; plant harmless changes (--perturber, with score_neutral among --dimensions) to see it."
+        )
     if check.checked < 1:
         decided = "Nobody has decided on the planted errors: they"
         if check.checked:
@@ -510,11 +520,10 @@ def _notes(check: JudgeCheck) -> Iterator[str]:
 
 def _rows(check: JudgeCheck) -> Iterator[list[Cell]]:
     for use in check.uses:
-        for number, quality in enumerate(use.qualities):
+        for quality in use.qualities:
             name = quality.name.replace("reference", check.reference or "reference")
             scored = f"{quality.n_scored}" if quality.n_scored == quality.n else f"{quality.n_scored} of {quality.n}"
-            evaluator = "" if number else use.evaluator
-            yield [evaluator, name, _value_text(quality), _limit_text(quality), scored, _within_text(quality)]
+            yield [use.evaluator, name, _value_text(quality), _limit_text(quality), scored, _within_text(quality)]
 
 
 def _within_text(quality: JudgeQuality) -> str:

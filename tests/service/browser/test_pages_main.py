@@ -97,7 +97,7 @@ def test_results_that_come_do_not_move_an_open_menu(site: Site, small: Finished)
         page = seen.page
         page.click("summary:has-text('Download')")
         page.evaluate("window.before = true; document.dispatchEvent(new Event('dokimasia-reload'))")
-        expect(page.locator("#told")).to_contain_text("The results are ready")
+        expect(page.locator("details.menu[open] .notice.good")).to_contain_text("The results are ready")
         assert page.evaluate("window.before")
         with page.expect_navigation(timeout=30_000):
             page.keyboard.press("Escape")
@@ -118,7 +118,7 @@ def test_a_run_is_begun_from_the_form(workshop: Site) -> None:
         page.fill("#repeats", "0")
         page.click("button:has-text('Estimate')")
         page.wait_for_selector(".fault")
-        assert "it must be 1 or more" in page.inner_text(".field:has(#repeats) .fault")
+        assert "enter 1 or more" in page.inner_text(".field:has(#repeats) .fault")
         assert page.input_value("#data") == "world.jsonl"
         seen.errors.clear()  # Chromium says on the console that the reply was 422
         page.fill("#repeats", "1")
