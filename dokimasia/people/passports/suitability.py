@@ -360,7 +360,7 @@ def _reason(quality: JudgeQuality) -> str:
     if quality.within == "not measured":
         return f"{quality.name} not measured"
     if quality.kinds:
-        return f"blind to {in_words(quality.kinds)}"
+        return f"blind to {in_words([kind.replace('_', ' ') for kind in quality.kinds])}"
     comparison = "beyond" if quality.within == "no" else "not surely within"
     return f"{quality.name} {_value_text(quality)}, {comparison} {_limit_text(quality)}"
 

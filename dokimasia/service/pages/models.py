@@ -178,7 +178,7 @@ def _problem_of(service: Service, name: str, sent: Mapping[str, JsonValue], left
 def _unset_keys(listed: Sequence[ModelListed], checked: ModelCheck | None) -> Iterator[KeyListed]:
     """Yield the variable of a checked model's key if it is not set, so that nothing was asked."""
     for model in listed:
-        if checked and model.name == checked.name and model.key and not model.key.present:
+        if checked and model.name == checked.name and isinstance(model.key, KeyListed) and not model.key.present:
             yield model.key
 
 
