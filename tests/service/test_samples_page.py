@@ -395,7 +395,7 @@ async def test_many_repeats_of_an_answer_are_on_parts_of_the_page(
     """Each part has so many answers of each model and the forms to correct them, and links to the others."""
     monkeypatch.setattr("dokimasia.service.pages.samples.REPEATS", 2)
     data = tmp_path / "world.jsonl"
-    write_world(data, samples=2, seed=1)
+    write_world(data, 2, 1)
     settings = load_settings(home=tmp_path / "home", cwd=tmp_path, env={})
     request = EvaluationRequest(data=data, judge="sim/judge", models=("sim/strong", "sim/weak"), repeats=5, limit=1)
     made = await evaluate(request, settings=settings)

@@ -451,16 +451,16 @@ def _limit_text(quality: JudgeQuality) -> str:
 
 
 def check_blocks(check: JudgeCheck) -> Iterator[Block]:
-    """Yield the blocks of a check: the verdict, the qualities and costs by evaluator, and the missing data."""
+    """Yield the blocks of a check: the verdict, by evaluator the verdicts with costs and the qualities, and the missing data."""
     if check.simulated:
         yield Paragraph(SIMULATED_NOTE, "warning")
     yield Paragraph(verdict_on(check), "lead")
     yield from (Paragraph(note, "warning") for note in _notes(check))
     evaluator = Column("evaluator", numeric=False)
-    measured = (Column("measured", numeric=False), Column("value"), Column("limit"), Column("n"))
-    yield Table([evaluator, *measured, Column("within", numeric=False)], list(_rows(check)), "What was measured")
     columns = [evaluator, Column("verdict", numeric=False), Column("cost each"), Column("seconds each")]
     yield Table(columns, [_use(use) for use in check.uses], "Verdicts, and what a judgement costs")
+    measured = (Column("measured", numeric=False), Column("value"), Column("limit"), Column("n"))
+    yield Table([evaluator, *measured, Column("within", numeric=False)], list(_rows(check)), "What was measured")
     if missing := [f"{use.evaluator}: {need}" for use in check.uses for need in use.missing]:
         yield Paragraph("Data that are missing for a clear verdict:")
         yield Bullets(missing)

@@ -93,13 +93,13 @@ def part_of(repeat: int) -> int:
 
 
 def answers_of_part(view: Mapping[str, JsonValue], part: int) -> tuple[Mapping[str, JsonValue], int]:
-    """Return a sample with the answers of a part of its page alone, at most `REPEATS` a model, and the number of parts."""
+    """Return a sample with the answers of a part of its page alone, at most `REPEATS` a model, and the number of repeats."""
     answers = view.get("answers")
     if not isinstance(answers, list):
         return view, 1
-    parts = [part_of(AnswerView.model_validate(answer).repeat) for answer in answers]
-    shown = [answer for answer, place in zip(answers, parts, strict=True) if place == part]
-    return {**view, "answers": shown}, max(parts, default=1)
+    repeats = [AnswerView.model_validate(answer).repeat for answer in answers]
+    shown = [answer for answer, repeat in zip(answers, repeats, strict=True) if part_of(repeat) == part]
+    return {**view, "answers": shown}, 1 + max(repeats, default=0)
 
 
 def _deciders(home: Home, answers: Sequence[AnswerView]) -> list[str]:
@@ -326,7 +326,7 @@ def one_sample(
     rows = rows_of(home, run.id, [sample_id]).get(sample_id, [])
     around = sample_around(home, run.id, filterable.kind, filter.sample_query, sample_id)
     beside = around or _around_place(home, run, filterable, filter, request.query_params.get("at", ""))
-    shown_view, parts = answers_of_part(view, part)
+    shown_view, repeats = answers_of_part(view, part)
     pages = 1 if beside is None else max(1, -(-beside.place // PAGE))
     return page(
         request,
@@ -351,8 +351,13 @@ def one_sample(
         failures=sorted({failure_label(row.failure) for row in rows if row.failure}),
         body=draw_sample(service, run, value, shown_view),
         part=part,
-        repeats=REPEATS,
-        part_links=[sample_link(run, sample_id, filter, part=number) for number in range(1, parts + 1)],
+        parts=[
+            (
+                f"{first + 1:,}–{min(first + REPEATS, repeats):,}",
+                sample_link(run, sample_id, filter, part=part_of(first)),
+            )
+            for first in range(0, repeats, REPEATS)
+        ],
         images=[image.sha256 for image in value.images],
         done=bool(rows),
         calls=len({key for row in rows for key in row.calls}),
