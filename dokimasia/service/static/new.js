@@ -15,7 +15,7 @@
     const more = event.target.closest?.("[data-more]");
     if (more) another(more.form, more.dataset.more).focus();
   });
-  // A field that is filled anew loses the message about what stood there before, and the summary above the form its name.
+  // A field with a new upload loses the message about what stood there before, and the summary above the form its name.
   const correct = (input) => {
     const field = input.closest(".field");
     if (!field?.querySelector(":scope > .fault")) return;
@@ -27,7 +27,6 @@
     const labels = left.map((label) => label.firstChild.textContent.trim()).join(", ");
     summary.textContent = `Please correct ${left.length === 1 ? "one field" : `${left.length} fields`}: ${labels}.`;
   };
-  document.addEventListener("change", (event) => { if (event.target.matches?.("#run-form .field :is(input:not([type=file]), select, textarea)")) correct(event.target); });
   const send = async (files) => {
     const body = new FormData();
     for (const file of files) body.append("file", file, file.name);
