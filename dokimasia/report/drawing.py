@@ -36,6 +36,9 @@ WIDTH = 1000
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
+_BEFORE_PERCENT = re.compile(r"(?<=\d) (?=%)")
+
+
 def escape(text: str) -> str:
     """Return text escaped for an element or a quoted attribute.
 
@@ -47,6 +50,7 @@ def escape(text: str) -> str:
 def draw_cell(cell: Cell) -> str:
     """Return a cell as HTML; figures carry their JSON pointer and their value as data attributes."""
     markup = "".join(escape(piece) if isinstance(piece, str) else _span(piece) for piece in spans(cell))
+    markup = _BEFORE_PERCENT.sub("\N{NO-BREAK SPACE}", markup)
     return shortened(markup, lambda short, details: f'<abbr title="{details}">{short}</abbr>')
 
 

@@ -43,7 +43,7 @@
         layout.polar.angularaxis = { ...axis, ticktext: axis.ticktext.map((name) => name.replaceAll(" ", "<br>")), tickfont: { size: 11 } };
         layout.margin = { ...layout.margin, l: 90, r: 90 };
       }
-      Plotly.react(id, data, layout, { displaylogo: false, responsive: true,
+      Plotly.react(id, data, layout, { displaylogo: false, displayModeBar: innerWidth < 500 ? false : "hover", responsive: true,
         modeBarButtons: [["toImage"]], toImageButtonOptions: { format: "svg", filename: `dokimasia-${id}` } });
       fitTitle(id, figure);
     }
@@ -136,8 +136,8 @@
     table.classList.add("stack");
   };
 
-  // A box that is narrower than its table says on which side there is more.
-  const boxes = new ResizeObserver((seen) => seen.forEach(({ target }) => more(target.closest(".scroll"))));
+  // A box that is narrower than its table, or its tabs, says on which side there is more.
+  const boxes = new ResizeObserver((seen) => seen.forEach(({ target }) => more(target.closest(".scroll, .tabs"))));
   const more = (box) => {
     if (!box) return;
     const table = box.querySelector(":scope > table:not(.stack)");
@@ -146,7 +146,7 @@
     const sides = rest > 2 ? [["left", box.scrollLeft > 2], ["right", box.scrollLeft < rest - 2]].filter(([, on]) => on).map(([side]) => side) : [];
     if (sides.length) box.dataset.more = sides.join(" "); else delete box.dataset.more;
   };
-  const watched = (within) => all(".scroll:not([data-watched])", within).forEach((box) => {
+  const watched = (within) => all(":is(.scroll, .tabs):not([data-watched])", within).forEach((box) => {
     box.dataset.watched = "";
     box.addEventListener("scroll", () => more(box), { passive: true });
     [box, ...box.children].forEach((one) => boxes.observe(one));

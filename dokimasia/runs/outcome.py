@@ -119,9 +119,14 @@ def describe_limits(home: Home, run: Run) -> list[str]:
     """Return a text for each limit on a run's spending: what is spent, and the limit."""
     spent = spent_by(home, run.id)
     cost, calls, tokens = limits_of(run).values()
-    parts = [] if cost is None else [f"{cost_text(spent.cost)} of the ${cost:g} limit"]
+    parts = [] if cost is None else [f"{_dollars(spent.cost)} of at most {_dollars(cost)}"]
     parts += [] if calls is None else [f"{spent.calls:,} of at most {several(calls, 'request')}"]
     return parts + ([] if tokens is None else [f"{spent.tokens:,} of at most {several(tokens, 'token')}"])
+
+
+def _dollars(value: float) -> str:
+    """Return US dollars with whole cents as such, and with four digits where there is a part of a cent."""
+    return f"${value:,.2f}" if value == round(value, 2) else cost_text(value)
 
 
 def describe_spending(home: Home, run: Run, request: Invocation) -> str:

@@ -462,7 +462,7 @@ def _number(control: InputField, text: str) -> int | float:
         number = int(text) if control.whole else float(text)
     except ValueError:
         kind = "whole number" if control.whole else "number"
-        raise ValueError(f"{text[:80]!r} is no {kind}") from None
+        raise ValueError(f"enter a {kind}, not {text[:80]!r}") from None
     if control.whole and abs(number) > sys.maxsize:
         raise ValueError(f"{text[:80]!r} is too large")
     return number

@@ -34,11 +34,11 @@ NEVER: Mapping[str, str] = {
 """Fields that cannot be set over HTTP, and why or what to do instead."""
 
 MESSAGES: Mapping[str, str] = {
-    "greater_than_equal": "it must be {ge:.12g} or more",
-    "greater_than": "it must be more than {gt:.12g}",
-    "less_than_equal": "it must be {le:.12g} or less",
-    "less_than": "it must be less than {lt:.12g}",
-    "literal_error": "it must be {expected}",
+    "greater_than_equal": "enter {ge:.12g} or more",
+    "greater_than": "enter more than {gt:.12g}",
+    "less_than_equal": "enter {le:.12g} or less",
+    "less_than": "enter less than {lt:.12g}",
+    "literal_error": "enter {expected}",
 }
 """Messages about invalid values, by pydantic's type of error."""
 

@@ -80,7 +80,7 @@ def test_a_judge_with_a_blind_spot_is_not_suitable(folder: Path, capsys: pytest.
     single = qualities(figures, "single-axes")
     assert single["undetected errors"]["low"] > figures["limits"]["undetected errors"]
     assert single["blind spots"]["kinds"] == ["numerical_errors"]
-    assert "blind to numerical_errors" in figures["sentence"]
+    assert "blind to numerical errors" in figures["sentence"]
     disagreement = single["disagreement with reference"]
     errors = round(single["undetected errors"]["value"] * 98)
     assert round(disagreement["value"] * disagreement["n_scored"]) == errors

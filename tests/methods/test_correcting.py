@@ -199,7 +199,7 @@ def test_an_answer_that_is_judged_anew_loses_its_correction(done: Finished) -> N
     ("what", "fault"),
     [
         ({"model": WEAK, "answer": "right", "reason": " "}, "a reason is needed"),
-        ({"model": WEAK}, "nothing is corrected"),
+        ({"model": WEAK}, "you have not changed anything"),
         ({"answer": "right"}, "name the model"),
         ({"leave_out": True, "model": WEAK}, "leave_out is of the whole sample"),
         ({"undo": True, "model": WEAK, "answer": "right"}, "undo takes back all"),

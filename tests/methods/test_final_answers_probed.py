@@ -16,7 +16,7 @@ from dokimasia.methods.probe import METHOD, ProbeRequest
 from dokimasia.methods.probe.passports import check_of
 from dokimasia.methods.probe.units import changes_final_answer
 from dokimasia.people.passports import JudgeCheck, check_blocks
-from dokimasia.report.blocks import Paragraph, plain
+from dokimasia.report.blocks import Paragraph, Table, plain
 from dokimasia.runs.lifecycle import run
 from dokimasia.runs.preview import prepare
 from dokimasia.settings import Settings, load_settings
@@ -84,6 +84,11 @@ def test_right_or_wrong_is_asked_about_changed_final_answers_alone(tmp_path: Pat
     assert len(counting.sent) == (len(set(golds)) + errors) + (len(set(golds[:2])) + 2)
     notes = [plain(block.text) for block in check_blocks(check) if isinstance(block, Paragraph)]
     assert any(f"{errors - 2} of {errors} perturbations leave the final answer as it is" in note for note in notes)
+    assert any(note.startswith("False alarms were not measured: no harmless change") for note in notes)
+    (qualities,) = [
+        block for block in check_blocks(check) if isinstance(block, Table) and block.about == "What was measured"
+    ]
+    assert {str(row[0]) for row in qualities.rows} == {"single-vanilla", "right-or-wrong"}
 
 
 def test_right_or_wrong_is_not_asked_about_padding_beside_a_final_answer(tmp_path: Path) -> None:

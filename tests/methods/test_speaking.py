@@ -191,7 +191,11 @@ def test_pairs_that_say_little_are_listed_and_those_that_say_much_are_a_note() -
     assert isinstance(first, Bullets)
     assert list(first.items)[-1] == "and 1 more pair"
     assert list(drawn(8, 0.5)[0].items)[-1] == "and 2 more pairs"
-    (note,) = [one for one in drawn(2, 0.96) if isinstance(one, Paragraph) and "unlike shares" in str(one.text)]
+    (note,) = [
+        one
+        for one in drawn(2, 0.96)
+        if isinstance(one, Paragraph) and "different, though large, shares" in str(one.text)
+    ]
     assert note.kind == "note"
     assert "a0 99 %, b0 96 %" in str(note.text)
 

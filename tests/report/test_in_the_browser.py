@@ -44,12 +44,12 @@ def at(value: Any, pointer: str) -> Any:
 def number(text: str) -> float:
     """A figure as it is written, as a number; percent as a share."""
     plain = text.replace(",", "").replace("$", "").replace("\N{MINUS SIGN}", "-").strip("<> ")
-    return float(plain.rstrip("% ")) / 100 if plain.endswith("%") else float(plain)
+    return float(plain.rstrip("% \N{NO-BREAK SPACE}")) / 100 if plain.endswith("%") else float(plain)
 
 
 def last_digit(text: str) -> float:
     """One unit of the last digit that is written."""
-    plain = text.strip("% $<>")
+    plain = text.strip("% $<>\N{NO-BREAK SPACE}")
     decimals = len(plain.partition(".")[2])
     return 10.0**-decimals / (100 if text.rstrip().endswith("%") else 1)
 

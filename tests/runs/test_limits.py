@@ -92,6 +92,7 @@ async def test_money_and_tokens_count_over_resumes(
     assert 0 < getattr(before, limit.removeprefix("max_")) <= 1.3 * most
     again, sent = await gone_on(settings, part.run)
     assert again.end == "spending"
+    assert "of at most $1.50 in" in again.why or limit != "max_cost"
     with Home.open(settings.home, write=False) as home:
         after = spent_by(home, part.run)
         [(calls, cost)] = home.all("SELECT count(*), sum(cost) FROM calls")

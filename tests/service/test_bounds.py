@@ -142,16 +142,16 @@ async def test_a_request_of_too_many_items_is_refused(data: Path, tmp_path: Path
             reply = await service.client.post(f"/api/runs/evaluate{query}", json=asked)
             assert (reply.status_code, reply.json()["detail"]) == (422, SAID)
         hostile = await service.client.post("/api/runs/evaluate", json={**asked, "repeats": 5_000_000})
-        assert (hostile.status_code, hostile.json()["detail"]) == (422, "repeats: it must be 10000 or less")
+        assert (hostile.status_code, hostile.json()["detail"]) == (422, "repeats: enter 10000 or less")
         assert (await service.client.get("/api/runs")).json()["total"] == 0
         assert (await service.client.get("/api/health")).status_code == 200
 
 
 PANEL = tuple(f"openai/model-{number}" for number in range(50))
 ABSURD = {
-    "review": ({"panel": PANEL, "cycles": 10**9}, "cycles: it must be 100 or less"),
-    "arena": ({"judge": "sim/judge", "models": PANEL, "rounds": 10**9}, "rounds: it must be 1000 or less"),
-    "evaluate": ({"judge": "sim/judge", "models": PANEL, "repeats": 10**12}, "repeats: it must be 10000 or less"),
+    "review": ({"panel": PANEL, "cycles": 10**9}, "cycles: enter 100 or less"),
+    "arena": ({"judge": "sim/judge", "models": PANEL, "rounds": 10**9}, "rounds: enter 1000 or less"),
+    "evaluate": ({"judge": "sim/judge", "models": PANEL, "repeats": 10**12}, "repeats: enter 10000 or less"),
     "duel": ({"judge": "sim/judge", "models": PANEL, "baseline": "sim/steady", "repeats": 10_000}, "is too large"),
 }
 

@@ -91,8 +91,8 @@ async def test_all_that_is_wrong_is_said_in_one_round(at_work: Working) -> None:
     page = unescape((await at_work.client.post("/new/evaluate", data=asked, headers=BROWSER)).text)
     beside = dict(re.findall(r'id="about-([a-z_]+)".*?</p>\s*<p class="fault" role="alert">(.*?)</p>', page))
     assert set(beside) == {"repeats", "limit", "min_score", "name", "criteria_count"}
-    assert beside["limit"] == "it must be 1 or more"
-    assert beside["min_score"] == "it must be 5 or less"
+    assert beside["limit"] == "enter 1 or more"
+    assert beside["min_score"] == "enter 5 or less"
     assert "letters, digits, dots, dashes, underscores and spaces" in beside["name"]
     assert "Input should" not in page
 
@@ -126,6 +126,8 @@ async def test_models_and_options_and_data_are_faulted_in_one_round(at_work: Wor
     ]
     assert "there is no image file 'missing.png'" in beside["data"]
     assert "“Prompt” gives one question to all that have none" in beside["data"]
+    twice = await at_work.client.post("/new/evaluate", data={**asked, "models": ["sim/weka"] * 2}, headers=BROWSER)
+    assert faults_beside_fields(twice.text)["models"] == beside["models"].splitlines()[0]
     assert '<a href="/models">The page Models</a>' in sent.text
     for text in ("sim/jugde", "sim/weka", "sim/strnog", "nowhere", kept):
         assert f'value="{text}"' in sent.text
@@ -342,4 +344,4 @@ async def test_a_retry_takes_limits(at_work: Working, small: Finished) -> None:
         asked = {"kinds": "refused", "max_cost": "-1"}
         reply = await at_work.client.post(f"/runs/{small.run}/{verb}", data=asked, headers=BROWSER)
         assert reply.status_code == 422
-        assert "Max cost: it must be 0 or more" in unescape(reply.text)
+        assert "Max cost: enter 0 or more" in unescape(reply.text)

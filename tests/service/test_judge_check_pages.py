@@ -74,7 +74,7 @@ async def test_what_is_wrong_stands_beside_its_field(root: Path, tmp_path: Path)
     """Nothing is begun, and what was typed is kept."""
     async with working(tmp_path / "home", data_root=root) as at:
         for wrong, words in (
-            ({"per": "0"}, "it must be 1 or more"),
+            ({"per": "0"}, "enter 1 or more"),
             ({"judge": "nobody"}, "nobody"),
             ({"reference": "sim/judge-longer"}, "is the judge itself"),
             ({"perturber": ""}, "name who plants them"),

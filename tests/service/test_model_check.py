@@ -63,13 +63,13 @@ async def test_a_model_is_checked_and_its_profile_kept(tmp_path: Path) -> None:
         assert [profile.model for profile in list_profiles(service.home)] == ["sim/strong"]
 
 
-async def test_a_model_without_its_key_is_not_reached(tmp_path: Path) -> None:
-    """The page names the variable that is not set, and nothing is kept."""
+async def test_a_model_without_its_key_is_not_asked(tmp_path: Path) -> None:
+    """The page names the variable that is not set and no file of the machine, and nothing is kept."""
     async with settings_of(tmp_path) as (_, client):
         reply = await client.post(CHECK, data={"name": "keyless"})
         assert reply.status_code == 200
-        assert "was not reached" in result(reply.text)
-        assert "A_KEY_THAT_NOBODY_SET" in result(reply.text)
+        assert "keyless was not asked: the variable A_KEY_THAT_NOBODY_SET is not set" in result(reply.text)
+        assert str(tmp_path) not in result(reply.text)
 
 
 @pytest.mark.parametrize("name", ["openai/gpt-5", "http://127.0.0.1:1/v1", "", "x" * 401])

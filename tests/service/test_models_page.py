@@ -53,7 +53,7 @@ async def test_a_model_is_added_and_checked_and_asked_by_a_run(tmp_path: Path) -
     async with models_of(tmp_path, data_root=tmp_path) as at:
         reply = await at.client.post("/models", data=LOCAL, headers=BROWSER)
         assert (reply.status_code, reply.headers["location"]) == (303, "/models?saved=mine#models")
-        assert "kept in this home" in (await at.client.get(reply.headers["location"])).text
+        assert "was saved" in (await at.client.get(reply.headers["location"])).text
         checked = await at.client.post("/models/check", data={"name": "mine"}, headers=BROWSER)
         assert "was reached" in checked.text
         request = {"data": "home.jsonl", "judge": "sim/judge", "models": ["mine"]}

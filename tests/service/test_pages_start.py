@@ -241,3 +241,32 @@ async def test_exports_and_intervals_are_explained(waiting: Waits) -> None:
     assert len({holds for _, _, holds in exports}) == len(exports)
     for text in explained:
         assert "each image counts once" in text
+
+
+async def test_the_list_names_the_models_under_test_and_no_judge(client: httpx.AsyncClient, small: Finished) -> None:
+    """The judge of an evaluation is none of its models."""
+    row = (await client.get(f"/runs/{small.run}/row", headers=BROWSER)).text
+    (models,) = re.findall(r'<div class="models" title="([^"]*)">', row)
+    with Home.open(small.home, write=False) as home:
+        run = get_run(home, small.run)
+    assert models.split(", ") == [name for name in run.model_names if name != run.request["judge"]]
+
+
+async def test_a_form_of_export_that_needs_a_missing_package_is_no_link(
+    client: httpx.AsyncClient, small: Finished, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reason stands in place of the link; with the package there is the link."""
+    path = f"/runs/{small.run}?wait=true"
+    for there in (True, False):
+        monkeypatch.setattr("dokimasia.service.pages.results.find_spec", lambda name, there=there: there or None)
+        text = (await client.get(path, headers=BROWSER)).text
+        assert ("export?format=parquet" in text) is there
+        assert ("it needs pyarrow where the service runs" in text) is not there
+        assert "export?format=csv" in text
+
+
+@pytest.mark.parametrize("path", ["/judge-checks", "/passports"])
+async def test_the_check_of_a_judge_is_a_page_of_the_judges(client: httpx.AsyncClient, path: str) -> None:
+    """The menu marks its entry Judges."""
+    text = (await client.get(path, headers=BROWSER)).text
+    assert re.findall(r'<a href="([^"]*)" aria-current', text) == ["/passports"]

@@ -387,3 +387,26 @@ async def test_a_sample_without_results_shows_its_question(tmp_path: Path) -> No
         async with asking(service) as client:
             page = await body(client, f"/runs/{run}/samples/{quote(sample.id)}")
     assert sample.prompt in unescape(page)
+
+
+async def test_many_repeats_of_an_answer_are_on_parts_of_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each part has so many answers of each model and the forms to correct them, and links to the others."""
+    monkeypatch.setattr("dokimasia.service.pages.samples.REPEATS", 2)
+    data = tmp_path / "world.jsonl"
+    write_world(data, 2, 1)
+    settings = load_settings(home=tmp_path / "home", cwd=tmp_path, env={})
+    request = EvaluationRequest(data=data, judge="sim/judge", models=("sim/strong", "sim/weak"), repeats=5, limit=1)
+    made = await evaluate(request, settings=settings)
+    with service_over(settings.home) as service:
+        async with asking(service) as client:
+            path = f"/runs/{made.run}/samples/{samples_of(Finished(settings.home, made.run))[0].id}"
+            for part, repeats in ((1, ["", " · repeat 2"]), (2, [" · repeat 3", " · repeat 4"]), (3, [" · repeat 5"])):
+                text = await body(client, f"{path}?part={part}")
+                names = [f"{model}{repeat}" for model in ("sim/strong", "sim/weak") for repeat in repeats]
+                assert sorted(re.findall(r'<details class="answer"[^>]*><summary><b>([^<]*)</b>', text)) == sorted(
+                    names
+                )
+                assert sorted(re.findall(r"Correct this: <b>([^<]*)</b>", text)) == sorted(names)
+                assert f'href="{path}?part={2 if part != 2 else 3}"' in text

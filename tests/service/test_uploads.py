@@ -266,3 +266,11 @@ def test_a_prompt_is_named_by_its_folder_and_a_data_set_by_its_file(tmp_path: Pa
         assert (new, found.data) == (True, meant)
         folder = tmp_path / "uploads" / found.id / "files"
         assert kept.path(f"upload:{found.id}", "file") == (folder / meant if meant else folder / "")
+
+
+async def test_an_empty_data_file_is_refused(client: httpx.AsyncClient) -> None:
+    """The message names it, and nothing is kept."""
+    reply = await client.post("/api/uploads", files=sent(("shapes.csv", b"")))
+    assert reply.status_code == 422
+    assert "shapes.csv is empty" in reply.json()["detail"]
+    assert (await client.get("/api/uploads")).json()["total"] == 0

@@ -56,7 +56,7 @@ class CorrectionTarget(Value):
         if self.undo and (self.answer or self.criteria):
             faults.append("undo takes back all that was corrected of it: name no answer or criterion with it")
         if not self.leave_out and not self.undo and not (self.answer or self.criteria):
-            faults.append("nothing is corrected: say what the final answer is, or the score of a criterion")
+            faults.append("you have not changed anything: change the verdict or a criterion score first")
         if not self.undo and not self.reason:
             faults.append("a reason is needed: it stands beside the correction for whoever reads the figures")
         if faults:

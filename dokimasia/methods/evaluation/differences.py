@@ -236,7 +236,7 @@ def _share_blocks(pairs: Sequence[ModelPair]) -> list[Block]:
         blocks.append(Bullets(_shares(low_share_pairs), warning))
     if unequal_share_pairs:
         shares = "; ".join(_shares(unequal_share_pairs))
-        text = f"These address unlike shares of the weight, though much of it: {shares}."
+        text = f"The models address different, though large, shares of the criteria weight: {shares}."
         blocks.append(Paragraph(text, "note"))
     compared = [pair for pair in pairs if pair.strict_accuracy is not None or pair.both_stated is not None]
     if compared:

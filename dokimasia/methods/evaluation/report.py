@@ -403,14 +403,16 @@ def corrected(data: ReportData) -> Section | None:
             lines.append((Span(left_out.sample, "strong"), f": {left_out.reason} ({left_out.who})"))
         blocks.append(Bullets(lines))
     nothing = AsJudged(n=0, n_scored=0, strict_accuracy=None, score=None)
-    rows: list[TableRow[AsJudged]] = rows_of(corrections.as_judged)
+    ranked = [name for name in data.ranked() if name in corrections.as_judged]
+    ranked += [name for name in corrections.as_judged if name not in ranked]
+    rows: list[TableRow[AsJudged]] = rows_of(corrections.as_judged, order=ranked)
     corrected_scores = {name: evaluation.models.get(name, nothing) for name in corrections.as_judged}
     columns: list[TableColumn[AsJudged]] = [
         name_column("model"),
         computed_column(
             "samples",
             lambda row: f"{corrected_scores[row.name].n:,}/{row.figures.n:,}",
-            meaning="that count, and as judged",
+            meaning="answers that count, and as judged; a score is over those of them that have one",
         ),
         computed_column(
             "strict accuracy, corrected", lambda row: figures.strict_of(corrected_scores[row.name].strict_accuracy)

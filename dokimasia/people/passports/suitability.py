@@ -56,10 +56,10 @@ APPROVING: tuple[Suitability, ...] = ("suitable", "suitable with correction")
 ADVICE: Mapping[Suitability, str] = {
     "suitable": "use it with",
     "suitable with correction": "use it, corrected, with",
-    "cannot tell": "more data are needed for",
     "not suitable": "do not use it with",
+    "cannot tell": "more data are needed for",
 }
-"""What each verdict on an evaluator means for its use, as the verdict on the judge says it."""
+"""What each verdict on an evaluator means for its use, those that decide first, as the verdict on the judge says it."""
 
 LIMITS: Mapping[Quality, float] = {
     "undetected errors": 0.25,
@@ -366,7 +366,7 @@ def _reason(quality: JudgeQuality) -> str:
     if quality.within == "not measured":
         return f"{quality.name} not measured"
     if quality.kinds:
-        return f"blind to {in_words(quality.kinds)}"
+        return f"blind to {in_words([kind.replace('_', ' ') for kind in quality.kinds])}"
     comparison = "beyond" if quality.within == "no" else "not surely within"
     return f"{quality.name} {_value_text(quality)}, {comparison} {_limit_text(quality)}"
 
@@ -473,19 +473,20 @@ def _limit_text(quality: JudgeQuality) -> str:
 
 
 def check_blocks(check: JudgeCheck) -> Iterator[Block]:
-    """Yield the blocks of a check: the verdict, the qualities and costs by evaluator, and the missing data."""
+    """Yield the blocks of a check: the verdict, by evaluator the verdicts with costs and the qualities, and the missing data."""
     if check.simulated:
         yield Paragraph(SIMULATED_NOTE, "warning")
     yield Paragraph(verdict_on(check), "lead")
     yield from (Paragraph(note, "warning") for note in _notes(check))
     evaluator = Column("evaluator", numeric=False)
-    measured = (Column("measured", numeric=False), Column("value"), Column("limit"), Column("n"))
-    yield Table([evaluator, *measured, Column("within", numeric=False)], list(_rows(check)), "What was measured")
     columns = [evaluator, Column("verdict", numeric=False), Column("cost each"), Column("seconds each")]
     yield Table(columns, [_use(use) for use in check.uses], "Verdicts, and what a judgement costs")
+    measured = (Column("measured", numeric=False), Column("value"), Column("limit"), Column("n"))
+    yield Table([evaluator, *measured, Column("within", numeric=False)], list(_rows(check)), "What was measured")
     if missing := [f"{use.evaluator}: {need}" for use in check.uses for need in use.missing]:
-        yield Paragraph("Missing:")
+        yield Paragraph("Data that are missing for a clear verdict:")
         yield Bullets(missing)
+    yield Paragraph("What the tables mean:")
     yield Bullets(
         [
             "Each evaluator is a way of asking the judge, with a verdict of its own.",
@@ -522,6 +523,15 @@ def _notes(check: JudgeCheck) -> Iterator[str]:
             yield (
                 f"{evaluator} judges final answers alone: {left}, are no errors to it, and it is not asked about them."
             )
+    unmeasured = [
+        use.evaluator for use in check.uses if all(quality.name != "false alarms" for quality in use.qualities)
+    ]
+    if unmeasured:
+        by = f" by {in_words(unmeasured)}" if len(unmeasured) < len(check.uses) else ""
+        yield (
+            f"False alarms were not measured{by}: no harmless change was put to the judge. A judge that finds an error in every "
+            "answer misses none; plant harmless changes (--perturber, with score_neutral among --dimensions) to see it."
+        )
     if check.checked < 1:
         decided = "Nobody has decided on the planted errors: they"
         if check.checked:
@@ -533,11 +543,10 @@ def _notes(check: JudgeCheck) -> Iterator[str]:
 
 def _rows(check: JudgeCheck) -> Iterator[list[Cell]]:
     for use in check.uses:
-        for number, quality in enumerate(use.qualities):
+        for quality in use.qualities:
             name = quality.name.replace("reference", check.reference or "reference")
             scored = f"{quality.n_scored}" if quality.n_scored == quality.n else f"{quality.n_scored} of {quality.n}"
-            evaluator = "" if number else use.evaluator
-            yield [evaluator, name, _value_text(quality), _limit_text(quality), scored, _within_text(quality)]
+            yield [use.evaluator, name, _value_text(quality), _limit_text(quality), scored, _within_text(quality)]
 
 
 def _within_text(quality: JudgeQuality) -> str:

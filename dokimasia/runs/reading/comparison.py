@@ -632,7 +632,7 @@ def _agreement(
         ours, theirs = first.scored_answers[pair.first.sample_id], second.scored_answers[pair.second.sample_id]
         both = [(ours[repeat], theirs[repeat]) for repeat in sorted(ours.keys() & theirs.keys())]
         alike = bool(both) and len(both) == len(ours) == len(theirs)
-        same_criteria += alike and all(one.same_criteria(other) for one, other in both)
+        same_criteria += bool(both) and all(one.same_criteria(other) for one, other in both)  # whatever the repeats
         same_answers += alike and all(one.same_response(other) for one, other in both)
         for one, other in both:
             if one.same_criteria(other) and one.same_response(other):

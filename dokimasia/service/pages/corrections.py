@@ -13,7 +13,7 @@ from dokimasia.errors import DecidedMeanwhile, InputError, NotFound
 from dokimasia.methods.evaluation.correcting import CorrectionTarget, check_correctable, correct_now
 from dokimasia.people.checks import keep_draft
 from dokimasia.service.filtering import filter_of, filterable_run
-from dokimasia.service.pages.samples import correction_anchor, one_sample, sample_link
+from dokimasia.service.pages.samples import correction_anchor, one_sample, part_of, sample_link
 from dokimasia.service.state import Reviewer, TheService
 from dokimasia.storage.decisions import clear_draft, draft_file
 from dokimasia.storage.excerpts import samples_of
@@ -119,14 +119,16 @@ def correct(
         correct_now(service.home, run, target, person=person.name)
     except DecidedMeanwhile as problem:
         conflict = DecidedMeanwhile(f"{problem}. What stands now is below; save once more to write yours over it")
-        return one_sample(request, service, run, sample, fault=conflict, given=form)
+        return one_sample(request, service, run, sample, part=part_of(repeat), fault=conflict, given=form)
     except InputError as problem:
-        return one_sample(request, service, run, sample, fault=problem, given=form)
+        return one_sample(request, service, run, sample, part=part_of(repeat), fault=problem, given=form)
     drop_draft(service.home, run, sample, person.name, model, repeat)
     filterable = filterable_run(service.home, run, service.settings)
     filter = filter_of(request.query_params, filterable, show=request.query_params.getlist("show"))
     anchor = quote(correction_anchor(model, repeat), safe="") if model else "by-hand"
-    return RedirectResponse(f"{sample_link(run, sample, filter, at=at, saved=action)}#{anchor}", 303)
+    return RedirectResponse(
+        f"{sample_link(run, sample, filter, at=at, saved=action, part=part_of(repeat))}#{anchor}", 303
+    )
 
 
 @router.get("/runs/{run_id}/corrections/draft")

@@ -30,8 +30,8 @@ ROWS_READ = 500
 """Rows of a data set in which missing images are looked for."""
 
 IMAGES = (
-    "Upload a ZIP with the data and these images, at the paths by which the data names them; where it names them without "
-    "folders, the data and the images chosen together do as well."
+    "Upload the data and these images together: choose all files at once, or a ZIP of them. Images are found by their path, "
+    "or else by their file name."
 )
 """The advice that is shown if images are missing."""
 

@@ -1,7 +1,7 @@
 """The page of models: what runs may ask, a check of each, and a form by which an operator adds, edits and removes them."""
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import Annotated
 from urllib.parse import urlencode
@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from dokimasia.domain.identity import JsonObject
 from dokimasia.endpoints.added import added_table, field_of_fault, settings_with
-from dokimasia.endpoints.models import chosen_models, list_models
+from dokimasia.endpoints.models import KeyListed, ModelListed, chosen_models, list_models
 from dokimasia.endpoints.probing import ModelCheck, check_models
 from dokimasia.errors import ConfigError, InputError, NotFound
 from dokimasia.gateway.litellm.transport import has_provider
@@ -175,6 +175,13 @@ def _problem_of(service: Service, name: str, sent: Mapping[str, JsonValue], left
     return ""
 
 
+def _unset_keys(listed: Sequence[ModelListed], checked: ModelCheck | None) -> Iterator[KeyListed]:
+    """Yield the variable of a checked model's key if it is not set, so that nothing was asked."""
+    for model in listed:
+        if checked and model.name == checked.name and isinstance(model.key, KeyListed) and not model.key.present:
+            yield model.key
+
+
 def _models_page(
     request: Request,
     service: Service,
@@ -208,6 +215,8 @@ def _models_page(
         keeps_sampling=bool(_hidden_settings(service, edited)),
         data_root=False,
         saved=saved if saved in service.settings.added else "",
+        unset=next((key.variable for key in _unset_keys(listed, checked)), ""),
+        added=service.settings.added,
         checked=None if checked is None else redact_texts(checked, service.redact),
         seconds=seconds,
     )

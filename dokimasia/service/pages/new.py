@@ -271,7 +271,7 @@ def unknown_models(service: Service, groups: Sequence[FieldGroup], request: Mapp
     for control in (control for group in groups for control in group.controls if control.offers == "models"):
         if control.name != "models" or not request.get("responses"):
             names = map(str, leaves(request.get(control.name, ())))
-            if sentences := list(filter(None, (fault_of_model(service, name) for name in names))):
+            if sentences := list(filter(None, (fault_of_model(service, name) for name in dict.fromkeys(names)))):
                 faults[control.name] = "\n".join(sentences)
     return faults
 

@@ -1,6 +1,6 @@
 """Pages of judges' passports, made from the probes of this home; passport files from elsewhere are verified and shown."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated
@@ -42,7 +42,9 @@ def card(request: Request, service: TheService, person: Reader, name: Name, run:
     try:
         passport = _passport_of_judge(service, name, run or ())
     except InputError as problem:
-        return page(request, "passport_card.html", name=name, passport=None, fault=str(problem), rates=[], blind=[])
+        return page(
+            request, "passport_card.html", name=name, passport=None, fault=str(problem), rates=[], blind=[], seldom=[]
+        )
     return page(
         request,
         "passport_card.html",
@@ -50,7 +52,8 @@ def card(request: Request, service: TheService, person: Reader, name: Name, run:
         passport=passport,
         fault="",
         rates=[_rate(passport, error) for error in passport.errors if error.level == "all"],
-        blind=_blind(passport),
+        blind=_blind_spots(passport),
+        seldom=_seldom(passport),
     )
 
 
@@ -106,7 +109,8 @@ def _passport_page(request: Request, passport: Passport, *, source: str, downloa
         passport=passport,
         source=source,
         download=download,
-        blind=_blind(passport),
+        blind=_blind_spots(passport),
+        seldom=_seldom(passport),
         blocks=drawn([*blocks_of(passport)], charts),
     )
 
@@ -118,13 +122,26 @@ def _passport_of_judge(service: Service, judge: str, runs: Sequence[str]) -> Pas
     return service.cache.get(key, lambda: passport_of(material_of(service.home, judge, runs)))
 
 
-def _blind(passport: Passport) -> list[tuple[str, str]]:
-    """Return the kinds of error that a judge misses significantly too often or more often than others, with its rates."""
+def _blind_spots(passport: Passport) -> list[tuple[str, str]]:
+    """Return the blind spots of a judge, as its check counts them, with its rates."""
+    return _kinds(error for error in passport.errors if error.level != "all" and error.blind_spot)
+
+
+def _seldom(passport: Passport) -> list[tuple[str, str]]:
+    """Return the other kinds of error that a judge surely detects in fewer than `BLIND_BELOW`, with its rates."""
+    return _kinds(
+        error
+        for error in passport.errors
+        if error.level != "all" and not error.blind_spot and is_blind(error.detection, BLIND_BELOW)
+    )
+
+
+def _kinds(errors: Iterable[ErrorRates]) -> list[tuple[str, str]]:
+    """Return kinds of error by their title, each with its rates by evaluator."""
     kinds: dict[str, list[str]] = {}
-    for error in passport.errors:
-        if error.level != "all" and (error.blind_spot or is_blind(error.detection, BLIND_BELOW)):
-            title = error_groups(error.task).get(error.name, error.name).replace("_", " ")
-            kinds.setdefault(title, []).append(f"{error.evaluator} {_share(error.detection)}")
+    for error in errors:
+        title = error_groups(error.task).get(error.name, error.name).replace("_", " ")
+        kinds.setdefault(title, []).append(f"{error.evaluator} {_share(error.detection)}")
     return [(kind, "; ".join(rates)) for kind, rates in kinds.items()]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import Annotated
 from urllib.parse import quote, urlencode
 
@@ -38,6 +39,9 @@ from dokimasia.storage.usage import ReachedCounts, reached_counts
 
 router = APIRouter()
 
+NO_PYARROW = "not here: it needs pyarrow where the service runs (pip install 'dokimasia[parquet]')"
+"""Why the form of export that needs an extra package cannot be downloaded."""
+
 LIMITED: Mapping[str, str] = dict(zip(LIMITS, ("cost", "requests", "tokens"), strict=True))
 """What each spending limit bounds."""
 
@@ -45,7 +49,7 @@ LIMITED: Mapping[str, str] = dict(zip(LIMITS, ("cost", "requests", "tokens"), st
 EXPORTS: Mapping[str, tuple[str, str]] = {
     "jsonl": ("JSON lines", "all fields of each row, an object a line, for programs"),
     "csv": ("CSV", "the same rows as a table, for scripts and statistics programs"),
-    "excel": ("CSV for Excel", "that table, marked so that Excel reads its letters rightly"),
+    "excel": ("CSV for Excel", "that table in UTF-8 with a byte-order mark, so Excel shows accents correctly"),
     "parquet": ("Parquet", "that table with typed columns, for pandas and databases"),
     "preferences": ("Preferences", "pairs of a better and a worse answer to one question, for training"),
     "perturbations": ("Perturbations", "the planted errors with their images, which a probe takes as data"),
@@ -130,6 +134,7 @@ def standing(service: Service, run: Run) -> dict[str, object]:
         "lifts": [(name, LIMITED[name]) for name, limit in limits_of(run).items() if limit is not None],
         "waits": sum(count.items for count in check_counts(service.home) if count.run == run.id and count.waiting),
         "exports": [(name, *EXPORTS.get(name, (name.capitalize(), ""))) for name in (*FORMATS, *method.forms)],
+        "lacking": {} if find_spec("pyarrow") else {"parquet": NO_PYARROW},
     }
 
 

@@ -56,31 +56,50 @@ from dokimasia.storage.runs import Run, get_run
 
 
 def correcting(
-    service: Service, run: Run, sample_id: str, view: Mapping[str, JsonValue], rows: Sequence[ResultRow]
+    service: Service, run: Run, sample_id: str, view: Mapping[str, JsonValue], rows: Sequence[ResultRow], part: int = 1
 ) -> dict[str, object]:
-    """Return the values of a sample's page about corrections; no answers if the run cannot be corrected."""
+    """Return the values of a sample's page about corrections; no answers if the run cannot be corrected.
+
+    Of the answers, those of a part are returned, as `answers_of_part` does.
+    """
     if run.method != "evaluate" or "answers" not in view:
         return {"answers": [], "history": [], "seen_left_out": 0, "left_out": None, "marks": []}
     events = [event for event in correction_events(service.home, run.id) if event.sample == sample_id]
     seen = {item: sum(event.item == item for event in events) for item in {event.item for event in events}}
-    shown_view = SampleView.model_validate(redact_texts(view, service.redact))
+    whole_view = SampleView.model_validate(redact_texts(view, service.redact))
     items = [row.item for row in rows if row.kind == "score"]
-    by_item = dict(zip(items, shown_view.answers, strict=True))
-    models = {item: answer.model for item, answer in by_item.items()}
-    standing = [answer for answer in shown_view.answers if answer.corrected and answer.corrected.stands]
-    deciders = _deciders(service.home, shown_view.answers)
+    all_by_item = dict(zip(items, whole_view.answers, strict=True))
+    models = {item: answer.model for item, answer in all_by_item.items()}
+    by_item = {item: answer for item, answer in all_by_item.items() if part_of(answer.repeat) == part}
+    standing = [answer for answer in whole_view.answers if answer.corrected and answer.corrected.stands]
+    deciders = _deciders(service.home, [*by_item.values()])
     return {
         "answers": [
-            _answer(answer, shown_view.criteria, seen.get(item, 0)) | {"decided_by": decided_by}
+            _answer(answer, whole_view.criteria, seen.get(item, 0)) | {"decided_by": decided_by}
             for (item, answer), decided_by in zip(by_item.items(), deciders, strict=True)
         ],
         "history": redact_texts(
             [{**event.shown(), "whose": models.get(event.item, "") or event.item} for event in events], service.redact
         ),
         "seen_left_out": seen.get("", 0),
-        "left_out": shown_view.left_out,
-        "marks": [*(["left out"] if shown_view.left_out else []), *(["corrected"] if standing else [])],
+        "left_out": whole_view.left_out,
+        "marks": [*(["left out"] if whole_view.left_out else []), *(["corrected"] if standing else [])],
     }
+
+
+def part_of(repeat: int) -> int:
+    """Return the part of a sample's page, counted from 1, that has the answers of a repeat."""
+    return repeat // REPEATS + 1
+
+
+def answers_of_part(view: Mapping[str, JsonValue], part: int) -> tuple[Mapping[str, JsonValue], int]:
+    """Return a sample with the answers of a part of its page alone, at most `REPEATS` a model, and the number of repeats."""
+    answers = view.get("answers")
+    if not isinstance(answers, list):
+        return view, 1
+    repeats = [AnswerView.model_validate(answer).repeat for answer in answers]
+    shown = [answer for answer, repeat in zip(answers, repeats, strict=True) if part_of(repeat) == part]
+    return {**view, "answers": shown}, 1 + max(repeats, default=0)
 
 
 def _deciders(home: Home, answers: Sequence[AnswerView]) -> list[str]:
@@ -141,6 +160,9 @@ PAGE = 50
 
 MANY = 8
 """Answers beyond which the page of a sample has a filter for them."""
+
+REPEATS = 50
+"""Answers of a model on the page of a sample; more are on further parts of it."""
 
 SIDE = 240
 """The longest side of a thumbnail, in pixels."""
@@ -271,9 +293,16 @@ async def search_by_meaning(context: Starting, run_id: str) -> Response:
 
 
 @router.get("/runs/{run_id}/samples/{sample_id:path}")
-def sample(request: Request, service: TheService, person: Reader, run_id: str, sample_id: str) -> Response:
-    """Return the page of one sample, with links to its neighbours in the filtered list."""
-    return one_sample(request, service, service.run(run_id), sample_id)
+def sample(
+    request: Request,
+    service: TheService,
+    person: Reader,
+    run_id: str,
+    sample_id: str,
+    part: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
+) -> Response:
+    """Return the page of one sample, or a further part of it, with links to its neighbours in the filtered list."""
+    return one_sample(request, service, service.run(run_id), sample_id, part=part)
 
 
 def one_sample(
@@ -282,10 +311,11 @@ def one_sample(
     run: Run,
     sample_id: str,
     *,
+    part: int = 1,
     fault: InputError | None = None,
     given: Mapping[str, object] = NOTHING_GIVEN,
 ) -> Response:
-    """Return the page of a sample, after a refused correction with the reason and the form's values."""
+    """Return a part of the page of a sample, after a refused correction with the reason and the form's values."""
     home = service.home
     filterable = filterable_run(home, run, service.settings)
     filter = filter_of(request.query_params, filterable, show=request.query_params.getlist("show"))
@@ -296,11 +326,12 @@ def one_sample(
     rows = rows_of(home, run.id, [sample_id]).get(sample_id, [])
     around = sample_around(home, run.id, filterable.kind, filter.sample_query, sample_id)
     beside = around or _around_place(home, run, filterable, filter, request.query_params.get("at", ""))
+    shown_view, repeats = answers_of_part(view, part)
     pages = 1 if beside is None else max(1, -(-beside.place // PAGE))
     return page(
         request,
         "sample.html",
-        correcting(service, run, sample_id, view, rows),
+        correcting(service, run, sample_id, view, rows, part),
         status=HTTPStatus.OK if fault is None else status_of(fault),
         fault="" if fault is None else service.redact(str(fault)),
         given=given,
@@ -318,7 +349,15 @@ def one_sample(
         before=sample_link(run, beside.before, filter) if beside and beside.before is not None else "",
         after=sample_link(run, beside.after, filter) if beside and beside.after is not None else "",
         failures=sorted({failure_label(row.failure) for row in rows if row.failure}),
-        body=draw_sample(service, run, value, view),
+        body=draw_sample(service, run, value, shown_view),
+        part=part,
+        parts=[
+            (
+                f"{first + 1:,}–{min(first + REPEATS, repeats):,}",
+                sample_link(run, sample_id, filter, part=part_of(first)),
+            )
+            for first in range(0, repeats, REPEATS)
+        ],
         images=[image.sha256 for image in value.images],
         done=bool(rows),
         calls=len({key for row in rows for key in row.calls}),
@@ -372,9 +411,15 @@ def _thumbnail(home: Home, sha256: str) -> bytes:
     return thumbnail(home.blobs.get(sha256), SIDE)
 
 
-def sample_link(run: Run, sample_id: str, filter: Filter | None = None, *, at: str = "", saved: str = "") -> str:
-    """Return the address of a sample's page, with the filter that found it, its place in that list, and what is `SAVED`."""
-    return f"/runs/{run.id}/samples/{quote(sample_id, safe='')}{filter.query(at=at, saved=saved) if filter else ''}"
+def sample_link(
+    run: Run, sample_id: str, filter: Filter | None = None, *, at: str = "", saved: str = "", part: int = 1
+) -> str:
+    """Return the address of a part of a sample's page.
+
+    Beside it stand the filter that found the sample, its place in that list, and what is `SAVED`.
+    """
+    changes = {"at": at, "saved": saved, "part": part if part > 1 else ""}
+    return f"/runs/{run.id}/samples/{quote(sample_id, safe='')}{filter.query(**changes) if filter else ''}"
 
 
 def run_label(names: Mapping[str, Label], run: Run) -> str:

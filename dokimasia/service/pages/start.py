@@ -161,6 +161,13 @@ def _most_items(run: Run) -> int:
     return items if isinstance(items, int) else 0
 
 
+def _models_under_test(run: Run) -> Sequence[str]:
+    """Return the models that a run's request names as such, without its judge; all models of a method that tells no apart."""
+    named = run.request.get("models")
+    models = [name for name in run.model_names if name in named] if isinstance(named, list) else []
+    return models or run.model_names
+
+
 def _row(
     service: Service, run: Run, names: Mapping[str, Label], reached: ReachedCounts, *, wait: bool
 ) -> dict[str, object]:
@@ -175,7 +182,7 @@ def _row(
         "data": data_label(names, run),
         "far": reached,
         "most_items": _most_items(run),
-        "asked": run.model_names,
+        "asked": _models_under_test(run),
         "headline": headline_shown,
         "at_work": run.status in AT_WORK,
         "later": headline_shown is None,

@@ -12,7 +12,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.concurrency import run_in_threadpool
 
-from dokimasia.datasets import Problem, check, format_of, open_dataset, plain_report
+from dokimasia.datasets import READERS, Problem, check, format_of, open_dataset, plain_report
 from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import InputError
 from dokimasia.operations.operation import ListPage, RequestRefused, page_of
@@ -287,6 +287,9 @@ def _store(incoming: Incoming, name: str, by: str) -> tuple[Upload, bool]:
         unpack(incoming, files[0])
     elif any(map(is_archive, files)):
         raise refused("a ZIP archive comes alone")
+    for file in incoming.files:
+        if file.suffix.lower() in READERS and not file.stat().st_size:
+            raise refused(f"{file.name} is empty")
     top_names = {file.relative_to(incoming.part).parts[1] for file in incoming.files}
     return incoming.keep(name=name, by=by, default=default or (top_names.pop() if len(top_names) == 1 else ""))
 

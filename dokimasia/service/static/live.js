@@ -23,7 +23,7 @@
   const AT_WORK = ["queued", "running", "waiting"];
 
   const number = (value) => Number(value).toLocaleString("en-US");
-  const dollars = (value) => `$${value >= 1 || value === 0 ? value.toFixed(2) : value.toPrecision(2)}`;
+  const dollars = (value) => `$${value.toFixed(value >= 1 || Math.abs(value - Number(value.toFixed(2))) < 1e-9 ? 2 : 4)}`;
   const duration = (seconds) => {
     if (seconds === null || seconds === undefined) return "–";
     const whole = Math.round(seconds), hours = Math.floor(whole / 3600), minutes = Math.floor(whole / 60) % 60;
@@ -177,7 +177,7 @@
         bar.max = Math.max(budget[limit], 1e-9);
         bar.value = Math.min(spent, budget[limit]);
         bar.setAttribute("aria-label", `Spent ${what}`);
-        row.append(element("span", `${form(spent)} of at most ${form(budget[limit])} ${what}`), bar);
+        row.append(element("span", `${form(spent)} of at most ${form(budget[limit])}${name === "cost" ? "" : ` ${what}`}`), bar);
         return row;
       }));
     }

@@ -15,6 +15,18 @@
     const more = event.target.closest?.("[data-more]");
     if (more) another(more.form, more.dataset.more).focus();
   });
+  // A field with a new upload loses the message about what stood there before, and the summary above the form its name.
+  const correct = (input) => {
+    const field = input.closest(".field");
+    if (!field?.querySelector(":scope > .fault")) return;
+    field.querySelector(":scope > .fault").remove();
+    field.querySelectorAll('[aria-invalid="true"]').forEach((one) => one.removeAttribute("aria-invalid"));
+    const summary = document.querySelector("[data-to-correct]"), left = [...document.querySelectorAll("#run-form .field:has(> .fault) > label")];
+    if (!summary) return;
+    if (!left.length) { summary.closest(".notice").remove(); return; }
+    const labels = left.map((label) => label.firstChild.textContent.trim()).join(", ");
+    summary.textContent = `Please correct ${left.length === 1 ? "one field" : `${left.length} fields`}: ${labels}.`;
+  };
   const send = async (files) => {
     const body = new FormData();
     for (const file of files) body.append("file", file, file.name);
@@ -36,6 +48,7 @@
       const all = fields(form, name);
       const empty = all.find((input) => !input.value) ?? (all.length > 1 ? another(form, name) : all[0]);
       empty.value = upload.called;
+      correct(empty);
       message.textContent = `${upload.name}: ${upload.files} file${upload.files === 1 ? "" : "s"}`;
     } catch (problem) {
       message.textContent = problem.message;

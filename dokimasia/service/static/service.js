@@ -80,15 +80,28 @@
     card.style.maxHeight = `${Math.max(160, innerHeight - Math.max(0, box.top) - 12)}px`;
     card.style.overflowY = "auto";
   };
-  // A page whose results have come shows them at once, or once its menu is closed: nothing moves beneath an open menu.
+  // A page whose results have come shows them at once, or once its menu is closed: nothing moves beneath an open menu, and
+  // nothing that was typed in it is lost. Until then a line says that they are ready.
+  const isTyped = () => [...document.querySelectorAll("details.menu :is(input, textarea)")].some((input) => input.value !== input.defaultValue || input.checked !== input.defaultChecked);
+  const ready = (before) => {
+    const line = document.createElement("p"), link = document.createElement("a");
+    line.className = "notice good";
+    line.setAttribute("role", "status");
+    link.href = location.pathname + location.search;
+    link.textContent = "Show them";
+    line.append("The results are ready. ", link);
+    before?.before(line);
+  };
   let overdue = false;
   window.dokimasiaReload = () => {
+    if (overdue) return;
     overdue = menus().length > 0;
-    if (overdue) window.dokimasiaTell("The results are ready; close the menu to see them.", "good");
-    else location.reload();
+    if (!overdue) { location.reload(); return; }
+    menus().forEach((details) => ready(details.querySelector(":scope > .card").firstElementChild));
+    ready(document.querySelector("main .heading + *"));
   };
   document.addEventListener("dokimasia-reload", () => window.dokimasiaReload());
-  document.addEventListener("toggle", () => { if (overdue && !menus().length) location.reload(); }, true);
+  document.addEventListener("toggle", () => { if (overdue && !menus().length && !isTyped()) location.reload(); }, true);
   document.addEventListener("toggle", (event) => { if (event.target.matches?.("details.menu[open]")) fitMenu(event.target); }, true);
   window.addEventListener("resize", () => menus().forEach(fitMenu));
   document.addEventListener("pointerdown", (event) => menus().forEach((details) => { if (!details.contains(event.target)) details.open = false; }));

@@ -129,7 +129,7 @@ def test_what_is_wrong_with_a_correction_is_in_sight(desk: Site, small: Finished
             form = page.locator("details.correct[open]")
             form.get_by_label("Reason").fill("no choice is made")
             form.get_by_role("button", name="Save the correction").click()
-            expect(page.locator("#by-hand .notice.bad")).to_contain_text("nothing is corrected")
+            expect(page.locator("#by-hand .notice.bad")).to_contain_text("you have not changed anything")
             expect(page.locator("#by-hand .notice.bad")).to_be_in_viewport()
 
 

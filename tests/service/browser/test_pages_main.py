@@ -97,12 +97,44 @@ def test_results_that_come_do_not_move_an_open_menu(site: Site, small: Finished)
         page = seen.page
         page.click("summary:has-text('Download')")
         page.evaluate("window.before = true; document.dispatchEvent(new Event('dokimasia-reload'))")
-        expect(page.locator("#told")).to_contain_text("The results are ready")
+        expect(page.locator("details.menu[open] .notice.good")).to_contain_text("The results are ready")
         assert page.evaluate("window.before")
         with page.expect_navigation(timeout=30_000):
             page.keyboard.press("Escape")
         assert page.evaluate("window.before") is None
         assert_calm(seen)
+
+
+def test_results_that_come_take_nothing_that_was_typed(site: Site, small: Finished) -> None:
+    """A menu in which something was typed can be closed: a line on the page leads to the results instead."""
+    with site.opened(f"/runs/{small.run}?wait=true") as seen:
+        page = seen.page
+        page.click("summary:has-text('Manage')")
+        page.fill("#tags", "draft")
+        page.evaluate("window.before = true; document.dispatchEvent(new Event('dokimasia-reload'))")
+        page.keyboard.press("Escape")
+        expect(page.locator("main > .notice.good:has-text('The results are ready')")).to_be_visible()
+        assert page.evaluate("window.before")
+        assert page.input_value("#tags") == "draft"
+        with page.expect_navigation():
+            page.click("main > .notice.good a")
+        assert_calm(seen)
+
+
+def test_a_field_that_is_filled_anew_is_no_longer_faulted(workshop: Site) -> None:
+    """The message beside it goes, and the summary names the fields that are left, or goes with the last."""
+    with workshop.opened("/new/arena") as seen:
+        page = seen.page
+        page.click("button[value=start]")
+        expect(page.locator("#problem")).to_contain_text("Data")
+        left = page.locator(".field > .fault").count()
+        page.set_input_files(
+            "[data-upload=data]", {"name": "a.csv", "mimeType": "text/csv", "buffer": b"id,prompt\na,What is it?\n"}
+        )
+        expect(page.locator("[data-uploaded=data]")).to_contain_text("a.csv")
+        expect(page.locator(".field > .fault")).to_have_count(left - 1)
+        expect(page.locator("#problem")).not_to_contain_text("Data")
+        assert page.locator("#data[aria-invalid]").count() == 0
 
 
 def test_a_run_is_begun_from_the_form(workshop: Site) -> None:
@@ -118,7 +150,7 @@ def test_a_run_is_begun_from_the_form(workshop: Site) -> None:
         page.fill("#repeats", "0")
         page.click("button:has-text('Estimate')")
         page.wait_for_selector(".fault")
-        assert "it must be 1 or more" in page.inner_text(".field:has(#repeats) .fault")
+        assert "enter 1 or more" in page.inner_text(".field:has(#repeats) .fault")
         assert page.input_value("#data") == "world.jsonl"
         seen.errors.clear()  # Chromium says on the console that the reply was 422
         page.fill("#repeats", "1")

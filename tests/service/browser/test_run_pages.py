@@ -63,6 +63,7 @@ def test_spending_adds_up_and_stands_beside_its_limit(site: Site, small: Finishe
     with site.opened("/", size=size) as seen:
         watched(seen.page, site, small.run, status={"status": "running", "end": "", "why": "", "at": ""})
         expect(seen.page.locator("[data-figure=spent]")).to_have_text("$30.50 of at most $150.00")
+        expect(seen.page.locator("[data-limits]")).to_have_text("$30.50 of at most $150.00")
         expect(seen.page.locator("[data-figure=tokens]")).to_have_text("3,001,000")
         overlaps: Any = seen.page.evaluate(
             """() => {
