@@ -86,13 +86,13 @@ async def test_money_and_tokens_count_over_resumes(
     part = await make(settings, world, EVALUATE, **names, **{limit: most})
     assert part.end == "spending"
     if limit == "max_cost":
-        assert re.search(r"\$\d+\.\d+ of the \$1\.5 limit spent so far\.", part.why)
+        assert re.search(r"\$\d+\.\d+ of at most \$1\.50 spent so far\.", part.why)
     with Home.open(settings.home, write=False) as home:
         before = spent_by(home, part.run)
     assert 0 < getattr(before, limit.removeprefix("max_")) <= 1.3 * most
     again, sent = await gone_on(settings, part.run)
     assert again.end == "spending"
-    assert "of at most $1.50 in" in again.why or limit != "max_cost"
+    assert "of at most $1.50 spent" in again.why or limit != "max_cost"
     with Home.open(settings.home, write=False) as home:
         after = spent_by(home, part.run)
         [(calls, cost)] = home.all("SELECT count(*), sum(cost) FROM calls")
