@@ -76,10 +76,10 @@ MODULES_IN_CIRCLES = 0
 """Modules that import each other, imports for type checkers counted; there shall be none."""
 
 DUPLICATE_CLASSES = 0
-CONDITIONAL_EXPRESSIONS = 23.2
+CONDITIONAL_EXPRESSIONS = 22.2
 """Per 1,000 lines; this and the next may only fall."""
-COMPREHENSIONS = 40.5
-ANY_NAMES = 282
+COMPREHENSIONS = 39.4
+ANY_NAMES = 262
 FRAMES = 25
 FILES_THAT_NAME_A_METHOD = 113
 """Summed over the methods; a method that is made from the template is named by its catalogue line alone."""
