@@ -218,7 +218,7 @@ def test_the_test_of_the_document_passes(acme: Path, tmp_path: Path) -> None:
 
 def test_a_method_publishes_the_model_of_its_figures(acme: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With the document's figures a vote has an interval, and `dokimasia schema` has their model."""
-    block = re.search(r"^```python\n(    figures=.*?)^```$", DOCUMENT.read_text(), re.DOTALL | re.MULTILINE)
+    block = re.search(r"^(    figures=lazy_function.*?)^\)$", DOCUMENT.read_text(), re.DOTALL | re.MULTILINE)
     assert block is not None
     change_method(acme, "    figures=figures,\n", block[1])
     change_method(

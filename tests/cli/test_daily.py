@@ -55,12 +55,13 @@ def test_export_writes_files_and_streams(verb: Verb, evaluated: str, tmp_path: P
 
 
 def test_a_format_that_an_export_does_not_have_is_refused(verb: Verb, evaluated: str, tmp_path: Path) -> None:
-    """A file whose ending says another format is not written as JSON lines in secret; with --format it is the user's word."""
+    """A file whose ending says another format is not written as JSON lines in secret, and none as a workbook."""
     code, out, err = verb("export", evaluated, "-o", "out.xlsx")
     assert (code, out) == (2, "")
-    assert "out.xlsx: an export is JSON lines, CSV or Parquet" in err
+    assert "out.xlsx: an export is no workbook" in err
     assert not (tmp_path / "out.xlsx").exists()
-    assert verb("export", evaluated, "-o", "out.xlsx", "--format", "csv")[0] == 0
+    assert verb("export", evaluated, "-o", "out.xlsx", "--format", "csv")[0] == 2
+    assert verb("export", evaluated, "-o", "out.txt", "--format", "csv")[0] == 0
     _, out, _ = verb("export", evaluated, "-o", "-")
     assert out == verb("export", evaluated)[1]
     assert not (tmp_path / "-").exists()

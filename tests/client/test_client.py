@@ -117,7 +117,9 @@ def test_what_there_is_to_ask_with(client: Client) -> None:
         (lambda client, folder: client.find("nobody"), NotFound, "nobody"),
         (lambda client, folder: client.run("nothing"), DokimasiaError, "nothing"),
         (
-            lambda client, folder: client.run("evaluate", data=folder / "bad.jsonl", judge="sim/judge"),
+            lambda client, folder: client.run(
+                "evaluate", data=folder / "bad.jsonl", judge="sim/judge", models=["sim/weak"]
+            ),
             DataError,
             "line 1",
         ),

@@ -222,12 +222,12 @@ def test_a_tie_is_said_as_one() -> None:
         for failure in ("refused" if at == 7 else None,)
     ]
     said = findings(summary_of(rows))
-    assert "a and b have the same strict accuracy: 12 %" in said
+    assert "a and b have the same strict accuracy: 13 %" in said
     assert "a and b score highest, and alike: 3.00 of 5" in said
     assert "the least covered models are a and b: 7/8 scored" in said
     third = [row(at, model="c", verdict="wrong", score=2.0) for at in range(8)]
     said = findings(summary_of([*rows, *third]))
-    assert "a and b share the highest strict accuracy: 12 %" in said
+    assert "a and b share the highest strict accuracy: 13 %" in said
     alone = [row(at, model="a", verdict="right" if at < 2 else "wrong") for at in range(8)]
     assert "a has the highest strict accuracy: 25 %" in findings(summary_of([*alone, *third]))
 

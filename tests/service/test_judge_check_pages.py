@@ -103,7 +103,7 @@ async def test_all_that_is_wrong_is_shown_at_once(root: Path, tmp_path: Path) ->
             beside = faults(reply.text)
             assert set(beside) == {"judge", "data", "evaluators", "per"}
             assert "there is no image file 'gone.png'" in beside["data"]
-            assert "Upload a ZIP with the data and these images" in beside["data"]
+            assert "Upload the data and these images together" in beside["data"]
             assert "sim/nobody" in beside["judge"]
         alone = await at.client.post(
             "/judge-checks", data={**ASKED, "do": "start", "perturber": "sim/nobody"}, headers=HTML

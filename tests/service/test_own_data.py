@@ -120,7 +120,7 @@ async def test_missing_images_are_named_with_what_to_upload(at_work: Working, do
     kept = await uploaded(at_work, **{"data.jsonl": lines()})
     page = await told(at_work, do, data=kept["called"])
     assert "there is no image file 'images/red.png' in the upload data.jsonl" in page
-    assert "Upload a ZIP with the data and these images" in page
+    assert "Upload the data and these images together" in page
 
 
 async def test_faults_of_the_data_are_shown_with_all_others(at_work: Working) -> None:
@@ -150,7 +150,7 @@ async def test_missing_images_are_named_on_the_page_of_data(at_work: Working) ->
     alone = await uploaded(at_work, **{"alone.jsonl": lines()})
     told_alone = (await at_work.client.get(f"/data/{alone['id']}/missing", headers=BROWSER)).text
     assert "5 of 5 samples name images that are not in this data set" in told_alone
-    assert "Upload a ZIP with the data and these images" in missing
+    assert "Upload the data and these images together" in missing
 
 
 async def test_images_alone_are_called_after_themselves(at_work: Working) -> None:

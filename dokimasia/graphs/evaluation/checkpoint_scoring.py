@@ -148,10 +148,12 @@ async def _with_scores(
 
 
 async def _with_verdict(item: AnswerState, final: FinalAnswer, context: Context) -> AnswerState:
-    """Return an answer with the judge's verdict; one that is still open counts before a failure of the scores."""
+    """Return an answer with the judge's verdict; one that is still open takes the place of scores and of their failure."""
     item = with_calls(item, final.calls)
     item["final"] = await context.store.put(final)
     if (open_failure := still_open(final.failure)) is not None:
+        item.pop("judgement", None)
+        item.pop("score", None)
         return {**item, **failed_update(open_failure)}
     return item
 
