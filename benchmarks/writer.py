@@ -85,7 +85,7 @@ class _Keeping:
     def __init__(self) -> None:
         self.jobs: list[Job] = []
 
-    async def write(self, job: Job, *, steady: bool) -> None:
+    async def write(self, job: Job, *, routine: bool) -> None:
         """Keep a job."""
         self.jobs.append(job)
 
