@@ -92,14 +92,14 @@ def nonces(prompt: str, version: int, inputs: Mapping[str, str]) -> dict[str, st
         inputs: the inputs that are shown, in the order in which they are.
     """
     chained: dict[str, str] = {}
-    so_far = hashlib.sha256(canonical_json(["fence", prompt, version]))
+    chain = hashlib.sha256(canonical_json(["fence", prompt, version]))
     for name, text in inputs.items():
-        so_far.update(canonical_json([name, text]))
-        chained[name] = so_far.hexdigest()[:NONCE_LENGTH]
+        chain.update(canonical_json([name, text]))
+        chained[name] = chain.hexdigest()[:NONCE_LENGTH]
     if not _hold(inputs.values(), chained.values()):
         return chained
-    so_far.update(b"all")
-    return dict.fromkeys(inputs, so_far.hexdigest()[:NONCE_LENGTH])
+    chain.update(b"all")
+    return dict.fromkeys(inputs, chain.hexdigest()[:NONCE_LENGTH])
 
 
 def repeats_marker(text: str, earlier: str) -> bool:

@@ -67,14 +67,14 @@ async def name_run(home: Home, run_id: str, name: str | None, tags: Sequence[str
         for other, label in names.items():
             if not name or name not in label.names or other == run_id:
                 continue
-            was, found = "a former name", repr(label.name)
+            role, other_name = "a former name", repr(label.name)
             if label.name in ("", name):
-                found = "its id"
+                other_name = "its id"
             if label.name == name:
-                was = "the name"
+                role = "the name"
             logger(__name__).warning(
-                f"run {run_id} is called {name!r} now, which was {was} of run {other}; that is found by "
-                f"{found}, and can be given another: dokimasia runs name {other} NAME"
+                f"run {run_id} is called {name!r} now, which was {role} of run {other}; that is found by "
+                f"{other_name}, and can be given another: dokimasia runs name {other} NAME"
             )
 
 

@@ -157,7 +157,7 @@ class EvaluationWork:
     async def _answer_row(
         self, sample: Sample, item: AnswerItem, replay: ResultRow | None, state: AnswerState
     ) -> ResultRow:
-        """Return an answer's result row."""
+        """Return an answer's result row; its score is that of the stored judgement."""
         store = self._job.context.store
         fields: dict[str, object] = {}
         if response := state.get("response"):
@@ -169,7 +169,7 @@ class EvaluationWork:
         criteria_id = None if replay is None else replay.criteria_id
         if criteria_id and state.get("judgement") and not state.get("failed"):
             judgement = await store.get(CheckpointScores, state["judgement"])
-            state = {"score": judgement.score, **state}  # a judgement of an earlier attempt comes without its score
+            state = {**state, "score": judgement.score}
             fields["judgement_id"] = state["judgement"]
             if judgement.stated:
                 weights = (await store.get(CriteriaSet, criteria_id)).weights

@@ -39,7 +39,7 @@ from dokimasia.storage.usage import ReachedCounts, reached_counts
 
 router = APIRouter()
 
-NO_PYARROW = "not here: it needs pyarrow where the service runs (pip install 'dokimasia[parquet]')"
+NO_PYARROW = "not available: it needs pyarrow where the service runs (pip install 'dokimasia[parquet]')"
 """Why the form of export that needs an extra package cannot be downloaded."""
 
 LIMITED: Mapping[str, str] = dict(zip(LIMITS, ("cost", "requests", "tokens"), strict=True))
