@@ -147,6 +147,7 @@ def _start(work: Callable[[list[str]], None], arguments: Sequence[object], limit
 
 
 def _set_up(work: Callable[[list[str]], None], arguments: list[str], limits: Limits, printed: Path) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job would ignore it
     os.chdir(limits.folder)
     os.environ.clear()
     os.environ.update(limits.environment)
