@@ -25,6 +25,7 @@ from dokimasia.algorithms.statistics import (
     spearman,
 )
 from dokimasia.algorithms.statistics.agreement import cohen_kappa
+from dokimasia.algorithms.statistics.correlation import Method
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.datasets.annotations import read_ratings
 from dokimasia.domain.differences import DIRECTION
@@ -52,7 +53,14 @@ from dokimasia.people.passports import each_has_one, weights_of
 from dokimasia.report.fields import Direction, Display, Interval, IntervalMethod
 from dokimasia.report.figures import bracketed, in_words, interval, number, p_value, several, share, signed
 from dokimasia.runs.measures import deviation, limits, mean, mean_with_interval, ratio, rounded, spread
-from dokimasia.runs.reading.correlations import ALPHA, adjust, correlations, directions, length_and_score, value_of
+from dokimasia.runs.reading.correlations import (
+    ALPHA,
+    adjusted_over,
+    correlation,
+    directions,
+    length_and_score,
+    value_of,
+)
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
@@ -677,16 +685,21 @@ def length_bias(rows: Sequence[AuditRow], *, seed: int) -> LengthAnalysis:
         if row.score is not None and row.words is not None:
             by_model.setdefault(row.model, []).append((float(row.words), row.score, row.cluster))
     correlated = {name: length_and_score(triples, seed=seed) for name, triples in by_model.items()}
-    significant = adjust(correlated, [name for name in correlated if BLIND_MARK not in name])
+    adjusted_p = adjusted_over({name: model for name, model in correlated.items() if BLIND_MARK not in name})
+    significant: dict[str, float] = {}
+    for name, p in adjusted_p.items():
+        r = correlated[name].r
+        if p <= ALPHA and r is not None:
+            significant[name] = r
     models: dict[str, LengthCorrelation] = {}
-    for name, figures in correlated.items():
+    for name, association in correlated.items():
         by_chance = sorted(range(len(by_model[name])), key=lambda place: unit_interval("length", seed, name, place))
         points = tuple(by_model[name][place][:2] for place in sorted(by_chance[:MOST_POINTS]))
-        models[name] = LengthCorrelation.model_validate({**figures, "points": points})
+        models[name] = LengthCorrelation(**dict(association), adjusted=adjusted_p.get(name), points=points)
     tested = sum(model.adjusted is not None for model in models.values())
     untested = next((model.reason for model in models.values() if model.reason), "")
     if tested and significant:
-        directed = directions({name: correlated[name]["r"] for name in significant}, "it")
+        directed = directions(significant, "it")
         sentence = f"Length goes with the score for {len(significant)} of {tested} models. {directed}"
     elif tested:
         sentence = f"For none of {tested} models does length go with the score (adjusted p above {ALPHA:g} for each)."
@@ -744,7 +757,11 @@ def agreement(rows: Sequence[AuditRow], ratings: Sequence[Rating]) -> Agreement:
 
 
 def _correlations(scores: Sequence[float], ratings: Sequence[float], clusters: Sequence[str]) -> Correlations:
-    return Correlations.model_validate(correlations(scores, ratings, clusters))
+    def of(method: Method) -> Correlation | None:
+        correlated = correlation(method, scores, ratings, clusters)
+        return correlated and Correlation(value=correlated.value, **limits(correlated.interval))
+
+    return Correlations(pearson=of("pearson"), spearman=of("spearman"), kendall=of("kendall"))
 
 
 def _gain_in_words(gain: Correlation) -> str:
