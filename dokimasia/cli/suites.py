@@ -15,7 +15,7 @@ from dokimasia.cli.requests import made
 from dokimasia.cli.shared import console, grid, print_json, say
 from dokimasia.domain.hub import HubPath, as_data_path
 from dokimasia.domain.identity import Value
-from dokimasia.errors import DataError
+from dokimasia.errors import DataError, list_faults
 from dokimasia.report.figures import cost_text, several
 from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.requests import LIMITS, RunLabel, RunRequest
@@ -125,10 +125,9 @@ def read_suite(path: Path) -> SuiteFile:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise DataError(f"{path} cannot be read as a suite: {error}") from error
     except ValidationError as error:
-        fault = error.errors()[0]
-        place = ".".join(map(str, fault["loc"])) or "the file"
+        fault = list_faults(error)[0]
         raise DataError(
-            f"{path}, {place}: {fault['msg'].removeprefix('Value error, ')}; a suite has a `name`, and under `data` the name "
+            f"{path}, {fault.field or 'the file'}: {fault.message}; a suite has a `name`, and under `data` the name "
             "of each data set with its path, or with `data` and `map`, `prompt`, `limit`, `subsample`"
         ) from error
 

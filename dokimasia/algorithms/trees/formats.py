@@ -26,7 +26,7 @@ from dokimasia.domain.capability import (
     plain_name,
 )
 from dokimasia.domain.user_yaml import read_user_yaml
-from dokimasia.errors import DataError
+from dokimasia.errors import DataError, list_faults
 
 FORMAT = "dokimasia-tree/1"
 _MERMAID_SIGNS = {ord(sign): f"#{ord(sign)};" for sign in '"#&;`[](){}|\\'}
@@ -447,9 +447,8 @@ def _node(fields: object, where: str) -> StoredNode:
     try:
         return StoredNode.model_validate(fields)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"])) or "it"
-        raise DataError(f"{where} of the tree cannot be used: {field}: {first['msg']}") from error
+        first = list_faults(error)[0]
+        raise DataError(f"{where} of the tree cannot be used: {first.field or 'it'}: {first.message}") from error
 
 
 def _list(values: Iterable[str]) -> str:

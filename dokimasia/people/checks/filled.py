@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, ValidationError
 from dokimasia.agents.readers import faults_of
 from dokimasia.domain.blindspots import Label
 from dokimasia.domain.decision import Action, ChangeReason, CheckItem, Decision, Standing, ordered_reasons
-from dokimasia.errors import DataError, DokimasiaError
+from dokimasia.errors import DataError, DokimasiaError, list_faults
 from dokimasia.people.checks import all_standings, checked, decide, keep_decision, nothing_to_check, open_for_people
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
@@ -230,7 +230,6 @@ def read_checks(path: Path) -> list[SheetLine]:
         try:
             lines.append(SheetLine.model_validate_json(raw).model_copy(update={"number": number}))
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"])) or "the line"
-            raise DataError(f"{path}, line {number}: {where}: {first['msg']}") from None
+            first = list_faults(error)[0]
+            raise DataError(f"{path}, line {number}: {first.field or 'the line'}: {first.message}") from None
     return lines

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from dokimasia.algorithms.taxonomy import holder
 from dokimasia.domain.capability import LAYERS, ROOT
-from dokimasia.errors import InputError
+from dokimasia.errors import InputError, list_faults
 from dokimasia.methods.tree import in_order, load_tree, tree_figures, weaknesses_of
 from dokimasia.methods.tree.editing import TreeChange, edit_tree, restore_version
 from dokimasia.methods.tree.node_scores import ModelWeaknesses, NodeScore, TreeNode, measured_of
@@ -329,9 +329,7 @@ def _change(kind: str, node: str, into: str, reason: str, criteria: Sequence[str
     try:
         return TreeChange.model_validate(fields)
     except ValidationError as problem:
-        details = problem.errors()[0]
-        location = ".".join(map(str, details["loc"]))
-        raise InputError(f"{location}: {details['msg']}. Nothing was changed.") from None
+        raise InputError(f"{list_faults(problem)[0]}. Nothing was changed.") from None
 
 
 def _tree(
