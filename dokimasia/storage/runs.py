@@ -305,7 +305,7 @@ def judged_criteria(home: Home, run_id: str) -> dict[str, JudgedCriteria]:
     """Return the criteria as judged in each judgement of a run, by the judgement's id."""
     sql = "SELECT j.id, j.scores, j.stated FROM results r JOIN judgements j ON j.id = r.judgement_id WHERE r.run_id = ?"
     answers = corrections_of(home, run_id).answers.values()
-    judgement_ids = [str(id) for answer in answers if (id := answer.now["judgement_id"])]
+    judgement_ids = [answer.now.judgement_id for answer in answers if answer.now.judgement_id]
     by_people = home.all_among("SELECT id, scores, stated FROM judgements WHERE id IN ({marks})", judgement_ids)
 
     @cache  # many judgements are alike
