@@ -149,7 +149,7 @@ class Events:
         stored = StoredPicture.model_validate(records[-1].data) if records else StoredPicture()
         picture, planned = stored.picture, stored.picture.planned
         if planned is None:
-            estimate = Estimate.model_validate(run.options["estimate"])
+            estimate = Estimate.of_run(run)
             planned = {"samples": estimate.samples, "calls": estimate.calls, "cost": estimate.cost}
             planned |= self._spending(run)
         if picture.run_status != run.status:
