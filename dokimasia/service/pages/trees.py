@@ -12,7 +12,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import ValidationError
 
-from dokimasia.algorithms.taxonomy import holder
+from dokimasia.algorithms.taxonomy import attributes_of, holder
 from dokimasia.domain.capability import LAYERS, ROOT
 from dokimasia.errors import InputError, list_faults
 from dokimasia.methods.tree import in_order, load_tree, tree_figures, weaknesses_of
@@ -402,7 +402,7 @@ def _node(
         key
         for node_id in in_order(loaded.tree)
         if node_id == id or id == ROOT or str(node_id).startswith(id)
-        for key in loaded.tree.nodes[node_id]["members"]
+        for key in attributes_of(loaded.tree, node_id).members
     )
     layer = row.layer
     others = [node for node in nodes if node.id != id]
@@ -412,7 +412,7 @@ def _node(
         "layer_name": LAYERS[layer],
         "criteria": [(key, loaded.criteria.get(key)) for key in criterion_keys[:MOST_CRITERIA]],
         "former": past.former,
-        "absorbs": [absorbed for absorbed in loaded.tree.nodes[id].get("absorbed", ()) if absorbed not in past.former],
+        "absorbs": [absorbed for absorbed in attributes_of(loaded.tree, id).absorbed if absorbed not in past.former],
         "edits": past.edits[:MOST_EDITS],
         "alike": [node.id for node in others if node.layer == layer],
         "above": [node.id for node in others if node.layer == layer - 1 and node.id != row.parent],
