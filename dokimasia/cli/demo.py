@@ -71,6 +71,7 @@ def tree_step(
     from dokimasia.cli.running import run_to_end
     from dokimasia.cli.tree.show import print_tree
     from dokimasia.methods.tree import METHOD, GrowthRequest, load_tree, members_below, tree_figures, weaknesses_of
+    from dokimasia.methods.tree.figures import TreeFigures
     from dokimasia.report.fields import as_json as plain
     from dokimasia.runs.lifecycle import run as run_method
     from dokimasia.storage.home import Home
@@ -78,7 +79,7 @@ def tree_step(
 
     request = GrowthRequest(judge=judge, run=run, seed=seed, name=f"demo-tree-{len(pairs)}-{seed}")
     grown = run_to_end(partial(run_method, METHOD, request), settings, method=METHOD.name)
-    tree = str(grown.summary["tree"])
+    tree = TreeFigures.model_validate(grown.summary).tree
     with Home.open(settings.home, write=False) as home:
         figures = tree_figures(home, tree)
         loaded = load_tree(home, tree)

@@ -61,6 +61,24 @@ class SuiteFile(Value):
     data: dict[RunLabel, Annotated[SuiteData, BeforeValidator(_as_data)]] = Field(min_length=1)
 
 
+class SuiteRun(NamedTuple):
+    """How the run of a data set ended, as `--json` prints it."""
+
+    data: str
+    run: str
+    name: str | None
+    end: str
+    why: str
+
+
+class SuiteTotal(NamedTuple):
+    """The samples, calls and US dollars of all runs; the cost is None if that of any is unknown."""
+
+    samples: int
+    calls: int
+    cost: float | None
+
+
 class Member(NamedTuple):
     """A data set of a suite: what it is called, and the request of its run."""
 
@@ -197,7 +215,7 @@ def _print_results(
     from dokimasia.report.board import board_blocks
 
     runs = [
-        {"data": member.title, "run": outcome.run, "name": member.request.name, "end": outcome.end, "why": outcome.why}
+        SuiteRun(member.title, outcome.run, member.request.name, outcome.end, outcome.why)
         for member, outcome in zip(members, outcomes, strict=False)
     ]
     with_results = ",".join(outcome.run for outcome in outcomes if outcome.end != "spending")
@@ -205,11 +223,11 @@ def _print_results(
     if with_results:
         board = backend.call(operations.runs.board, runs=with_results, tag=None, seed=members[0].request.seed)
     if as_json:
-        print_json({"runs": runs, "board": board})
+        print_json({"runs": [run._asdict() for run in runs], "board": board})
         return
     table = grid("data set", "run", "name", "end")
     for run in runs:
-        table.add_row(run["data"], run["run"], run["name"] or "", run["end"])
+        table.add_row(run.data, run.run, run.name or "", run.end)
     console().print(table)
     if board is not None:
         print_blocks(board_blocks(board))
@@ -228,7 +246,7 @@ def _print_estimate(
 
     if as_json:
         each = [{"data": member.title, **preview} for member, preview in zip(members, previews, strict=True)]
-        print_json({"data": each, "total": _total(estimates)})
+        print_json({"data": each, "total": _total(estimates)._asdict()})
         return
     table = grid("data set", "run")
     for name in ("samples", "calls", "cost"):
@@ -250,18 +268,17 @@ def _print_estimate(
 def _in_words(estimates: "Sequence[PreviewShown]") -> str:
     total = _total(estimates)
     known = sum(map(_known_cost, estimates))
-    samples, calls = several(total["samples"], "sample"), several(total["calls"], "call")
-    return f"estimated cost {cost_text(total['cost'], known)}: {samples}, about {calls}"
+    samples, calls = several(total.samples, "sample"), several(total.calls, "call")
+    return f"estimated cost {cost_text(total.cost, known)}: {samples}, about {calls}"
 
 
-def _total(estimates: "Sequence[PreviewShown]") -> "JsonObject":
-    """Return the samples, calls and US dollars of all runs; the cost is None if that of any is unknown."""
+def _total(estimates: "Sequence[PreviewShown]") -> SuiteTotal:
     costs = [preview.cost for preview in estimates if preview.cost is not None]
-    return {
-        "samples": sum(preview.samples for preview in estimates),
-        "calls": sum(preview.calls for preview in estimates),
-        "cost": sum(costs) if len(costs) == len(estimates) else None,
-    }
+    return SuiteTotal(
+        samples=sum(preview.samples for preview in estimates),
+        calls=sum(preview.calls for preview in estimates),
+        cost=sum(costs) if len(costs) == len(estimates) else None,
+    )
 
 
 def _known_cost(preview: "PreviewShown") -> float:

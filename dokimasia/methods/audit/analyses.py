@@ -449,27 +449,24 @@ def open_and_proprietary(
     models of both groups were judged on. The tests speak of other images and not of other models, and the best of a group
     was chosen by the very scores that are compared.
     """
-    groups: dict[str, list[str]] = {"open": [], "proprietary": []}
-    for name, model in models.items():
-        if model.weights in groups and model.overall is not None and BLIND_MARK not in name:
-            groups[model.weights].append(name)
-    if not all(groups.values()):
+    scored = {name: model for name, model in models.items() if model.overall is not None and BLIND_MARK not in name}
+    open_models = [name for name, model in scored.items() if model.weights == "open"]
+    proprietary = [name for name, model in scored.items() if model.weights == "proprietary"]
+    if not open_models or not proprietary:
         return None
     judged = judged_samples(rows)
     overall = _overall(models)
-    best = {weights: max(names, key=lambda name: (overall[name], name)) for weights, names in groups.items()}
-    compared = {"the best": {weights: [name] for weights, name in best.items()}, "all": groups}
-    gaps: dict[str, WeightsGap] = {}
-    for title, sides in compared.items():
-        gap = _weights_gap(judged, sides["open"], sides["proprietary"], seed=seed)
-        if gap is not None:
-            gaps[title] = gap
-    if "the best" not in gaps:
+    best_open = max(open_models, key=lambda name: (overall[name], name))
+    best_proprietary = max(proprietary, key=lambda name: (overall[name], name))
+    first = _weights_gap(judged, [best_open], [best_proprietary], seed=seed)
+    if first is None:
         return None
-    first = gaps["the best"]
+    gaps = {"the best": first}
+    if (of_all := _weights_gap(judged, open_models, proprietary, seed=seed)) is not None:
+        gaps["all"] = of_all
     sentence = (
-        f"The best proprietary model ({best['proprietary']}, {first.proprietary:.1f}) and the best open model "
-        f"({best['open']}, {first.open:.1f})"
+        f"The best proprietary model ({best_proprietary}, {first.proprietary:.1f}) and the best open model "
+        f"({best_open}, {first.open:.1f})"
     )
     if first.gap.mean == 0:
         sentence += " have the same mean."
@@ -477,9 +474,9 @@ def open_and_proprietary(
         leads = "proprietary" if first.gap.mean > 0 else "open"
         certain = "beyond chance" if first.p <= ALPHA else "which may be chance"
         sentence += f" lie {abs(first.gap.mean):.1f} points apart in favour of the {leads} one, {certain}."
-    if any(len(names) > 1 for names in groups.values()):
+    if len(open_models) > 1 or len(proprietary) > 1:
         sentence += " They were chosen by these scores, so that p is too small."
-    return OpenAndProprietary(best=(best["open"], best["proprietary"]), gaps=gaps, says=sentence)
+    return OpenAndProprietary(best=(best_open, best_proprietary), gaps=gaps, says=sentence)
 
 
 def _weights_gap(

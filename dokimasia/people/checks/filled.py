@@ -169,28 +169,30 @@ def _wanted(home: Home, standings: Sequence[Standing], lines: Sequence[SheetLine
 def _taken(
     wanted: Sequence[Wanted], standings: Sequence[Standing], name: str, keep: Callable[..., Decision | None]
 ) -> ImportResult:
-    counts = dict.fromkeys(ImportResult._fields, 0)
+    decided = repeated = left = empty = 0
     known = _known(standings)
     ids: set[str] = set()
     for standing in standings:
         ids |= {decision.id for decision in standing.decisions}
     for number, item, wanted_decision in wanted:
         if wanted_decision is None:
-            counts["empty"] += 1
+            empty += 1
             continue
         if wanted_decision.key(item) in known:
-            counts["known"] += 1
+            repeated += 1
             continue
         try:
             decision = keep(item, **dict(wanted_decision))
         except DokimasiaError as error:
             raise DataError(f"{name}, line {number}: {error}") from error
         if decision is None:
-            counts["left"] += 1
+            left += 1
+        elif decision.id in ids:
+            repeated += 1
         else:
-            counts["known" if decision.id in ids else "decided"] += 1
+            decided += 1
             ids.add(decision.id)
-    return ImportResult(**counts)
+    return ImportResult(decided=decided, known=repeated, left=left, empty=empty)
 
 
 def _known(standings: Sequence[Standing]) -> set[tuple[str, ...]]:
