@@ -373,8 +373,9 @@ def _in_words_of_forms(groups: Iterable[FieldGroup]) -> list[FieldGroup]:
 def _hint(name: str, field: FieldInfo, option: Option) -> str:
     """Return the hint of a field, with the rule for its values where only the type implies one."""
     description = field.description or HINTS.get(name, "")
-    rule = RULES["models"] if option.models else RULES["labels"] if option.label else ""
-    return f"{description}{rule}"
+    if option.models:
+        return description + RULES["models"]
+    return description + RULES["labels"] if option.label else description
 
 
 def _parts(kind: object) -> tuple[str, ...]:

@@ -225,7 +225,11 @@ def _resolve_files(kind: object, value: object, where: str, option: Option, reso
         return value
     arguments = get_args(kind)
     if _is_union(kind):
-        shape = "text" if isinstance(value, str) else "object" if isinstance(value, dict) else "many"
+        shape = "many"
+        if isinstance(value, str):
+            shape = "text"
+        elif isinstance(value, dict):
+            shape = "object"
         arms = [
             arm
             for arm in arguments

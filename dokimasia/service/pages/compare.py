@@ -261,16 +261,16 @@ def _answer_pair(
     pieces: Sequence[DifferencePiece] = ()
     if all(texts) and sum(map(len, texts)) <= 2 * LONGEST:
         pieces = word_difference(*texts)
-    sides = [
-        SideAnswer(
-            model,
-            None if row is None or row.score is None else row.score * method_of(pair.first).shown,
-            (row and row.verdict) or "",
-            "nothing yet" if row is None else redact(f"{row.failure}: {row.reason or ''}") if row.failure else "",
-            list(_as_written(text, [piece for piece in pieces if piece.kind != absent_kind])),
-        )
-        for model, row, text, absent_kind in zip(pair.models, rows, texts, ("added", "removed"), strict=True)
-    ]
+    shown = method_of(pair.first).shown
+    sides: list[SideAnswer] = []
+    for model, row, text, absent_kind in zip(pair.models, rows, texts, ("added", "removed"), strict=True):
+        written = list(_as_written(text, [piece for piece in pieces if piece.kind != absent_kind]))
+        if row is None:
+            sides.append(SideAnswer(model, None, "", "nothing yet", written))
+            continue
+        score = None if row.score is None else row.score * shown
+        failure = redact(f"{row.failure}: {row.reason or ''}") if row.failure else ""
+        sides.append(SideAnswer(model, score, row.verdict or "", failure, written))
     return AnswerPair(sides[0], sides[1], list(_criteria(home, *rows)), repeat)
 
 
@@ -592,8 +592,12 @@ def _side(sample: MatchedSample, side: int) -> str:
     """Return the outcome of one side of a sample in a few characters."""
     score, right = sample.scores[side], sample.right[side]
     parts = [f"{score:.2f}"] if score is not None else []
-    if right is not None:
-        parts.append("✓" if right == 1 else "✗" if right == 0 else f"✓ {percentage(right)}")
+    if right == 1:
+        parts.append("✓")
+    elif right == 0:
+        parts.append("✗")
+    elif right is not None:
+        parts.append(f"✓ {percentage(right)}")
     return " ".join(parts) or sample.failures[side].replace("_", " ") or "–"
 
 

@@ -443,10 +443,13 @@ def _outline_of_changes(older: LoadedTree, newer: LoadedTree, comparison: TreeCo
     for id in order:
         if id == ROOT:
             continue
-        state = "removed" if id not in newer.tree else "added" if id not in older.tree else "same"
-        kind, other = targets.get(id, ("", "")) if state == "removed" else origins.get(id, ("", ""))
-        if state == "removed" and not kind and id in comparison.merged:
-            kind, other = "merge", comparison.merged[id]
+        state = "same" if id in older.tree else "added"
+        kind, other = origins.get(id, ("", ""))
+        if id not in newer.tree:
+            state = "removed"
+            kind, other = targets.get(id, ("", ""))
+            if not kind and id in comparison.merged:
+                kind, other = "merge", comparison.merged[id]
         rows.append(
             {
                 "id": id,
