@@ -85,11 +85,13 @@ class Prompt(Value):
 
 @lru_cache(maxsize=256)  # asked for with every call, nearly always for the same few numbers of things
 def _form(form: str, count: int) -> str:
-    lines = (
-        [line.replace(_NUMBER, str(number)) for number in range(1, count + 1)] if _NUMBER in line else [line]
-        for line in form.splitlines()
-    )
-    return "\n".join(line for several in lines for line in several)
+    lines: list[str] = []
+    for line in form.splitlines():
+        if _NUMBER in line:
+            lines += (line.replace(_NUMBER, str(number)) for number in range(1, count + 1))
+        else:
+            lines.append(line)
+    return "\n".join(lines)
 
 
 class PromptLibrary:

@@ -358,16 +358,12 @@ def _in_words_of_forms(groups: Iterable[FieldGroup]) -> list[FieldGroup]:
     """Return groups whose hints name fields by their labels, and no commands."""
     groups = list(groups)
     labels = labels_of(groups)
-    return [
-        replace(
-            group,
-            controls=tuple(
-                replace(control, hint=as_on_pages(_DIRECTIONS.sub("", control.hint), labels))
-                for control in group.controls
-            ),
-        )
-        for group in groups
-    ]
+    worded: list[FieldGroup] = []
+    for group in groups:
+        hints = [as_on_pages(_DIRECTIONS.sub("", control.hint), labels) for control in group.controls]
+        controls = [replace(control, hint=hint) for control, hint in zip(group.controls, hints, strict=True)]
+        worded.append(replace(group, controls=tuple(controls)))
+    return worded
 
 
 def _hint(name: str, field: FieldInfo, option: Option) -> str:

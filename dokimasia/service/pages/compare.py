@@ -559,18 +559,7 @@ def _parts(service: Service, query: ComparisonQuery, part: str, show: str, numbe
         page_samples = matched_samples[(number - 1) * PAGE : number * PAGE]
         shown_samples = samples_shown(home, pair, page_samples)
         parts.total, parts.pages = len(matched_samples), max(1, -(-len(matched_samples) // PAGE))
-        parts.rows = [
-            ComparedSample(
-                id=service.redact(sample.first),
-                other="" if sample.first == sample.second else service.redact(sample.second),
-                question=service.redact(" ".join(shown_samples[sample.first].prompt.split()))[:BEGINNING],
-                image=next((image.sha256 for image in shown_samples[sample.first].images), ""),
-                sides=(_side(sample, 0), _side(sample, 1)),
-                gap=sample.gap,
-                link=_both_link(pair, sample.first, sample.second),
-            )
-            for sample in page_samples
-        ]
+        parts.rows = [_compared_sample(service, pair, sample, shown_samples[sample.first]) for sample in page_samples]
     return parts
 
 
@@ -586,6 +575,19 @@ def _shown_first(name: str, rows: Sequence[PartComparison], pair: ComparedPair) 
     first, rest = (rows, []) if len(rows) <= UNFOLDED else (rows[:SHOWN], rows[SHOWN:])
     tables = [drawn([_table(name, part, pair), *_noted(part)] if part else [], Charts()) for part in (first, rest)]
     return name, len(rest), tables[0], tables[1]
+
+
+def _compared_sample(service: Service, pair: ComparedPair, matched: MatchedSample, sample: Sample) -> ComparedSample:
+    """Return the row of a sample of both sides."""
+    return ComparedSample(
+        id=service.redact(matched.first),
+        other="" if matched.first == matched.second else service.redact(matched.second),
+        question=service.redact(" ".join(sample.prompt.split()))[:BEGINNING],
+        image=next((image.sha256 for image in sample.images), ""),
+        sides=(_side(matched, 0), _side(matched, 1)),
+        gap=matched.gap,
+        link=_both_link(pair, matched.first, matched.second),
+    )
 
 
 def _side(sample: MatchedSample, side: int) -> str:
