@@ -72,9 +72,9 @@ class ReplyForm(NamedTuple):
                 re.escape(word) + (f"(?P<p{name}>.*?)" if name else "")
                 for word, name in zip(piece.words, [*piece.places, ""], strict=True)
             )
-            kept = (
-                "" if not piece.places else "?" if any(piece.words) else "??"
-            )  # words alone take what no other line does
+            kept = ""  # words alone take what no other line does
+            if piece.places:
+                kept = "?" if any(piece.words) else "??"
             pattern += f"(?:{inner}(?:\\n|\\Z)){kept}"
         found = re.fullmatch(pattern, text, re.DOTALL)
         if found is None:
@@ -151,7 +151,10 @@ def _of_elements(form: str) -> tuple[list[FormPiece], list[FormField]] | None:
             places.append(FormField(name, spoken_name(label), hint, _written(tag, hint, long=long), otherwise=after))
             pieces.append(FormPiece((f"<{tag}>{gap}", f"{gap}</{tag}>"), (name,)))
         else:
-            inside.append(opened) if opened else inside.pop() if inside else None
+            if opened:
+                inside.append(opened)
+            elif inside:
+                inside.pop()
             pieces.append(FormPiece((found[0],)))
     return None if form[at:].strip() or inside or not places else (pieces, places)
 
@@ -205,6 +208,14 @@ def _of_lines(lines: Sequence[str], introduction: str) -> tuple[list[FormPiece],
     )
 
 
+def _json_field(name: str, field: re.Match[str]) -> FormField:
+    """Return a field of a JSON object: true or false, a text, or a list of texts."""
+    called = spoken_name(field[1])
+    if field[4]:
+        return FormField(name, called, field[4], "truth", (("true", ""), ("false", "")))
+    return FormField(name, called, field[2] or field[3], "string" if field[2] else "list")
+
+
 def _of_object(lines: Sequence[str]) -> tuple[list[FormPiece], list[FormField]] | None:
     """Read the form of one JSON object on a line whose fields are all places."""
     line = lines[0]
@@ -214,13 +225,7 @@ def _of_object(lines: Sequence[str]) -> tuple[list[FormPiece], list[FormField]] 
         return None
     if len(found) == 1 or any(one[4] and not one[4].startswith("true or false") for one in found):
         return None
-    truths = (("true", ""), ("false", ""))
-    places = [
-        FormField(str(n), spoken_name(one[1]), one[4], "truth", truths)
-        if one[4]
-        else FormField(str(n), spoken_name(one[1]), one[2] or one[3], "string" if one[2] else "list")
-        for n, one in enumerate(found)
-    ]
+    places = [_json_field(str(n), field) for n, field in enumerate(found)]
     words = [f'{gap}"{one[1]}": ' for gap, one in zip(gaps, found, strict=True)]
     return [FormPiece((*words, "}"), tuple(field.name for field in places))], places
 
@@ -283,7 +288,9 @@ def _options(hint: str, instructions: str, aid: Aid, form: ReplyForm) -> tuple[t
 
 def _ordinary(place: FormField) -> str:
     """Return something that a place takes, to try the others with."""
-    return place.options[0][0] if place.options else "1" if "number" in place.hint.lower() else "words of one's own"
+    if place.options:
+        return place.options[0][0]
+    return "1" if "number" in place.hint.lower() else "words of one's own"
 
 
 def _filled(place: FormField, given: Given, places: Sequence[FormField]) -> str:
@@ -291,7 +298,9 @@ def _filled(place: FormField, given: Given, places: Sequence[FormField]) -> str:
     if place.kind == "first":
         first = next((field for field in places if field.kind == "order"), None)
         order = [one.strip() for one in given.get(first.name, ()) if one.strip()] if first and values else []
-        return order[0] if order else values[0] if values and values[0].isdigit() else ""
+        if order:
+            return order[0]
+        return values[0] if values and values[0].isdigit() else ""
     if place.kind == "order":
         return _between(place).join(values)
     if place.kind == "several":

@@ -1,5 +1,6 @@
 """Events and statistics of the gateway."""
 
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from pydantic import Field
@@ -29,6 +30,21 @@ class GatewayEvent(NamedTuple):
     number: int = 0
     delay: float | None = None
     limit: int | None = None
+
+
+@dataclass(slots=True)
+class CallCounts:
+    """What the gateway counts, as in `GatewayStats`."""
+
+    sent: int = 0
+    answered: int = 0
+    cached: int = 0
+    failed_tries: int = 0
+    waiting: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usage_unknown: int = 0
+    cost_unknown: int = 0
 
 
 class GatewayStats(Value):

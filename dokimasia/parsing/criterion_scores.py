@@ -171,13 +171,10 @@ def _reasons_aside(text: str) -> tuple[str, list[tuple[int | None, str]]]:
             reasons.append((None, behind["reason"]))
         else:
             lines.append(line)
-        bare = (
-            len(lines) - 1
-            if stated is not None and not lines[-1].endswith(_MARK)
-            else bare
-            if not line.strip()
-            else None
-        )
+        if stated is not None and not lines[-1].endswith(_MARK):
+            bare = len(lines) - 1
+        elif line.strip():
+            bare = None
     return "\n".join(lines), reasons
 
 

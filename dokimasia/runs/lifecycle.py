@@ -514,7 +514,7 @@ async def _open_job(
     )
     answered = calls_made(home, run.id)
     async with _running(home, run, opening, control.stop, retry=retry, new=new) as services:
-        expected = estimate or Estimate.model_validate(run.options["estimate"])
+        expected = estimate or Estimate.of_run(run)
         if retry:
             answered = calls_made(home, run.id)
         notes = (*expected.notes, *limit_notes(request.spending_limits, spent_by(home, run.id), expected))

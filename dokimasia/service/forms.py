@@ -358,23 +358,20 @@ def _in_words_of_forms(groups: Iterable[FieldGroup]) -> list[FieldGroup]:
     """Return groups whose hints name fields by their labels, and no commands."""
     groups = list(groups)
     labels = labels_of(groups)
-    return [
-        replace(
-            group,
-            controls=tuple(
-                replace(control, hint=as_on_pages(_DIRECTIONS.sub("", control.hint), labels))
-                for control in group.controls
-            ),
-        )
-        for group in groups
-    ]
+    worded: list[FieldGroup] = []
+    for group in groups:
+        hints = [as_on_pages(_DIRECTIONS.sub("", control.hint), labels) for control in group.controls]
+        controls = [replace(control, hint=hint) for control, hint in zip(group.controls, hints, strict=True)]
+        worded.append(replace(group, controls=tuple(controls)))
+    return worded
 
 
 def _hint(name: str, field: FieldInfo, option: Option) -> str:
     """Return the hint of a field, with the rule for its values where only the type implies one."""
     description = field.description or HINTS.get(name, "")
-    rule = RULES["models"] if option.models else RULES["labels"] if option.label else ""
-    return f"{description}{rule}"
+    if option.models:
+        return description + RULES["models"]
+    return description + RULES["labels"] if option.label else description
 
 
 def _parts(kind: object) -> tuple[str, ...]:

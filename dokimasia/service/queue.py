@@ -11,7 +11,7 @@ from pydantic import JsonValue, ValidationError
 
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.ports import Transport
-from dokimasia.errors import InputError, Interrupted, NotFound, StorageError
+from dokimasia.errors import InputError, Interrupted, NotFound, StorageError, list_faults
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.log import bound, logger
 from dokimasia.runs.catalogue import method_of
@@ -23,7 +23,6 @@ from dokimasia.runs.reachability import home_gone
 from dokimasia.runs.requests import Invocation, RunRequest, check_range
 from dokimasia.runs.services import Stop, share_services
 from dokimasia.service.allowances import Allowances
-from dokimasia.service.problems import fault_message
 from dokimasia.settings import Settings
 from dokimasia.storage.decisions import import_filed
 from dokimasia.storage.home import Home
@@ -460,5 +459,5 @@ def checked_changes(run: Run, changes: Mapping[str, JsonValue]) -> dict[str, Jso
     try:
         changed = type(request).model_validate({**request.model_dump(), **Invocation().invocation, **changes})
     except ValidationError as error:
-        raise InputError(fault_message(error.errors()[0])) from None
+        raise InputError(str(list_faults(error)[0])) from None
     return {name: getattr(changed, name) for name in changes}

@@ -225,7 +225,9 @@ class Incoming:
         title = next(iter(upload.sets), first) + suffix
         name = (name or default)[:200] or (upload.sets[0] if len(upload.sets) == 1 else title)
         alone = len(files) == 1 and not _has_image_ending(first) and not first.endswith(PROMPT)
-        data = first if alone else upload.sets[0] if len(upload.sets) == 1 else ""
+        data = upload.sets[0] if len(upload.sets) == 1 else ""
+        if alone:
+            data = first
         folder = _folder(name) if not upload.sets and any(_has_image_ending(file.name) for file in files) else FILES
         upload = upload.model_copy(update={"name": name, "data": data, "folder": folder})
         (self.part / FILES).rename(self.part / folder)

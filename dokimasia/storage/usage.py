@@ -6,7 +6,7 @@ from typing import NamedTuple
 from dokimasia.domain.call import MOST_TOKENS
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.storage.home import Home
-from dokimasia.storage.people.corrections import COUNTED, corrections_of
+from dokimasia.storage.people.corrections import corrections_of
 
 PAGE = 5_000
 NANO = 1_000_000_000
@@ -152,7 +152,7 @@ def scored_answers(home: Home, run_id: str, *, as_judged: bool = False) -> Itera
             if answer.sample_id in corrections.left_out:
                 continue
             correction = corrections.of(answer.item, answer.judgement_id, answer.final_id)
-            yield answer if correction is None else answer._replace(**{name: correction.now[name] for name in COUNTED})
+            yield answer if correction is None else answer._replace(**correction.now._asdict())
 
 
 def count_calls(home: Home, run_id: str) -> int:

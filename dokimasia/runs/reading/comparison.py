@@ -249,7 +249,9 @@ class ComparisonSide:
         """Return why a measure of the sample is missing: the kind of its first failure, `no result` or `not known`."""
         answers = self.answers.get(place.sample_id, ())
         failures = [answer.failure for answer in answers if answer.failure is not None]
-        return failures[0] if failures else "not known" if answers else "no result"
+        if failures:
+            return failures[0]
+        return "not known" if answers else "no result"
 
 
 @dataclass(frozen=True, slots=True)
@@ -881,7 +883,10 @@ def compare_runs(
         if first.id == second.id:
             comparison = comparison.model_copy(update={"agreement": None})
         pairs.append(comparison)
-    if scale is not None and not any(pair.n_shared for pair in pairs):
+    scored_by = "criteria" if method.rubrics is None else "rubrics"
+    if scale is None:
+        scored_by = None
+    elif not any(pair.n_shared for pair in pairs):
         raise InputError(
             f"runs {first.id} and {second.id} have no sample in common: samples are paired by images, question, options and "
             "reference; compare runs over the same data"
@@ -893,7 +898,7 @@ def compare_runs(
         simulated=tuple(simulated_names(spec for plan in plans for spec in plan.models.values())),
         seed=seed,
         direction=DIRECTION,
-        scored_by=None if scale is None else "criteria" if method.rubrics is None else "rubrics",
+        scored_by=scored_by,
         scale=scale,
         differs=tuple(_differences(*identities)),
         pairs=tuple(pairs),

@@ -101,7 +101,7 @@ def facets(home: Home, run_id: str, kind: str) -> Facets:
 
     Verdicts include the judge's and those corrected by people.
     """
-    verdicts = (str(answer.now["verdict"] or "") for answer in corrections_of(home, run_id).answers.values())
+    verdicts = (answer.now.verdict for answer in corrections_of(home, run_id).answers.values())
     sql = "SELECT DISTINCT kind = ?, model, arm, failure, verdict FROM results WHERE run_id = ?"
     rows = home.all(sql, (kind, run_id))
     categories = home.all(
@@ -217,7 +217,7 @@ def _plain(run_id: str, kind: str) -> tuple[str, list[object]]:
 
 def _corrected_results(home: Home, run_id: str) -> tuple[str, list[object]]:
     """Return a subquery that replaces the table `results` by corrected results, and its parameters; empty without corrections."""
-    columns_by_item = {item: answer.now for item, answer in corrections_of(home, run_id).answers.items()}
+    columns_by_item = {item: answer.now._asdict() for item, answer in corrections_of(home, run_id).answers.items()}
     if not columns_by_item:
         return "", []
     columns = ", ".join(
