@@ -47,7 +47,7 @@ async def answer_items(
 
 
 def is_unjudged(item: AnswerState) -> bool:
-    """Return whether an item has a response and no judgement yet."""
+    """Return whether an item has a response but no judgement."""
     return bool(item.get("response")) and not item.get("judgement") and not item.get("failed")
 
 

@@ -28,7 +28,7 @@ NEEDS_PROMPT = False
 class State(Failure, TypedDict, total=False):
     """Ids of the sample and of the rating; `domain` is the short name of the sample's domain.
 
-    `domain_call` is the id of the domain's provenance, empty if the data name the domain.
+    `domain_call` is the id of the domain's provenance; it is empty if the domain is in the data.
     """
 
     sample: str
@@ -82,7 +82,7 @@ async def after_classifying(state: State) -> Literal["rate", "__end__"]:
 
 
 def build() -> StateGraph[State, Context]:
-    """Return the graph, not compiled."""
+    """Return the uncompiled graph."""
     graph = StateGraph(State, context_schema=Context)
     graph.add_node("classify", classify)
     graph.add_node("rate", rate)

@@ -51,11 +51,11 @@ Scores = AskResult[Sequence[CriterionScore]]
 """A judge's scores of all criteria of an answer, or the failure."""
 
 Next = Command[Literal["score", "__end__"]]
-"""The first step's update and the next node. The step returns both, since a router would cost a task of its own."""
+"""The first step's update and the next node, returned together since a router would cost another task."""
 
 
 KEPT = 500
-"""Characters of a final answer that are stored, at most."""
+"""Maximum number of stored characters of a final answer."""
 
 
 async def answer(state: State, runtime: Runtime[Context]) -> Next:
@@ -84,12 +84,12 @@ async def answer(state: State, runtime: Runtime[Context]) -> Next:
 
 
 async def score(state: State, runtime: Runtime[Context]) -> State:
-    """Have the judge score every criterion of each response, and give the verdict where no rule could."""
+    """Have the judge score every criterion of each response, and give a verdict if no rule could decide."""
     return await score_answers(state, runtime.context)
 
 
 async def score_answers(state: State, context: Context) -> State:
-    """Return the update of the step `score`."""
+    """Return the update made by the step `score`."""
     sample = await context.store.get(Sample, state["sample"])
     criteria = await context.store.get(CriteriaSet, state["criteria"])
 
@@ -125,7 +125,7 @@ async def score_answers(state: State, context: Context) -> State:
 
 
 def build() -> StateGraph[State, Context]:
-    """Return the graph, not compiled."""
+    """Return the uncompiled graph."""
     graph = StateGraph(State, context_schema=Context)
     graph.add_node("answer", answer)
     graph.add_node("score", score)
@@ -148,7 +148,7 @@ async def _with_scores(
 
 
 async def _with_verdict(item: AnswerState, final: FinalAnswer, context: Context) -> AnswerState:
-    """Return an answer with the judge's verdict; one that is still open takes the place of scores and of their failure."""
+    """Return an answer with the judge's verdict; an open verdict replaces the scores and their failure."""
     item = with_calls(item, final.calls)
     item["final"] = await context.store.put(final)
     if (open_failure := still_open(final.failure)) is not None:
@@ -181,7 +181,7 @@ def by_rule(
 
 
 def without_judge(response: Response, id: str) -> FinalAnswer:
-    """Return the verdict `unknown` for a response that no rule could decide, in a run without a judge."""
+    """Return the verdict `unknown` for a response that no rule decided, in a run without a judge."""
     text, has_final_line = stated_answer(response.text)
     return FinalAnswer(response=id, verdict="unknown", rule="none", answer=text[:KEPT], stated=has_final_line)
 
@@ -236,7 +236,7 @@ def _undecided(item: AnswerState) -> bool:
 
 
 def _open(item: AnswerState) -> bool:
-    """Return whether an answer still needs the judge, for its scores, its verdict or both."""
+    """Return whether an answer still needs scores, a verdict or both from the judge."""
     return is_unjudged(item) or _undecided(item)
 
 

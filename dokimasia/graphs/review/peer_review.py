@@ -63,8 +63,8 @@ SeatKey = Literal["candidate", "standing", "review", "vote", "choice", "lost"]
 class Seat(TypedDict, total=False):
     """One member's part in the current cycle: ids of its candidate, its comparison, its new candidate and its vote.
 
-    `standing` is the candidate that it wrote or kept, or its earlier one if its turn was lost. `choice` is the id of the
-    candidate that it voted for, `equal` has those that it finds equally good, `lost` is the id of a lost turn; `failed`
+    `standing` is the candidate that it wrote or kept, or its earlier one if it lost its turn. `choice` is the id of the
+    candidate that it voted for, `equal` has those it finds equally good, and `lost` is the id of a lost turn; `failed`
     is the kind of failure if no reply arrived.
     """
 
@@ -148,7 +148,7 @@ async def compare(state: State, runtime: Runtime[Context]) -> State:
         standing = None if options.published else _kept_candidate(reply.value, order, pool)
         kept = standing is not None
         if standing is None:
-            # in the panel's order, so that no draw decides between equals later
+            # in the panel's order, so that later no draw decides between equal candidates
             rewrite = Candidate(author=seat["member"], text=reply.value.rewrite, sources=tuple(pool), **common)
             standing = await context.store.put(rewrite)
         review = PeerReview(
@@ -178,7 +178,7 @@ async def compare(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def vote(state: State, runtime: Runtime[Context]) -> State:
-    """Have every member vote for the best of the candidates, and say which others are as good."""
+    """Have every member vote for the best candidate, and name others that are as good."""
     context = runtime.context
     options = _options(context)
     sample = await context.store.get(Sample, state["sample"])
@@ -216,7 +216,7 @@ async def vote(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def tally(state: State, runtime: Runtime[Context]) -> State:
-    """Count the votes by text: accept one, start the next cycle with the members' new candidates, or end divided."""
+    """Count the votes by text; accept a text, start the next cycle with the members' new candidates, or end divided."""
     options = _options(runtime.context)
     choices = {seat["member"]: (seat["choice"], *seat.get("equal", ())) for seat in state["seats"] if "choice" in seat}
     standing = _ids("standing", state["seats"])
@@ -277,7 +277,7 @@ def _missing_turns(lost: Sequence[LostTurn]) -> list[LostTurn]:
 
 
 def _supporters(state: State) -> int:
-    """Return how many members find the chosen text the best, alone or among others."""
+    """Return how many members consider the chosen text the best, alone or among others."""
     chosen = state.get("chosen", "")
     return sum(chosen in (seat["choice"], *seat.get("equal", ())) for seat in state["seats"] if "choice" in seat)
 
@@ -338,7 +338,7 @@ def _golden_caption(
 
 
 async def after_describing(state: State) -> Literal["compare", "conclude"]:
-    """Return `compare`, or `conclude` (as incomplete) if a reply did not arrive or nobody has a draft."""
+    """Return `compare`, or `conclude` (as incomplete) if a reply did not arrive or no member has a draft."""
     return "conclude" if _not_heard(state) or not _ids("candidate", state["seats"]) else "compare"
 
 
@@ -360,7 +360,7 @@ async def after_tally(state: State) -> Literal["compare", "conclude"]:
 
 
 def build() -> StateGraph[State, Context]:
-    """Return the graph, not compiled."""
+    """Return the uncompiled graph."""
     graph = StateGraph(State, context_schema=Context)
     for node in (describe, compare, vote, tally, conclude):
         graph.add_node(node)
@@ -382,7 +382,7 @@ def _not_heard(state: State) -> bool:
 
 
 def _draw_of(options: ReviewOptions, member: str) -> int:
-    """Return the draw number of a member's draft, which differs for members that are the same model."""
+    """Return the draw number of a member's draft, which differs between members that are the same model."""
     models = [(ref.model, ref.endpoint) for ref in map(options.ref, options.panel)]
     position = options.panel.index(member)
     return models[:position].count(models[position])
