@@ -2,8 +2,8 @@
 
     classify ─► rate ─► end
 
-A sample whose data name its domain skips `classify`. The graph is linear and runs without checkpoints: after a crash the
-ledger answers repeated calls.
+A sample whose domain is in the data skips `classify`. The graph is linear and runs without checkpoints: after a crash
+the ledger answers repeated calls.
 """
 
 import operator

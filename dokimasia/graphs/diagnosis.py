@@ -162,7 +162,7 @@ def build() -> StateGraph[State, DiagnosisContext]:
 def _tables(assets: Iterable[Asset], subject: str) -> list[tuple[Asset, Sequence[int]]]:
     """Return the tables and rows shown for a subject: a model's own tables and its rows of shared ones, or all shared tables.
 
-    Rows without a figure are left out, and so are radar charts, which repeat the heat map.
+    Rows without figures and radar charts, which repeat the heat map, are left out.
     """
     tables: list[tuple[Asset, Sequence[int]]] = []
     for asset in assets:

@@ -243,7 +243,7 @@ class ImageState(Failure, TypedDict, total=False):
     """Ids of the sample, of the gold image (`gold`; else the sample's only image), of the instruction, and of the results.
 
     `dimension` is a name. `result` holds the ids of a `Perturbed` and of its `EditRecord`; or, if the image cannot be
-    edited in that dimension, the id of a `NotApplicable`, which is no failure.
+    edited in that dimension, the id of a `NotApplicable`, which is not a failure.
     """
 
     sample: str

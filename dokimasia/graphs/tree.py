@@ -4,8 +4,9 @@
        ▲                  │                           fit ─► map where everything has its place)
        └── next round ────┘
 
-The state holds ids of tree versions. Every step is checkpointed; an interrupted step is repeated whole, its calls answered
-by the ledger. Within a step all calls see one version of the tree, and their results are gathered in a fixed order.
+The state holds ids of tree versions. Every step is checkpointed; an interrupted step is repeated as a whole, with its
+calls answered by the ledger. Within a step, all calls see one version of the tree, and their results are gathered in a
+fixed order.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""How inputs become a graph's state, and its state what a runnable gives: in general, and for graphs with more to it."""
+"""Conversion of inputs to a graph's state, and of its state to a runnable's output, with graphs' special cases."""
 
 import importlib
 import re
@@ -97,7 +97,7 @@ async def walk_graph(name: str, inputs: JsonObject, context: Context, walk: Walk
 
 
 async def _with_responses(inputs: JsonObject, context: Context) -> JsonObject:
-    """Return an input in which each text of a response is a `Response` to the sample; ids of stored ones stay."""
+    """Return an input in which each response text is a `Response` to the sample; stored responses' ids stay."""
     if not any(_has_text(part) for part in (inputs, *inputs.get("items", ()), *inputs.get("calls", ()))):
         return inputs
     sample = inputs["sample"]

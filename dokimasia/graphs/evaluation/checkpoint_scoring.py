@@ -1,13 +1,13 @@
 """Checkpoint scoring: candidates answer, and a judge scores all criteria of each answer in one call (ATOM, section 3.3).
 
-Beside its score, each answer gets a verdict, right or wrong: by rule in `answer`, or from the judge in `score`.
+Each answer gets a score and a verdict, right or wrong: by rule in `answer`, or from the judge in `score`.
 
     answer ─► score ─► end
 
-One execution handles up to 32 answers to one sample, since a step of the graph costs more than the work in it. An existing
-response, also one whose judgement failed before, is not requested again, and one with scores but no verdict is not scored
-again. Without criteria there is no judge, and the rules alone decide. The graph is linear and runs without checkpoints:
-after a crash the ledger and the result rows restore its state.
+One execution handles up to 32 answers to one sample, since a step of the graph costs more than the work in it. An
+existing response is not requested again, even if its judgement failed before, and one with scores but no verdict is not
+scored again. Without criteria there is no judge, and rules alone decide. The graph is linear and runs without
+checkpoints: after a crash the ledger and the result rows restore its state.
 """
 
 from collections.abc import Awaitable, Sequence

@@ -4,13 +4,13 @@
         ▲               │ contradicts   │
         └───────────────┴───────────────┘
 
-A chain whose answer contradicts the reference is requested once more; then the sample fails as
-`reference_contradicted` (with `published` the chain is kept at once, and the outcome says so). A criteria set that breaks
-a rule is sent back once with the broken rules named; then weights are rescaled, and criteria that still break a rule are
-left out. A judge then examines the set once more (an addition to the paper: with `published`, only weights are repaired
-and nothing is examined). The state holds ids and short strings only. A chain from an earlier attempt enters at
-`check_chain`, or at `extract_criteria` if its answer already agreed with the reference; criteria to be examined again
-enter at `judge_criteria`.
+A chain whose answer contradicts the reference is requested once more; then the sample fails as `reference_contradicted`
+(with `published` the chain is kept at once, and the outcome says so). A criteria set that breaks rules is sent back
+once with the broken rules; then weights are rescaled, and criteria that still break a rule are dropped. A judge then
+examines the set once more (an addition to the paper: with `published`, only weights are repaired and nothing is
+examined). The state holds ids and short strings only. A chain from an earlier attempt enters at `check_chain`, or at
+`extract_criteria` if its answer already agreed with the reference; criteria for another examination enter at
+`judge_criteria`.
 """
 
 import operator
@@ -120,7 +120,7 @@ async def write_chain(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def check_chain(state: State, runtime: Runtime[Context]) -> State:
-    """Compare the chain's final answer with the reference by rule: exact, number or choice; else leave it to the judge."""
+    """Compare the chain's final answer with the reference by rule (exact, number, choice), or leave it to the judge."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     if not sample.accepted:

@@ -28,7 +28,7 @@ VERSION = VERSIONS[NAME]
 
 
 class State(Failure, TypedDict, total=False):
-    """Ids of the sample, of its auxiliary responses (none: criteria are drawn without a chain) and of the criteria."""
+    """Ids of the sample, its auxiliary responses (without any, criteria are drawn without a chain) and the criteria."""
 
     sample: str
     auxiliary: list[str]

@@ -31,7 +31,7 @@ How = Literal["pointwise", "scan", "aspects"]
 
 
 class State(TypedDict, total=False):
-    """The sample's id, the method, the id of its `basis` (a chain or compared criteria; empty: none), and the responses."""
+    """The sample's id, the method, the id of its `basis` (a chain or compared criteria, if any), and the responses."""
 
     sample: str
     how: How

@@ -1,11 +1,11 @@
-"""Derivation of failure modes: notes on failed atoms, batch by batch, are sorted under modes; overlapping modes are merged.
+"""Derivation of failure modes: notes on failed atoms are sorted under modes batch by batch, and overlapping modes merged.
 
     read ─► sort ─► merge ─► end
      ▲       │
      └───────┘  until two successive batches bring no new mode, or all answers are read
 
-The state holds the id of the note book. Every step is checkpointed; an interrupted step is repeated whole, its calls
-answered by the ledger. Atoms without notes and unsorted batches are counted in the book.
+The state holds the id of the note book. Every step is checkpointed; an interrupted step is repeated as a whole, with
+its calls answered by the ledger. Atoms without notes and unsorted batches are counted in the book.
 """
 
 from collections import Counter

@@ -403,7 +403,7 @@ async def after_decision(state: State) -> Literal["begin_round", "__end__"]:
 
 
 def fails(state: State) -> bool:
-    """Return whether the original answer is to be refined: its final answer is wrong, or its score below the threshold."""
+    """Return whether the original answer fails: its final answer is wrong, or its score below the threshold."""
     return state["below"] if "below" in state else state.get("answered") == "wrong"
 
 

@@ -5,15 +5,13 @@
                  │      vote on     │ divided, and a cycle is left
                  └──────────────────┘
 
-In every node the members work concurrently. The text that a member writes or keeps in a cycle is its candidate from then
-on. A unanimous vote ends the review. If votes are still divided after the last cycle, the sample is discarded, and the
-record keeps all texts. If all candidates are one text, it is accepted without a vote; if they are those of the last vote,
-that vote stands.
-An unusable reply costs its member the turn: its candidate stays the same, or its vote is missing. A review is incomplete,
-which is not counted as disagreement, if a reply did not arrive, nobody has a candidate, or the last cycle has fewer than
-two votes.
-Each member sees the candidates without names, in an order drawn from seed, image, member, cycle and step. Every step is
-checkpointed; the state holds ids.
+In every node, the members work concurrently. The text that a member writes or keeps in a cycle becomes its candidate. A
+unanimous vote ends the review. If votes are still divided after the last cycle, the sample is discarded, and the record
+keeps all texts. If all candidates are the same text, it is accepted without a vote; if they are those of the last vote,
+that vote stands. A member with an unusable reply loses its turn: its candidate stays the same, or its vote is missing.
+A review is incomplete, which does not count as disagreement, if a reply did not arrive, no member has a candidate, or
+the last cycle has fewer than two votes. Each member sees the candidates without names, in a random order derived from
+seed, image, member, cycle and step. Every step is checkpointed; the state holds ids.
 """
 
 from collections import Counter
@@ -271,7 +269,7 @@ async def conclude(state: State, runtime: Runtime[Context]) -> State:
 
 
 def _missing_turns(lost: Sequence[LostTurn]) -> list[LostTurn]:
-    """Return the lost turns that leave a review incomplete: those of the last step, open ones first, then unanswered ones."""
+    """Return the lost turns that leave a review incomplete: the last step's, open ones first, then unanswered ones."""
     last = [turn for turn in lost if (turn.cycle, turn.part) == (lost[-1].cycle, lost[-1].part)]
     return sorted(last, key=lambda turn: (turn.failure not in OPEN_KINDS, turn.failure not in NOT_HEARD))
 

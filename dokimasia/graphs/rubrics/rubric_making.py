@@ -57,7 +57,7 @@ POOL_DRAW = 500_000
 class State(Failure, TypedDict, total=False):
     """Ids of the sample, its source, the pool's responses, the draft, and the rubric set (`made`, and measured: `result`).
 
-    `answered` and `unheard` are models' names; `mended`: the one repair has been done.
+    `answered` and `unheard` are models' names; `mended`: the single repair has been made.
     """
 
     sample: str
@@ -153,7 +153,7 @@ async def mine_easy_wrong(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def try_out(state: State, runtime: Runtime[Context]) -> State:
-    """Try every rubric on one half of the pool, and on the golden caption with a planted error of the rubric's kind."""
+    """Try every rubric on half of the pool, and on the golden caption with an inserted error of the rubric's kind."""
     context = runtime.context
     draft = await context.store.get(RubricDraft, state["draft"])
     if context.options.published or not draft.rubrics:

@@ -402,7 +402,7 @@ def _overall(uses: Sequence[JudgeInUse]) -> Suitability:
 def _sentence(
     verdict: Suitability, uses: Sequence[JudgeInUse], passport: Passport, unmeasured: Sequence[Evaluator]
 ) -> str:
-    """Return the verdict as one line: how far it holds, what a suitable judge misses, what to use it with and why not."""
+    """Return the verdict as one line: its scope, the errors a suitable judge misses, what to use, and why."""
     if not uses:
         return f"{verdict}. Nothing was judged"
     parts: list[str] = []
