@@ -36,7 +36,7 @@ ASSIGNMENT_FORM = """<point> | <mode of commission> | "<phrase of the answer>"
 
 
 class AnswerPoints(NamedTuple):
-    """The points of one answer as a reader sees them, in their order; `silent` are the places (from 1) that it passes over."""
+    """The points of one answer as a reader sees them, in order; `silent` are those (from 1) it does not address."""
 
     sample: Sample
     points: Sequence[Criterion]

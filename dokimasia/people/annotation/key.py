@@ -95,7 +95,12 @@ def _placed(subject: Subject, who: str, seed: int) -> KeyedItem:
 
 
 def named_for_forms(head: KeyHead, placed: Mapping[str, Sequence[KeyedItem]]) -> dict[str, list[KeyedItem]]:
-    """Return the items with the names that forms show, in the same order."""
+    """Return the items with the names that forms show, in the same order.
+
+    Spreadsheets do not mistake such a name for a number or a date, and each kind and scale of rating has different
+    names, so that a form cannot be read with another form's key. The queue of a home keeps the names from
+    `place_items`.
+    """
     renamed: dict[str, list[KeyedItem]] = {}
     for who, items in placed.items():
         renamed[who] = []
