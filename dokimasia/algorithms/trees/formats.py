@@ -1,6 +1,6 @@
 # pyright: standard
 # networkx and PyYAML ship no types; values read are annotated at once.
-"""Capability trees as stored nodes, JSON, YAML, CSV and GraphML, read and written, and as Mermaid diagrams.
+"""Reading and writing capability trees as stored nodes, JSON, YAML, CSV and GraphML; and writing Mermaid diagrams.
 
 Equal trees give equal text. All formats are read into stored nodes (`StoredNode`), except GraphML, which keeps its edges.
 """
@@ -46,7 +46,7 @@ _HEADING = """\
 
 
 def to_nodes(tree: Tree) -> tuple[StoredNode, ...]:
-    """Return the tree's nodes as they are stored, sorted by id.
+    """Return the tree's nodes in their stored form, sorted by id.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def from_nodes(nodes: Iterable[StoredNode], categories: Sequence[str], level: Le
 
 
 def to_version(tree: Tree, *, before: str | None = None, edits: Iterable[TreeEdit] = ()) -> TreeVersion:
-    """Return the tree as a version to store, with the version that it grew from and the edits that led to it."""
+    """Return the tree as a version to store, with the version it grew from and the edits that led to it."""
     return TreeVersion(
         categories=categories_of(tree),
         level=tree.graph.get("level", "capability"),
@@ -298,7 +298,7 @@ def to_yaml(tree: Tree, *, name: str = "", version: int = 0, texts: Mapping[str,
     name, version : str, int
         The tree's name and version, written if a name is given.
     texts : mapping of str to str, optional
-        Criterion to its text, which is written beside it.
+        Criterion to its text, which is written next to it.
 
     Examples
     --------
@@ -330,10 +330,10 @@ def to_yaml(tree: Tree, *, name: str = "", version: int = 0, texts: Mapping[str,
 
 
 def from_yaml(text: str) -> Tree:
-    """Return the tree that `to_yaml` wrote and somebody may have edited; check it with `check_tree`.
+    """Return a tree written by `to_yaml` and possibly edited; check it with `check_tree`.
 
-    The graph's attributes `name` and `version` are those of the file, `texts` holds the criteria's texts; each is empty if
-    the file does not have it.
+    The graph's attributes `name` and `version` are those of the file, `texts` holds the criteria's texts; each is empty
+    if missing from the file.
 
     Raises
     ------
@@ -377,7 +377,7 @@ def _fields_of(tree: Tree, node: str, layer: int, texts: Mapping[str, str]) -> d
 
 
 def _read_node(fields: object, names: tuple[str, ...], nodes: list[StoredNode], texts: dict[str, str]) -> None:
-    """Read a node and all below it, and the texts of its criteria."""
+    """Read a node and its descendants, and the texts of their criteria."""
     layer = len(names)
     node = "".join(f"<{name}>" for name in names) or ROOT
     if fields is None:
@@ -430,7 +430,7 @@ def _texts(fields: Mapping[str, object], field: str, node: str) -> tuple[str, ..
 
 
 def _level(tree: Tree) -> Level:
-    """Return the level of a tree by what it holds."""
+    """Return the level of a tree, inferred from its content."""
     depths = {node: str(node).count("<") for node in tree}
     holding = any(depth == DEEPEST - 1 and attributes_of(tree, node).members for node, depth in depths.items())
     return "parent" if holding and max(depths.values()) == DEEPEST - 1 else "capability"

@@ -1,4 +1,4 @@
-"""Corrections by hand: a person overrules the judge on an answer, or leaves a sample out of the figures.
+"""Corrections by hand: a person overrules the judge on an answer, or excludes a sample from the figures.
 
 Every correction is an event of the run: it is never deleted, and a later one can undo it.
 """
@@ -21,7 +21,7 @@ from dokimasia.storage.results import ResultRow, columns_of, insert_event, resul
 from dokimasia.storage.runs import Run, SqliteValueStore, run_samples
 
 NOT_STATED = 0
-"""Mark of a criterion that the answer does not address; it counts 1."""
+"""Mark of a criterion that the answer does not address; it counts as 1."""
 
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)]
 
@@ -69,8 +69,9 @@ async def correct(home: Home, run: Run, target: CorrectionTarget, *, person: str
 
     Raises:
         NotFound: the run has no such sample, or no answer of that model to it.
-        InputError: the run is not a finished evaluation, the answer has no such verdict, or nothing would change.
-        DecidedMeanwhile: somebody else made a correction that the person has not seen.
+        InputError: the run is not a finished evaluation, the answer has no such verdict, or the correction changes
+            nothing.
+        DecidedMeanwhile: somebody else has made a correction that the person has not seen.
         StorageError: the correction could not be written.
     """
     check_correctable(run)
@@ -111,7 +112,7 @@ def correct_now(home: Home, run: Run, target: CorrectionTarget, *, person: str) 
 
 
 def check_correctable(run: Run) -> None:
-    """Check that answers of a run can be corrected by hand.
+    """Check that a run's answers can be corrected by hand.
 
     Raises:
         InputError: the run is not an evaluation, or not finished.
@@ -125,7 +126,7 @@ def check_correctable(run: Run) -> None:
 
 
 def _corrections(home: Home, run: Run, sample: str, item: str) -> list[Correction]:
-    """Return all corrections of an answer in order; with an empty item, those of the sample itself."""
+    """Return all corrections of an answer in order; for an empty item, those of the sample itself."""
     events = correction_events(home, run.id)
     return [event for event in events if event.sample == sample and event.item == item]
 
@@ -242,7 +243,7 @@ def _insert(
     target: CorrectionTarget,
     earlier: int,
 ) -> None:
-    """Insert the event, unless the same answer was corrected or the run changed in the meantime."""
+    """Insert the event, unless the answer was corrected or the run changed in the meantime."""
     sql = (
         "SELECT count(*), max(id), (SELECT status FROM runs WHERE id = :run) FROM events WHERE run_id = :run "
         "AND kind = :kind AND json_extract(data, '$.sample') = :sample AND json_extract(data, '$.item') = :item"

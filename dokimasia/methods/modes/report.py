@@ -100,7 +100,7 @@ def own_section(data: ReportData) -> Section:
 
 
 def section(data: ReportData) -> Section | None:
-    """Return the section of modes on an evaluation's page, with links to its samples; None without an analysis."""
+    """Return the section of modes on an evaluation's page, linked to its samples; None without an analysis."""
     analysis = data.addition("modes")
     if analysis is None:
         return None
@@ -109,7 +109,7 @@ def section(data: ReportData) -> Section | None:
 
 
 def samples(data: ReportData) -> Section | None:
-    """Return the section of the examples' samples, with images and answers; None if none is shown."""
+    """Return the section of the examples' samples, with images and answers; None if there are none."""
     folds: list[Block] = []
     for coded in _coded_samples(data):
         name = coded.sample.id
@@ -156,7 +156,7 @@ def _blocks(analysis: ModesFigures, links: Links, data: ReportData) -> Iterator[
 
 
 def conclusion(data: ReportData) -> list[Cell]:
-    """Return which mode is seen most often, on how many failed criteria that rests, and what was spent."""
+    """Return which mode is most frequent, the number of failed criteria behind that, and the usage."""
     analysis = data.figures_as(ModesFigures)
     failed, met = analysis.atoms.failed, analysis.atoms.met
     sentences: list[Cell] = []
@@ -170,7 +170,7 @@ def conclusion(data: ReportData) -> list[Cell]:
 
 
 def _most_frequent_mode(analysis: ModesFigures) -> Cell:
-    """Return which mode is seen most often, or which modes are equally often, with the share of failed criteria."""
+    """Return which modes are most frequent, with their share of failed criteria."""
     highest = max(mode.failed.k for mode in analysis.modes)
     numbers = [number for number, mode in enumerate(analysis.modes) if mode.failed.k == highest]
     share = spans(figures.share_of(analysis.modes[numbers[0]].failed, f"{pointer('modes', str(numbers[0]))}/failed"))
@@ -245,7 +245,7 @@ def _mode_kind(row: TableRow[ModeRate]) -> Cell:
 
 
 def _of_mode(share: Share, place: str) -> Cell:
-    """Return a share of answers; none for the row of atoms without a mode, where it has no meaning."""
+    """Return a share of answers; empty in the row of atoms without a mode, where it has no meaning."""
     return figures.NOTHING if place.startswith("/none/") else figures.share_of(share, place)
 
 
@@ -270,7 +270,7 @@ def _by_model(analysis: ModesFigures, data: ReportData) -> Table:
 
 
 def _contrasts(analysis: ModesFigures, data: ReportData) -> Block:
-    """Return the table of significant differences between models' failures, or that there is none."""
+    """Return the table of significant differences between models' failures, or a sentence that there are none."""
     marked = [contrast for contrast in analysis.contrasts if contrast.verdict in ("more often", "less often")]
     if not marked:
         tested = sum(contrast.p_value is not None for contrast in analysis.contrasts)

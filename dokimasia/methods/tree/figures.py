@@ -191,7 +191,7 @@ def _tree(loaded: LoadedTree, calls: int) -> dict[str, object]:
 
 
 def _moves(home: Home, base: str, loaded: LoadedTree) -> dict[str, object]:
-    """Return what moved since the base version, and what is new."""
+    """Return the criteria that moved since the base version, and the new ones."""
     after = {placement.criterion: placement.leaf for placement in loaded.placements}
     version = get_version(home, base)
     before: dict[str, str | None] = {}
@@ -216,8 +216,8 @@ def _moves(home: Home, base: str, loaded: LoadedTree) -> dict[str, object]:
 def growth_rows(home: Home, run: Run) -> "Export":
     """Return one row per criterion, sorted by key: its leaf in the growth's last version, and who placed it.
 
-    A growth that was stopped before its criteria were mapped has no rows. One call maps many criteria, so a row has no
-    cost, but `call_key` names the call.
+    A growth stopped before its criteria were mapped has no rows. One call maps many criteria, so that a row has no
+    cost; `call_key` names the call.
     """
     from dokimasia.runs.reading.exporting import Export
 

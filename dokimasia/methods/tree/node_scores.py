@@ -46,7 +46,7 @@ LIMIT = 0.05
 
 MIN_SUPPORT = 5
 SOLVED = 75.0
-"""A criterion counts as solved from this score on: 4 of 5."""
+"""Lowest score of a solved criterion, 4 of 5."""
 
 EXAMPLES = 3
 
@@ -174,12 +174,12 @@ class ModelFindings(Value):
 
     @property
     def kept_leaves(self) -> str:
-        """A sentence on the criteria that the test of the nodes cannot move; empty if it moves all of them."""
+        """A sentence on the criteria that the test of the nodes cannot exchange; empty if it exchanges all of them."""
         return "" if self.reason else kept_leaves(self.exchanged)
 
 
 def kept_leaves(exchanged: float) -> str:
-    """Return a sentence on the share of criteria that an exchange of leaves cannot move; empty if it moves all of them."""
+    """Return a sentence on the share of criteria whose leaves cannot be exchanged; empty if all can be."""
     if exchanged >= 1:
         return ""
     return (
@@ -277,7 +277,7 @@ def measured_of(home: Home, run: Run, *, as_judged: bool = False) -> MeasuredRun
     """Return each model's score on each criterion, 0 to 100, the mean over scored repeats.
 
     A criterion without a score in any repeat is listed with the kind of its first failure; samples without criteria are
-    left out. A set of criteria that several samples share counts for the first sample by name. Corrections by hand are
+    left out. A set of criteria shared by several samples counts for the first sample by name. Corrections by hand are
     applied, unless `as_judged`.
     """
     judged = judgement_scores(home, run.id)
@@ -317,7 +317,7 @@ def tree_view(
     Args:
         tree: a capability tree.
         measured: the scores; without them, nodes have no scores.
-        models: the models to show; a model without any result has None at every node.
+        models: the models to show; a model without results has None at every node.
         seed: seed of the intervals.
     """
     below = members_below(tree)
@@ -402,7 +402,8 @@ def model_findings(
         seed: seed of permutations and intervals.
         min_support: nodes with fewer scored criteria are not tested.
         limit: the permitted share of false findings (Benjamini-Hochberg over all tested nodes).
-        examples: number of criteria listed for each node: the lowest-scoring of weak ones, the highest of strong ones.
+        examples: number of criteria listed for each node: the lowest-scoring ones of weak nodes, the highest-scoring
+            ones of strong nodes.
         texts: text by criterion, for the examples.
     """
     scores = measured.scores.get(model, {})
@@ -682,7 +683,7 @@ def version_facts(loaded: LoadedTree) -> dict[str, Any]:
 
 
 def resolve_model(measured: MeasuredRun, model: str, run: Run) -> str:
-    """Return the displayed name of the model that a text refers to: the full name, or its last part.
+    """Return the displayed name of the model that a text refers to by its full name or the last part of it.
 
     Raises:
         NotFound: the run has no scores of such a model.

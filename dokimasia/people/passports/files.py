@@ -49,7 +49,7 @@ def read_passport(path: Path) -> Passport:
 
 
 def passport_in(data: bytes, path: Path) -> Passport:
-    """Return the passport that the bytes of a file hold; `path` names the file in errors.
+    """Return the passport in the bytes of a file; `path` names the file in errors.
 
     Raises:
         DataError: as `read_passport`.
