@@ -28,7 +28,7 @@ def correlations(scores: Sequence[float], ratings: Sequence[float], clusters: Se
             try:
                 interval = correlation_interval(scores, ratings, method=name, clusters=clusters)
             except ValueError:
-                continue  # fewer than five clusters, or a side that does not vary without one: there is no interval
+                continue  # fewer than five clusters, or a constant side once one is omitted: there is no interval
             figures[name] |= limits(interval)
     return figures
 
@@ -36,7 +36,7 @@ def correlations(scores: Sequence[float], ratings: Sequence[float], clusters: Se
 def value_of(
     method: Callable[[Sequence[float], Sequence[float]], float], first: Sequence[float], second: Sequence[float]
 ) -> float | None:
-    """Return a correlation, or None if there are too few pairs or a side does not vary."""
+    """Return a correlation, or None if there are too few pairs or a side is constant."""
     try:
         return rounded(method(first, second))
     except ValueError:
@@ -78,7 +78,7 @@ def length_and_score(triples: Sequence[tuple[float, float, str]], *, seed: int) 
         return result
     test = correlation_exchange_test(words, scores, clusters=[triple[2] for triple in triples], seed=seed)
     result |= {"p": rounded(test.p_value), "reason": test.reason}
-    with suppress(ValueError):  # fewer than five clusters, or a side that does not vary without one of them
+    with suppress(ValueError):  # fewer than five clusters, or a constant side once one of them is omitted
         result |= limits(correlation_interval(words, scores, clusters=[triple[2] for triple in triples]))
     return result
 
@@ -106,7 +106,7 @@ def directions(correlations: Mapping[str, float], score: str) -> str:
 def untested(reasons: Mapping[str, str]) -> Iterator[str]:
     """Yield the reasons why correlations have no test, each once, with its models.
 
-    `reasons` are by model, empty if the correlation was tested.
+    `reasons` are by model, empty for a tested correlation.
     """
     models: dict[str, list[str]] = {}
     for name, reason in reasons.items():
