@@ -1,4 +1,4 @@
-"""The dimensions of error that can be planted: read once from the YAML files in `perturbation/`, which alone define them."""
+"""The dimensions of error that can be planted, read once from the YAML files in `perturbation/`, their only definition."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -17,7 +17,7 @@ _FOLDER = Path(__file__).parent / "perturbation"
 
 @cache
 def dimensions() -> Mapping[str, Dimension]:
-    """Return the dimensions that rubrics are audited with by name, in the order of the file."""
+    """Return the dimensions for auditing rubrics by name, in the order of the file."""
     return {dimension.name: dimension for dimension in map(Dimension.model_validate, _read("dimensions.yaml"))}
 
 
@@ -28,7 +28,7 @@ def dimensions_id() -> str:
 
 @cache
 def error_dimensions(task: Task) -> Mapping[str, ErrorDimension]:
-    """Return the dimensions that judges of a task are probed with by name, in the order of the file; `score_neutral` last."""
+    """Return the dimensions for probing judges of a task by name, in the order of the file; `score_neutral` last."""
     of_task = _read("blindspots.yaml")[task]
     rows = [
         dimension | {"group": group["group"], "axes": group["axes"]}
@@ -41,7 +41,7 @@ def error_dimensions(task: Task) -> Mapping[str, ErrorDimension]:
 
 @cache
 def error_groups(task: Task) -> Mapping[str, str]:
-    """Return the published title of each group of a task's dimensions by the group's short name, in the order of the file."""
+    """Return the published titles of the groups of a task's dimensions by short name, in the order of the file."""
     return {group["group"]: group["title"] for group in _read("blindspots.yaml")[task]["groups"]}
 
 
