@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code; docs/commands.md has the table of exit codes."""
     end_on_interrupt()
     gc.set_threshold(COLLECT_EVERY)
-    atexit.register(gc.freeze)  # otherwise a process with LiteLLM and LangGraph spends seconds on garbage collection at its end
+    atexit.register(gc.freeze)  # otherwise LiteLLM and LangGraph cost seconds of garbage collection at exit
     try:
         from dokimasia.cli.main import run
 

@@ -197,7 +197,9 @@ def diagnosis_step(
 def _marked(
     settings: "Settings", run: str, pairs: "Sequence[tuple[Scene, SceneQuestion]]", models: Sequence[str]
 ) -> list[MarkedLeaf]:
-    """Return every leaf where a model is significantly better or worse than the others, with the planted skills there."""
+    """Return every leaf where a model is significantly better or worse than the others, with the
+    planted skills there.
+    """
     from dokimasia.methods.diagnosis.tables import stored_diagnosis
     from dokimasia.methods.tree import load_tree, members_below
     from dokimasia.storage.home import Home
@@ -400,7 +402,9 @@ def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> Non
 
 
 def page_step(settings: "Settings", run: str) -> Path:
-    """Write the report of the evaluation, with tree and diagnosis, and return its path relative to the working folder."""
+    """Write the report of the evaluation, with tree and diagnosis, and return its path relative to the
+    working folder.
+    """
     from dokimasia.runs.reading.reporting import write_report
 
     with reading(settings, run) as (home, row):

@@ -40,7 +40,9 @@ DATA_NOTE = "read "
 """The beginning of the note on the files of a new run, which is printed first, unchanged."""
 
 ROOM_FOR_A_BAR = 110
-"""The terminal width, in columns, below which the line has no bar, to leave room for spending and the remaining time."""
+"""The terminal width, in columns, below which the line has no bar, to leave room for spending and
+the remaining time.
+"""
 
 PLAIN_EVERY = 180.0
 """Seconds of silence after which a run without a terminal prints a line, in addition to those of each step."""

@@ -136,7 +136,9 @@ def _sha256(path: Path) -> str:
 
 
 def _images(path: Path) -> Iterator[Path]:
-    """Yield the images named by a data file's rows in its folder; none if it cannot be read, which the service reports."""
+    """Yield the images named by a data file's rows in its folder; none if it cannot be read, which the
+    service reports.
+    """
     try:
         bring_reader(path)
         for row in format_of(path).reader(path):

@@ -178,11 +178,12 @@ def _what_it_is(head: bytes) -> str:
 def read_folder(path: Path) -> Iterator[Row | Problem]:
     """Yield one row per image, in the order of the paths: `id` is the path in the folder, `category` the sub-folder.
 
-    Every other file is a problem, so that no photograph in an unsupported format is silently left out. Links to folders
-    are not followed.
+    Every other file is a problem, so that no photograph in an unsupported format is silently skipped. Links to folders
+    are
+    not followed.
 
     Raises:
-        DataError: the folder, or one in it, cannot be read.
+        DataError: the folder, or a folder in it, cannot be read.
     """
     names = sorted(_files(path), key=lambda name: name.split("/"))
     for number, name in enumerate(names, start=1):

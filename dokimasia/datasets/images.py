@@ -1,4 +1,6 @@
-"""A sample's images: data URIs, files next to the data, base64, or, if allowed, URLs; each is decoded and checked once."""
+"""A sample's images: data URIs, files next to the data, base64, or, if allowed, URLs; each is
+decoded and checked once.
+"""
 
 import base64
 import binascii

@@ -99,7 +99,9 @@ def name_and_file(path: Path) -> tuple[str | None, Path]:
 
 
 class PredictionsName(NamedTuple):
-    """The parts of a predictions file's name, `MODEL_DATASET.xlsx`, and the data set next to it; None if there is none."""
+    """The parts of a predictions file's name, `MODEL_DATASET.xlsx`, and the data set next to it; None
+    if there is none.
+    """
 
     model: str
     data: Path | None

@@ -24,7 +24,9 @@ from dokimasia.log import logger
 from dokimasia.prompts import PromptLibrary
 
 DEATHS = 3
-"""The number of consecutive deaths, beyond the number of workers, without a finished item, after which the run stops."""
+"""The number of consecutive deaths, beyond the number of workers, without a finished item, after
+which the run stops.
+"""
 
 ROOM = 30.0
 """Seconds after which a run continues with the started workers, and a warning explains why others have not started."""

@@ -10,7 +10,9 @@ FormKind = Kind | Literal["ranking"]
 
 VERDICT, SCORE, ACCURACY, NECESSITY = "verdict", "score", "accuracy", "necessity"
 HOLDS = "holds"
-"""The measure of whether a rubric holds for a response, 0 or 1: a rating of a response's criterion, never handed out."""
+"""The measure of whether a rubric holds for a response, 0 or 1: a rating of a response's criterion,
+never handed out.
+"""
 
 PLACE = "place"
 """The measure of a response's place in a person's ranking of all responses to a sample, from 1 (best); equal places are

@@ -1,4 +1,6 @@
-"""Failure modes: the read criteria, notes on them, the modes derived from notes, and the coding of criteria by modes."""
+"""Failure modes: the read criteria, notes on them, the modes derived from notes, and the coding of
+criteria by modes.
+"""
 
 from typing import ClassVar, Literal
 

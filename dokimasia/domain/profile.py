@@ -60,5 +60,7 @@ class EndpointProfile(EndpointFindings):
     endpoint: str
 
     def belongs_to(self, ref: ModelRef) -> bool:
-        """Return whether the profile is that of the model: the same model at the same endpoint, regardless of its name."""
+        """Return whether the profile is that of the model: the same model at the same endpoint, regardless
+        of its name.
+        """
         return (self.model, self.endpoint) == (ref.model, ref.endpoint)

@@ -6,7 +6,9 @@ from dokimasia.domain.call import Chat
 from dokimasia.domain.identity import Value
 
 MOST_SECONDS = 1800.0
-"""The maximum seconds of a person's time counted for one reply, since a question left open overnight is not worked on."""
+"""The maximum seconds of a person's time counted for one reply, since a question left open
+overnight is not worked on.
+"""
 
 
 class Aid(Value):

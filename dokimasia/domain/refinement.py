@@ -22,7 +22,9 @@ Unused = Literal["final answer", "restates the question", "leak"]
 """Why a failed atom is not fed back: it is the final answer, repeats the question, or gives something away."""
 
 Fallback = Literal["", "no peer", "no hint", "leak"]
-"""Why a point of the arm `peer` has no hint: no peer solved it, the peer gave none, or the hint gave the answer away."""
+"""Why a point of the arm `peer` has no hint: no peer solved it, the peer gave none, or the hint
+gave the answer away.
+"""
 
 Stopped = Literal["", "all solved", "nothing improved", "rounds", "nothing to say", "failed"]
 """Why an arm stopped after a round (empty: it continued). Stop rules consider only the shown atoms."""

@@ -228,7 +228,9 @@ def _base(address: str) -> str:
 
 
 def _slug(name: str) -> str:
-    """Return a name for the configuration: the last part of a model's name, in lower-case letters, digits and dashes."""
+    """Return a name for the configuration: the last part of a model's name, in lower-case letters,
+    digits and dashes.
+    """
     return re.sub(r"[^a-z0-9]+", "-", name.rpartition("/")[2].lower()).strip("-")[:60] or "model"
 
 

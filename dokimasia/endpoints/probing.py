@@ -73,7 +73,9 @@ _TOOL = "keep_number"
 
 @dataclass(frozen=True)
 class EndpointProbe:
-    """A probe request: the capability it tests, the call, and the reader of its reply; `image` is the bytes it shows."""
+    """A probe request: the capability it tests, the call, and the reader of its reply; `image` is the
+    bytes it shows.
+    """
 
     capability: Capability
     call: Chat | ImageEdit

@@ -16,7 +16,9 @@ Reply = str | ModelReply | CallFailed
 
 
 class Crash(BaseException):
-    """Simulates the death of the process: unlike an `Exception` of a transport, it is not the failure of a single call."""
+    """Simulates the death of the process: unlike an `Exception` of a transport, it is not the failure
+    of a single call.
+    """
 
 
 class FunctionGateway:

@@ -371,7 +371,9 @@ class ModelGateway:
         return CallResult(key=pending.key, reply=reply, cost=cost)
 
     def _watch(self, pending: PendingCall, route: Route, result: ModelReply | TransportError) -> None:
-        """Report a request's result to the breaker; if that opens it, fail all calls waiting to be sent the same way."""
+        """Report a request's result to the breaker; if that opens it, fail all calls waiting to be sent the
+        same way.
+        """
         if not isinstance(result, TransportError) or result.kind not in REFUSALS:
             if route.breaker.endpoint_answered():
                 self._traffic.announce(

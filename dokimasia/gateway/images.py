@@ -1,4 +1,6 @@
-"""Images of calls: downscaled for models that require it, and as data URIs, encoded once for all calls that show them."""
+"""Images of calls: downscaled for models that require it, and as data URIs, encoded once for all
+calls that show them.
+"""
 
 import asyncio
 import base64

@@ -64,7 +64,9 @@ NO_SCORES = ("", "nan", "none", "null", "n/a")
 
 
 ColumnNames = Mapping[str | Path, str | Mapping[str, str]]
-"""The columns of tables by field, such as `{"item": "question_id"}`; under the name of a file, those of only that file."""
+"""The columns of tables by field, such as `{"item": "question_id"}`; under the name of a file,
+those of only that file.
+"""
 
 _OF_FILE = re.compile(f"(.+?):((?:{'|'.join(COLUMN_NAMES)})=.*)", re.DOTALL)
 

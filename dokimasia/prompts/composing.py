@@ -23,7 +23,9 @@ LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """Reads like `yaml.safe_load`, but in C if available, which is several times as fast."""
 
 PARTS = ("whole", "axes", "levels", "rules", "lines")
-"""The parts that a prompt can name: the subject judged as a whole, or by axis; a rubric, rules, and the reply's lines."""
+"""The parts that a prompt can name: the subject judged as a whole, or by axis; a rubric, rules, and
+the reply's lines.
+"""
 
 _FILE = Path(__file__).parent / "blindspots" / "axes.yaml"
 _HEAD = re.compile(r"\A---\n(.*?\n)---\n", re.DOTALL)

@@ -1,4 +1,6 @@
-"""The dimensions of error that can be planted, read once from the YAML files in `perturbation/`, their only definition."""
+"""The dimensions of error that can be planted, read once from the YAML files in `perturbation/`,
+their only definition.
+"""
 
 from collections.abc import Mapping
 from functools import cache

@@ -48,7 +48,9 @@ class AdjustedDifference(Protocol):
 
 
 def inconclusive(tested: AdjustedDifference) -> str:
-    """Return a description of how the interval and the adjusted p-value of a difference disagree; empty if they do not."""
+    """Return a description of how the interval and the adjusted p-value of a difference disagree; empty
+    if they do not.
+    """
     gap = tested.difference
     if gap is None or tested.adjusted is None or gap.low is None or gap.high is None:
         return ""

@@ -64,7 +64,9 @@ _VALUES: Mapping[str, re.Pattern[str]] = {
     }.items()
     for name in names.split()
 }
-"""The permitted attributes of a formula, and their values, which exclude addresses, styles, classes and event handlers."""
+"""The permitted attributes of a formula, and their values, which exclude addresses, styles, classes
+and event handlers.
+"""
 
 
 def draw_prose(text: str) -> str:

@@ -222,7 +222,9 @@ def paired_difference(
 
 
 def with_adjusted(tested: Iterable[M], p_values: Sequence[float | None]) -> list[M]:
-    """Return results with `adjusted`: p-values adjusted over all of them (Benjamini and Hochberg); None without a test."""
+    """Return results with `adjusted`: p-values adjusted over all of them (Benjamini and Hochberg); None
+    without a test.
+    """
     results: list[M] = []
     for result, value in zip(tested, adjusted(p_values), strict=True):
         results.append(result.model_copy(update={"adjusted": rounded(value)}))
@@ -276,7 +278,9 @@ def lead_of(
 
 
 def samples_that_show(difference: float, steps: Sequence[float], clusters: Sequence[Hashable]) -> int | None:
-    """Return the number of samples needed to show a difference, from a pilot's `steps`; None if they are uninformative."""
+    """Return the number of samples needed to show a difference, from a pilot's `steps`; None if they
+    are uninformative.
+    """
     try:
         return samples_needed(difference, pilot_design(steps, clusters=clusters))
     except ValueError:
@@ -435,7 +439,9 @@ class FailureFields(TypedDict):
 
 
 def failure_fields(kinds: Iterable[FailureKind | None]) -> FailureFields:
-    """Return counts of failures and, separately, of open items by kind, in alphabetical order; None counts as neither."""
+    """Return counts of failures and, separately, of open items by kind, in alphabetical order; None
+    counts as neither.
+    """
     fields: FailureFields = {"failures": {}, "left_open": {}}
     for kind, count in sorted(Counter[FailureKind](filter(None, kinds)).items()):
         fields["left_open" if kind in OPEN_KINDS else "failures"][kind] = count

@@ -192,7 +192,9 @@ def candidates_of(
 
 
 def repeats_of(repeats: int, responses: Responses | None, candidates: Iterable[ModelSpec]) -> int:
-    """Return a run's number of answers of a model to a sample: the larger of the files' repeats and the requested ones."""
+    """Return a run's number of answers of a model to a sample: the larger of the files' repeats and the
+    requested ones.
+    """
     if responses is None:
         return repeats
     asked = any(spec.ref.endpoint != STORED for spec in candidates)

@@ -362,7 +362,9 @@ async def single_stage(stage: Stage[U]) -> AsyncIterator[Stage[U]]:
 
 
 IN_FLIGHT = (8, 256)
-"""The least number of samples in flight, and the most in each process, which bounds memory without starving endpoints."""
+"""The least number of samples in flight, and the most in each process, which bounds memory without
+starving endpoints.
+"""
 
 MAX_IN_FLIGHT = 1024
 """The most samples in flight in each process; beyond it, others wait even for a slow endpoint."""

@@ -101,7 +101,7 @@ class CandidateProfile(Value):
 
     @property
     def whole(self) -> float:
-        """Probability that a reply is neither a refusal nor malformed nor truncated."""
+        """The probability that a reply is neither refused nor malformed nor truncated."""
         return 1 - self.refusal - self.malformed - self.truncated
 
     def delivered(self, position: int, count: int) -> float:

@@ -1,4 +1,6 @@
-"""Pictures by prompt: the prompt of a natural scene, and the scene that a simulated image model derives from a prompt."""
+"""Pictures by prompt: the prompt of a natural scene, and the scene that a simulated image model
+derives from a prompt.
+"""
 
 import hashlib
 import re

@@ -16,7 +16,9 @@ from dokimasia.storage.faults import storage_error
 
 T = TypeVar("T")
 WriteJob = Callable[[sqlite3.Connection], T]
-"""Runs statements inside the group's transaction, without beginning or committing one; its result goes to the caller."""
+"""Runs statements inside the group's transaction, without beginning or committing one; its result
+goes to the caller.
+"""
 
 MAX_GROUP = 512
 """The maximum number of jobs in one transaction, so that the first of a long queue does not wait for the last."""

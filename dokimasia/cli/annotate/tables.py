@@ -59,7 +59,9 @@ def tables(figures: AnnotationFigures) -> Iterator[Table | str]:
 
 
 def agreement_verdict(measure: str, measured: MeasureAgreement) -> Iterator[str]:
-    """Yield sentences on the agreement of judges with people on a measure; without judges, of people with each other."""
+    """Yield sentences on the agreement of judges with people on a measure; without judges, of people
+    with each other.
+    """
     for name, judge in measured.judges.items():
         if not judge.n:
             yield f"Nothing that {name} judged was rated by people: there is no {measure} to compare."
@@ -182,7 +184,9 @@ def _ruled(measured: MeasureAgreement) -> dict[str, JudgeCompared]:
 
 
 def _verdicts(measured: MeasureAgreement, notes: Footnotes) -> Iterator[Table]:
-    """Yield the confusion matrices of verdicts against people's labels, and their rates, where verdicts are compared."""
+    """Yield the confusion matrices of verdicts against people's labels, and their rates, where verdicts
+    are compared.
+    """
     counted = grid("verdicts of", "n", "both right", "people right", "verdict right", "both wrong")
     rated = grid("verdicts of", "agreement", "sensitivity", "specificity")
     for what, judges in (("", measured.judges), (", decided by rules", _ruled(measured))):

@@ -98,7 +98,7 @@ class DirectTransport:
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             failure = exception_error(error, url=url, seconds=spec.timeout)
         if failure is not None:
-            raise failure  # outside the handler, so that the client's error, which may contain the key, is not its context
+            raise failure  # outside the handler, so that the client's error, which may hold the key, is not its context
         report_headers(reply_headers)
         if answer is None:
             raise too_long(self._max_reply_bytes, status)

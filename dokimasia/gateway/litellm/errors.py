@@ -126,7 +126,9 @@ def _by_cause(chain: list[BaseException]) -> Verdict:
 
 
 def _full_message(chain: list[BaseException]) -> str:
-    """Return the beginnings of the messages of all errors in the chain: LiteLLM's own omits the endpoint's error code."""
+    """Return the beginnings of the messages of all errors in the chain: LiteLLM's own omits the
+    endpoint's error code.
+    """
     return "\n".join(str(error)[:LONGEST_SAID] for error in chain)
 
 

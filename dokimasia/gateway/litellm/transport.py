@@ -112,7 +112,7 @@ class LiteLLMTransport:
             report_headers(received.last.headers)
         outcome = received.outcome or failure or read(response)
         if isinstance(outcome, TransportError):
-            raise outcome  # outside the handler, so that the original error, which can contain the key, is not its context
+            raise outcome  # outside the handler, so that the original error, which can hold the key, is not its context
         if isinstance(outcome, ImageReply):
             return await stored_edit(outcome, read_image=self._read_image, blobs=blobs)
         return outcome
@@ -148,7 +148,9 @@ def _client() -> ModuleType:
 
 
 def load_litellm() -> ModuleType:
-    """Import LiteLLM, configured to be silent and to make no requests of its own; later calls return the same module."""
+    """Import LiteLLM, configured to be silent and to make no requests of its own; later calls return
+    the same module.
+    """
     os.environ.update(_OFFLINE)
     for name in _SILENT:
         logging.getLogger(name).disabled = True

@@ -22,7 +22,9 @@ FREE_WORDS = 3
 SHORTEST, LONGEST = 0.25, 3.0
 """The allowed length of a rewritten answer, relative to the gold answer's words."""
 LEAST_KEPT, KEPT_FROM = 0.1, 10
-"""The minimum share of the gold answer's distinct words in its rewriting, for gold answers of at least this many words."""
+"""The minimum share of the gold answer's distinct words in its rewriting, for gold answers of at
+least this many words.
+"""
 MOST_DESCRIBED = 80
 """The maximum number of words of a description, which is one sentence."""
 

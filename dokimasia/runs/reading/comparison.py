@@ -333,7 +333,9 @@ UNSHARED: Mapping[str, int] = {"only in the first run": 0, "only in the second r
 def match_places(
     first: Sequence[SampleRef], second: Sequence[SampleRef]
 ) -> tuple[list[tuple[SampleRef, SampleRef]], Mapping[str, int]]:
-    """Return pairs of samples with the same digest (matching ids first, then in order), and the counts of the others."""
+    """Return pairs of samples with the same digest (matching ids first, then in order), and the counts
+    of the others.
+    """
     if first == second:
         return [(place, place) for place in first], UNSHARED
     waiting: dict[str, list[SampleRef]] = {}

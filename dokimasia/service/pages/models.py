@@ -1,4 +1,6 @@
-"""The page of models: the permitted models, a check of each, and a form for an operator to add, edit and remove them."""
+"""The page of models: the permitted models, a check of each, and a form for an operator to add,
+edit and remove them.
+"""
 
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -373,7 +373,9 @@ def one_sample(
 
 
 def _around_place(home: Home, run: Run, filterable: FilterableRun, filter: Filter, at: str) -> Around | None:
-    """Return the neighbours of a sample at its former place in the filtered list, from which a correction removed it."""
+    """Return the neighbours of a sample at its former place in the filtered list, from which a
+    correction removed it.
+    """
     if not (at.isascii() and at.isdigit() and 0 < len(at) < 10 and int(at)):
         return None
     place = int(at)

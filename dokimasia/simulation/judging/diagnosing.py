@@ -199,7 +199,9 @@ class ReportedScore(NamedTuple):
 
 
 def match_reply(inputs: Inputs, draws: Draws) -> str:
-    """Return which model the first report is about, by how well each report fits the parts that each model gets right."""
+    """Return which model the first report is about, by how well each report fits the parts that each
+    model gets right.
+    """
     shares_of_a, shares_of_b = (_observed_shares(inputs.answers, letter) for letter in "AB")
     first_report, second_report = _reported_scores(inputs.report_one), _reported_scores(inputs.report_two)
     straight = _fit(first_report, shares_of_a) + _fit(second_report, shares_of_b)

@@ -70,7 +70,9 @@ class Flaw(NamedTuple):
 
 
 class ProbeSetting(NamedTuple):
-    """How a judge is asked: task and evaluator, whether the reference differs from the gold answer, effort, and draw."""
+    """How a judge is asked: task and evaluator, whether the reference differs from the gold answer,
+    effort, and draw.
+    """
 
     task: Task
     evaluator: str
@@ -157,7 +159,9 @@ def probe_reply(
 def miss_rate(
     judge: JudgeProfile, dimension: str, group: str, evaluator: str, *, new: bool = False, effort: str = ""
 ) -> float:
-    """Return the rate at which a judge misses an error: its most specific planted rate in `misses`, plus the effort's."""
+    """Return the rate at which a judge misses an error: its most specific planted rate in `misses`,
+    plus the effort's.
+    """
     evaluators = ["new-reference"] if new and evaluator == "reference" else []
     evaluators += [evaluator, evaluator.partition("-")[0]]
     keys = [f"{kind}{suffix}" for kind in (dimension, group) for suffix in (*(f"/{name}" for name in evaluators), "")]
@@ -235,7 +239,9 @@ def _dimension_title(task: Task, dimension: str) -> str:
 
 
 def _quibbles(judge: JudgeProfile, setting: ProbeSetting, text: str, image: JudgedImage | None) -> bool:
-    """Return whether the judge changes the score of a faultless answer: a harmless change, or the gold answer repeated."""
+    """Return whether the judge changes the score of a faultless answer: a harmless change, or the gold
+    answer repeated.
+    """
     if image is None:
         return False
     if setting.task == "image-to-text":
@@ -393,7 +399,9 @@ def _looks(
     *,
     count: int,
 ) -> ChatReply | None:
-    """Return a request to enlarge unrecognisable regions: those the answers mention, or all those of generated images."""
+    """Return a request to enlarge unrecognisable regions: those the answers mention, or all those of
+    generated images.
+    """
     calls: list[ToolCall] = []
     for number, image in enumerate(images[:count]):
         texts = [text for text in (inputs.response, inputs.response_a, inputs.response_b) if text]
@@ -505,7 +513,9 @@ def says_the_same(judge: JudgeProfile, answer: str, reference: str) -> bool | No
 
 
 def _differences(answer: str, reference: str) -> list[tuple[str, str]]:
-    """Return the dimensions in which a description departs from a correct one, each once, with the words that show it."""
+    """Return the dimensions in which a description departs from a correct one, each once, with the
+    words that show it.
+    """
     points = tuple(_as_written(statement, reference) for statement in read_statements(reference))
     differences = sorted(
         (fault.dimension, fault.words or repr(fault.key))

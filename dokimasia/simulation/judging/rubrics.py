@@ -23,7 +23,9 @@ FORBIDDEN_SHARE = 0.3
 MOST_EASY_WRONG = 6
 """The number of a pool's most frequent errors that become rubrics."""
 ENOUGH_EASY_WRONG = 12
-"""The number of rubrics up to which facts of the caption are added, unless only the errors of the pool are requested."""
+"""The number of rubrics up to which facts of the caption are added, unless only the errors of the
+pool are requested.
+"""
 _ENOUGH_WORDS = 4
 _PREFIX = re.compile(r"^.*?\bthe response must (?:not )?(?:say|state|mention|contain)?\s*(?:that\s+)?", re.IGNORECASE)
 _FORBIDS = re.compile(r"\bmust not\b|\bdoes not\b|\bnever\b", re.IGNORECASE)
@@ -238,7 +240,9 @@ def _must_right(caption: str, picture: PictureContent | None) -> list[RubricRow]
 
 
 def _easy_wrong(caption: str, responses: Sequence[str]) -> list[RubricRow]:
-    """Return the caption's statements that most responses get wrong, each as a requirement or as a forbidden mistake."""
+    """Return the caption's statements that most responses get wrong, each as a requirement or as a
+    forbidden mistake.
+    """
     right = {statement.key: statement for statement in read_statements(caption)}
     erring: defaultdict[tuple[str, str], dict[int, str]] = defaultdict(dict)
     for number, response in enumerate(responses, 1):
@@ -305,7 +309,9 @@ def _repaired_rubrics(inputs: Inputs) -> list[RubricRow]:
 
 
 class _FreshRubrics:
-    """Rubrics on content not covered by listed ones: from the caption for the gate, else from the errors of the pool."""
+    """Rubrics on content not covered by listed ones: from the caption for the gate, else from the
+    errors of the pool.
+    """
 
     def __init__(self, inputs: Inputs, rubrics: Sequence[str]) -> None:
         rows = read_json(inputs.rubrics)

@@ -82,7 +82,9 @@ def fits(meant: Sense, name: str) -> bool:
 
 
 def _proposals(tree: str, criteria: Iterable[ListedCriterion], draws: Draws) -> str:
-    """Return placements that reuse a fitting leaf; else propose one of the capability's names, below a fitting parent."""
+    """Return placements that reuse a fitting leaf; else propose one of the capability's names, below a
+    fitting parent.
+    """
     paths = sorted(set(_PATH.findall(tree)))
     leaves = [path for path in paths if path.count("<") == DEEPEST]
     parents = {parent_of(path) if path.count("<") == DEEPEST else path for path in paths if path.count("<") > 1}
@@ -162,7 +164,9 @@ def _planted_parent(path: str) -> str | None:
 
 
 def _mapping(profile: JudgeProfile, paths: str, criteria: Iterable[ListedCriterion], draws: Draws) -> str:
-    """Return the fitting path of each criterion, or none; at the planted rate, another capability of the list instead."""
+    """Return the fitting path of each criterion, or none; at the planted rate, another capability of
+    the list instead.
+    """
     listed = sorted(set(_PATH.findall(paths)))
     senses = {path: sense_of_name(last_of(path)) for path in listed if path.count("<") == DEEPEST}
     by_meaning: dict[Sense, str] = {}

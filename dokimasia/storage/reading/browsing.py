@@ -214,7 +214,9 @@ _SCORES = (
 
 
 def _plain(run_id: str, kind: str) -> tuple[str, list[object]]:
-    """Return a condition on results with its parameters: if a model has plain answers, those of its arms do not count."""
+    """Return a condition on results with its parameters: if a model has plain answers, those of its
+    arms do not count.
+    """
     exists = "EXISTS (SELECT 1 FROM results WHERE run_id = ? AND kind = ? AND arm = '')"
     return f" AND (arm = '' OR NOT {exists})", [run_id, kind]
 
