@@ -1,4 +1,4 @@
-"""`dokimasia demo`: the main workflow, offline, on a simulated world whose truth is known, to compare figures with."""
+"""`dokimasia demo`: the main workflow, offline, on a simulated world whose known truth is compared with the figures."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -63,7 +63,7 @@ def tree_step(
     models: Sequence[str],
     as_json: bool,
 ) -> JsonObject:
-    """Grow a tree from a run's criteria, print it and where each model is significantly weak, and return the figures.
+    """Grow a tree from a run's criteria, print it and each model's significant weaknesses, and return the figures.
 
     Each weak node is shown with the mean planted skill at its criteria and at all others, from the models' profiles.
     """
@@ -105,7 +105,7 @@ def tree_step(
 def planted_steps(
     pairs: "Sequence[tuple[Scene, SceneQuestion]]", criteria: "Mapping[str, TreeCriterion]"
 ) -> "dict[str, tuple[str, Domain]]":
-    """Return the capability and the domain of the planted step that each criterion asks for; other criteria have none."""
+    """Return the capability and the domain of the planted step behind each criterion; other criteria have none."""
     planted: dict[tuple[str, str], tuple[str, Domain]] = {
         (question.id, step.question): (step.capability, scene.domain)
         for scene, question in pairs
@@ -116,7 +116,7 @@ def planted_steps(
 
 
 def planted_skill(name: str, keys: Iterable[str], steps: "Mapping[str, tuple[str, Domain]]") -> float:
-    """Return a model's mean planted skill, 0 to 1, at criteria; 0 where none of them has a planted step."""
+    """Return a model's mean planted skill, 0 to 1, at criteria; 0 if none of them has a planted step."""
     from dokimasia.simulation.profiles import as_candidate, find_profile
 
     profile = as_candidate(find_profile(name))
@@ -168,9 +168,10 @@ def diagnosis_step(
     models: Sequence[str],
     as_json: bool,
 ) -> JsonObject:
-    """Diagnose the run, have a writer that is planted to err describe it, print both, and return the figures.
+    """Diagnose the run, have a writer with planted errors describe it, print both, and return the figures.
 
-    Each leaf at which a model is significantly worse than the others is shown with its mean planted skill there, and theirs.
+    Each leaf at which a model is significantly worse than the others is shown with its mean planted skill there, and
+    theirs.
     """
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
@@ -198,7 +199,9 @@ def diagnosis_step(
 def _marked(
     settings: "Settings", run: str, pairs: "Sequence[tuple[Scene, SceneQuestion]]", models: Sequence[str]
 ) -> list[MarkedLeaf]:
-    """Return every leaf at which a model is significantly better or worse than the others, with the planted skills there."""
+    """Return every leaf where a model is significantly better or worse than the others, with the
+    planted skills there.
+    """
     from dokimasia.methods.diagnosis.tables import stored_diagnosis
     from dokimasia.methods.tree import load_tree, members_below
     from dokimasia.storage.home import Home
@@ -266,7 +269,7 @@ def _marked_blocks(marked: Sequence[MarkedLeaf]) -> "Iterator[Block]":
 
 
 def _word_blocks(words: "DiagnosisFigures", planted: float) -> "Iterator[Block]":
-    """Yield what a writer that is planted to err got wrong, with a verified and an unverified sentence."""
+    """Yield the sentences that a writer with planted errors got wrong, with a verified and an unverified sentence."""
     from dokimasia.report.blocks import Paragraph, Span
 
     totals = words.totals
@@ -295,7 +298,9 @@ DIMENSIONS = ("entity_substitution", "numerical_errors", "logical_inconsistency"
 
 
 def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> JsonObject:
-    """Perturb answers to a few pictures, probe a judge with them, print its misses beside the planted rates; return figures."""
+    """Perturb answers to a few pictures, probe a judge with them, print its misses next to the planted rates; return
+    figures.
+    """
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
     from dokimasia.methods.perturb import METHOD as PERTURB
@@ -358,7 +363,7 @@ def _expected(task: "ProbedTask", evaluator: "Evaluator") -> dict[str, float]:
 JUDGE = "sim/judge-noisy"
 CANDIDATES = ("sim/strong", "sim/steady", "sim/hasty", "sim/nearsighted", "sim/weak")
 REFINED = ("sim/hasty", "sim/weak")
-"""Models whose failures are refined; all others may give them hints, and so may each other."""
+"""Models whose failures are refined; all others, and these among themselves, may give hints."""
 
 
 @click.command()
@@ -398,7 +403,9 @@ def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> Non
 
 
 def page_step(settings: "Settings", run: str) -> Path:
-    """Write the report of the evaluation, with tree and diagnosis, and return its path from the working folder."""
+    """Write the report of the evaluation, with tree and diagnosis, and return its path relative to the
+    working folder.
+    """
     from dokimasia.runs.reading.reporting import write_report
 
     with reading(settings, run) as (home, row):
@@ -438,7 +445,7 @@ def evaluation_step(
 def refinement_step(
     settings: "Settings", run: str, pairs: "Sequence[tuple[Scene, SceneQuestion]]", seed: int, *, as_json: bool
 ) -> JsonObject:
-    """Let models refine wrong answers, print the results beside the planted rates, and return the figures."""
+    """Let models refine wrong answers, print the results next to the planted rates, and return the figures."""
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
     from dokimasia.methods.refinement import METHOD as REFINEMENT

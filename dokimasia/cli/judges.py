@@ -1,4 +1,4 @@
-"""`dokimasia judges check`: whether a judge is good enough, from errors that are planted to a verdict."""
+"""`dokimasia judges check`: whether a judge is good enough, from planted errors to a verdict."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -70,10 +70,10 @@ def check(backend: Backend, asked: Mapping[str, object], dry_run: bool, as_json:
 
 
 def _print_estimates(backend: Backend, request: JudgeCheckRequest, *, as_json: bool) -> None:
-    """Print what the two runs of a check would cost; that of the probe is known once its errors are planted.
+    """Print what the two runs of a check would cost; the probe's cost is known once its errors are planted.
 
     Raises:
-        ConfigError: after printing: a key is not set.
+        ConfigError: a key is not set; raised after printing.
     """
     from dokimasia.cli.drawing import PreviewShown, print_preview
 

@@ -1,4 +1,4 @@
-"""Suites: one command over several data sets, each a run of its own, with one estimate, one limit and a board at the end."""
+"""Suites: one command over several data sets, each with its own run; one estimate, one limit and a board at the end."""
 
 import re
 import tomllib
@@ -29,7 +29,7 @@ SUITE_FILES = (".yaml", ".yml", ".toml")
 """The endings of files that name data sets."""
 
 LONGEST_PART = 40
-"""Characters of a data set's name in the name of its run."""
+"""The maximum number of characters of a data set's name in the name of its run."""
 
 
 class SuiteData(Value):
@@ -80,7 +80,7 @@ class SuiteTotal(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A data set of a suite: what it is called, and the request of its run."""
+    """A data set of a suite: its name, and the request of its run."""
 
     title: str
     request: RunRequest
@@ -92,10 +92,10 @@ def is_suite(data: Sequence[Path]) -> bool:
 
 
 def members_of(method: AnyMethod, asked: Mapping[str, object], data: Sequence[Path]) -> list[Member]:
-    """Return the data sets of a suite with their requests; with the name of a suite, a run is called `SUITE.DATA`.
+    """Return the data sets of a suite with their requests; in a named suite, runs are named `SUITE.DATA`.
 
     Raises:
-        DataError: a file of a suite cannot be used; the message names the file and the place in it.
+        DataError: a suite file cannot be used; the message names the file and the place in it.
         click.UsageError: the arguments cannot be combined.
     """
     if asked.get("responses"):
@@ -129,10 +129,10 @@ def members_of(method: AnyMethod, asked: Mapping[str, object], data: Sequence[Pa
 
 
 def read_suite(path: Path) -> SuiteFile:
-    """Return the suite of a YAML or TOML file.
+    """Return the suite in a YAML or TOML file.
 
     Raises:
-        DataError: the file cannot be read, or is no suite.
+        DataError: the file cannot be read, or is not a suite.
     """
     from dokimasia.domain.user_yaml import read_user_yaml
 
@@ -159,10 +159,10 @@ def run_suite(
     show_prompts: bool = False,
     as_json: bool,
 ) -> int:
-    """Run all data sets of a suite one after the other and print their board, or with `dry_run` the estimate of all.
+    """Run all data sets of a suite in turn and print their board, or with `dry_run` the estimate of all.
 
-    All data are read before anything is sent. A limit on spending holds for all runs together: a run gets what the others
-    have left. Return the exit code: that of the first run that did not end as wanted.
+    All data are read before anything is sent. A limit on spending applies to all runs together: each run gets what the
+    others leave. Return the exit code: that of the first run that did not end as wanted.
 
     Raises:
         click.UsageError: runs are to be left to a service.
@@ -209,7 +209,7 @@ def run_suite(
 def _print_results(
     backend: Backend, members: Sequence[Member], outcomes: "Sequence[RunOutcome]", *, as_json: bool
 ) -> None:
-    """Print the runs of a suite and the board over those that have results."""
+    """Print the runs of a suite and the board of those with results."""
     from dokimasia import operations
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.report.board import board_blocks
@@ -241,7 +241,7 @@ def _print_estimate(
     prompts: bool,
     as_json: bool,
 ) -> None:
-    """Print what each run of a suite would ask and cost, and what all would."""
+    """Print what each run of a suite would ask and cost, and the totals."""
     from dokimasia.cli.drawing import print_prompts
 
     if as_json:
@@ -286,6 +286,6 @@ def _known_cost(preview: "PreviewShown") -> float:
 
 
 def _title(path: Path) -> str:
-    """Return the title of a data set, with only characters that are allowed in the name of a run."""
+    """Return the title of a data set, reduced to characters allowed in the name of a run."""
     name = path.name if isinstance(path, HubPath) else path.stem
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "data"

@@ -1,4 +1,4 @@
-"""Finished runs: what people correct by hand, how a run ended, and what goes with it where it is deleted."""
+"""Finished runs: corrections by hand, the end of a run, and what its deletion would remove."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,6 @@
-"""The dimensions of error that can be planted: read once from the YAML files in `perturbation/`, which alone define them."""
+"""The dimensions of error that can be planted, read once from the YAML files in `perturbation/`,
+their only definition.
+"""
 
 from collections.abc import Mapping
 from functools import cache
@@ -30,7 +32,7 @@ class _TaskDimensions(BaseModel):
 
 @cache
 def dimensions() -> Mapping[str, Dimension]:
-    """Return the dimensions that rubrics are audited with by name, in the order of the file."""
+    """Return the dimensions for auditing rubrics by name, in the order of the file."""
     return {dimension.name: dimension for dimension in map(Dimension.model_validate, _read("dimensions.yaml"))}
 
 
@@ -41,7 +43,7 @@ def dimensions_id() -> str:
 
 @cache
 def error_dimensions(task: Task) -> Mapping[str, ErrorDimension]:
-    """Return the dimensions that judges of a task are probed with by name, in the order of the file; `score_neutral` last."""
+    """Return the dimensions for probing judges of a task by name, in the order of the file; `score_neutral` last."""
     of_task = _error_material()[task]
     found: list[ErrorDimension] = []
     for group in of_task.groups:
@@ -53,7 +55,7 @@ def error_dimensions(task: Task) -> Mapping[str, ErrorDimension]:
 
 @cache
 def error_groups(task: Task) -> Mapping[str, str]:
-    """Return the published title of each group of a task's dimensions by the group's short name, in the order of the file."""
+    """Return the published titles of the groups of a task's dimensions by short name, in the order of the file."""
     return {group.group: group.title for group in _error_material()[task].groups}
 
 

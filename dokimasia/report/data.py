@@ -156,7 +156,7 @@ class RankedFigures(BaseModel):
 class ReportData:
     """All data of a report.
 
-    What a kind of run does not need is empty; a terminal view needs only the first three fields.
+    Fields that a kind of run does not need are empty; a terminal view needs only the first three.
 
     Attributes:
         drawing: how to draw this kind of run.
@@ -164,14 +164,14 @@ class ReportData:
         summary: the figures as plain JSON, as in `show --json`.
         opening: the paragraphs with which the report begins, before the conclusion.
         figures: the figures as a model, which sections read with `figures_as`; None if the method computes JSON.
-        planted: values expected from planted parameters: scores by model or, for a refinement, accuracies by model and arm;
-            None if nothing is known to be planted.
+        planted: values expected from planted parameters: scores by model or, for a refinement, accuracies by model and
+            arm; None if nothing is known to be planted.
         differences: the method's paired differences of all pairs of models.
         repeats: each model's mean by repeat, from the method.
         reasons: an example of a failure's reason, by kind of failure.
         selection: the selection of displayed samples.
-        samples: the displayed samples, failures first, each as in `show --sample ID --json`; for a refinement, those with a
-            failed answer; for runs with an item per sample, the items of `show --json`.
+        samples: the displayed samples, failures first, each as in `show --sample ID --json`; for a refinement, those
+            with a failed answer; for runs with an item per sample, the items of `show --json`.
         pictures: images of these samples, by hash.
         added: additions of other methods to the page, such as the capability tree or the diagnosis of the run.
         samples_page: the address of the run's samples in a service; empty for a report in a file.
@@ -195,7 +195,7 @@ class ReportData:
     samples_page: str = ""
 
     def link_to_samples(self, **filter: str) -> str:
-        """Return the address of the samples that a filter finds; empty where the report has no page of samples.
+        """Return the address of the samples that a filter matches; empty if the report has no page of samples.
 
         Examples:
             >>> data.link_to_samples(failure="refused", model="sim/weak")  # doctest: +SKIP
@@ -205,7 +205,7 @@ class ReportData:
         return f"{self.samples_page}?{urlencode(chosen)}" if self.samples_page else ""
 
     def link_to_sample(self, sample: str) -> str:
-        """Return the address of the page of one sample; empty where the report has no page of samples."""
+        """Return the address of the page of one sample; empty if the report has no page of samples."""
         return f"{self.samples_page}/{quote(sample, safe='')}" if self.samples_page else ""
 
     def figures_as(self, model: type[M]) -> M:
@@ -240,7 +240,7 @@ class ReportData:
         return RankedFigures.model_validate(self.summary)
 
     def ranked(self) -> list[str]:
-        """Return the models by strict accuracy, best first, and where that is equal or unknown by mean score."""
+        """Return the models by strict accuracy, best first; ties and unknown values are ordered by mean score."""
         models = self._ranked.models.items()
         ranks = sorted((-(model.accuracy or 0), -(model.score or 0), name) for name, model in models)
         return [name for _, _, name in ranks]
@@ -278,7 +278,7 @@ def cut_text(text: str, most: int) -> str:
 
 
 class Clip(NamedTuple):
-    """The maximum length of a sample's texts, and the run and sample to name where a text is cut."""
+    """The maximum length of a sample's texts, and the run and sample to name at a cut."""
 
     run: str
     sample: str

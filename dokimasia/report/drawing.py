@@ -72,7 +72,7 @@ def heat_class(heat: float) -> str:
 
 
 class Charts:
-    """The figures of a page, by the id of the element that each is drawn in."""
+    """The figures of a page, by the id of the element in which each is drawn."""
 
     def __init__(self) -> None:
         self.figures: dict[str, object] = {}
@@ -188,7 +188,7 @@ def _table(table: Table, *, titled: bool) -> str:
 def _head(column: Column) -> str:
     kind = ' class="number"' if column.numeric else ""
     meaning = f' title="{escape(column.meaning)}"' if column.meaning else ""
-    if not column.title:  # a header without words heads nothing
+    if not column.title:  # a header without text heads nothing
         return f"<td{kind}></td>"
     return f'<th scope="col"{kind}{meaning}>{escape(column.title)}</th>'
 

@@ -1,4 +1,4 @@
-"""A gate: whether a run is worse than its baseline by more than is allowed; its figures, and how they are written."""
+"""A gate: whether a run is worse than its baseline by more than allowed; its figures, and how they are written."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -86,7 +86,7 @@ class Gate(Value):
 
 
 def gate_blocks(gate: Gate) -> Iterator[Block]:
-    """Yield the blocks of a gate: its verdict, the table of models, and what they mean."""
+    """Yield the blocks of a gate: its verdict, the table of models, and their meaning."""
     if gate.simulated:
         yield Paragraph(SIMULATED_NOTE, "warning")
     yield Paragraph(as_paragraph(_conclusion(gate)), "lead")
@@ -118,7 +118,7 @@ def gate_blocks(gate: Gate) -> Iterator[Block]:
 def junit(gate: Gate, *, allow_undecided: bool = False) -> str:
     """Return a gate as JUnit XML, a test case for each model.
 
-    A drop is a failure; a model that cannot be told is one, too, or with `allow_undecided` a skipped test.
+    A drop is a failure; so is an undecided model, or with `allow_undecided` a skipped test.
     """
     open_as = "skipped" if allow_undecided else "failure"
     suite = ElementTree.Element("testsuite", name="dokimasia gate", tests=f"{len(gate.models)}")

@@ -98,7 +98,7 @@ def planted_rankings(question: SceneQuestion, responses: list[PlantedResponse], 
 
 
 def write_ranked(path: Path, n_samples: int, seed: int) -> dict[str, Path]:
-    """Write responses, auxiliary responses and rankings of a world beside its data file, and return the files by content.
+    """Write responses, auxiliary responses and rankings of a world next to its data file; return the files by content.
 
     Equal arguments give equal bytes; the data file itself is written by `write_world` with the same arguments.
     """

@@ -56,7 +56,7 @@ async def retry_failed(home: Home, run_id: str, *, failures: Collection[FailureK
 
 
 def retries(home: Home, run_id: str) -> dict[str, Retry]:
-    """Return the last retry of each item that was asked anew, by item."""
+    """Return the last retry of each repeated item, by item."""
     return {retry.item: retry for retry in earlier_outcomes(home, run_id)}
 
 
@@ -75,5 +75,5 @@ def _attempts(connection: sqlite3.Connection, run_id: str) -> dict[str, int]:
 
 
 def _failed_itself(row: ResultRow) -> bool:
-    """Return whether the item itself failed, and not only the criteria that it needed."""
+    """Return whether the item itself failed, rather than only the criteria it needed."""
     return row.kind != "score" or row.criteria_id is not None or bool(row.calls)

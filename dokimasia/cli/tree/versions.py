@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 MOST, SHORT = 30, 12
-"""How many changes of each kind are listed, and how many digits of a version's id are shown."""
+"""The maximum number of listed changes of each kind, and the number of shown digits of a version's id."""
 
 
 @click.command("list")
@@ -198,7 +198,7 @@ def agreement(settings: "Settings", first: str, second: tuple[str, ...], as_json
 
 
 def _print_hit_rates(first: str, comparisons: "Sequence[tuple[str, MappingComparison]]") -> None:
-    """Print the hit rate by category, a column for each mapping that is compared (ATOM, Figure 7)."""
+    """Print the hit rate by category, with a column for each compared mapping (ATOM, Figure 7)."""
     table = plain_table(title="hit rate by category", title_justify="left", title_style="bold")
     table.add_column(f"category in {escape(first)}", overflow="fold")
     categories: set[str] = set()

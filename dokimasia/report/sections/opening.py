@@ -10,11 +10,11 @@ from dokimasia.report.data import SIMULATED_NOTE, ReportData
 from dokimasia.report.figures import in_words, several
 
 ENDS = {"failed": "This run failed", "interrupted": "This run stopped before its end"}
-"""How the warning on a run without all of its results begins, by status; `interrupted` is one that a limit stopped, too."""
+"""The beginning of the warning on a run without all of its results, by status; a limit also leads to `interrupted`."""
 
 
 def opening(data: ReportData, name: str) -> Iterator[Block]:
-    """Yield a run's heading, what its method opens with, its conclusion, and a warning if the figures cover only part of it.
+    """Yield a run's heading, its method's opening, its conclusion, and a warning if the figures cover only part of it.
 
     `name` is the kind of run.
     """

@@ -51,7 +51,7 @@ def correlation(
 def value_of(
     method: Callable[[Sequence[float], Sequence[float]], float], first: Sequence[float], second: Sequence[float]
 ) -> float | None:
-    """Return a correlation, or None if there are too few pairs or a side does not vary."""
+    """Return a correlation, or None if there are too few pairs or a side is constant."""
     try:
         return rounded(method(first, second))
     except ValueError:
@@ -100,7 +100,7 @@ def length_and_score(triples: Sequence[tuple[float, float, str]], *, seed: int) 
         return LengthAssociation(n=len(words), words=mean)
     test = correlation_exchange_test(words, scores, clusters=clusters, seed=seed)
     interval: ConfidenceInterval | None = None
-    with suppress(ValueError):  # fewer than five clusters, or a side that does not vary without one of them
+    with suppress(ValueError):  # fewer than five clusters, or a constant side once one of them is omitted
         interval = correlation_interval(words, scores, clusters=clusters)
     return LengthAssociation(
         n=len(words),
@@ -134,7 +134,7 @@ def directions(correlations: Mapping[str, float], score: str) -> str:
 def untested(reasons: Mapping[str, str]) -> Iterator[str]:
     """Yield the reasons why correlations have no test, each once, with its models.
 
-    `reasons` are by model, empty if the correlation was tested.
+    `reasons` are by model, empty for a tested correlation.
     """
     models: dict[str, list[str]] = {}
     for name, reason in reasons.items():

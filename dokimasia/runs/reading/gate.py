@@ -31,7 +31,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
 ERROR = 0.05
-"""The probability, for all models of a gate together, that an interval misses."""
+"""The probability, for all models of a gate together, that an interval misses the true value."""
 
 
 def gate_of(
@@ -140,13 +140,13 @@ def _gated(
     scale: Scale,
     seed: int,
 ) -> GatedModel:
-    """Return a model of the run beside that of the baseline (`names` and `sides` have the baseline first)."""
+    """Return the comparison of a model with its baseline (`names` and `sides` have the baseline first)."""
     shared, _ = match_places(sides[0].places, sides[1].places)
     paired = {place.sample_id for place, _ in shared}
     alone = [place for place in sides[0].places if place.sample_id not in paired]
 
     def values(measure: AnswerMeasure) -> tuple[Floats, Floats]:
-        """Return a measure of the baseline's samples, first the shared ones, on both sides."""
+        """Return a measure of the baseline's samples, shared ones first, on both sides."""
         before, after = (side.values(measure, (pair[number] for pair in shared)) for number, side in enumerate(sides))
         return np.concatenate([before, sides[0].values(measure, alone)]), np.r_[after, np.full(len(alone), np.nan)]
 
@@ -238,7 +238,7 @@ def decide(
 def _needed(
     steps: Sequence[float], clusters: Sequence[Hashable], *, margin: float, level: float, widest: float
 ) -> int | None:
-    """Return the number of samples that decide a difference of this size; None where the pilot says nothing of it."""
+    """Return the number of samples needed to decide a difference of this size; None if the pilot is uninformative."""
     difference = sum(steps) / len(steps) + margin
     if max(steps) == min(steps):
         share = difference / (widest + steps[0])

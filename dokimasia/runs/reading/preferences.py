@@ -44,14 +44,14 @@ def preference_files(
 ) -> Mapping[str, bytes]:
     """Return the files by path: `preferences.jsonl`, `counts.json` and `images/`; the same run gives the same bytes.
 
-    A line has `prompt`, `chosen` and `rejected` as messages, `images` as paths beside the file, and the names of sample and
-    models. Pairs of the same two texts on a sample are written once, and a pair of equal texts never.
+    A line has `prompt`, `chosen` and `rejected` as messages, `images` as relative paths, and the names of sample and
+    models. Pairs of the same two texts on a sample are written once, and pairs of equal texts never.
 
     Args:
         home: the home of the images.
         preferences: the pairs in the run's order.
-        left_out: how many of `counted` are in no pair, by reason.
-        counted: what `left_out` counts, such as `answers`.
+        left_out: the number of `counted` in no pair, by reason.
+        counted: the unit of `left_out`, such as `answers`.
     """
     lines: dict[tuple[str, str, str], bytes] = {}
     same = 0

@@ -21,7 +21,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
 LONGEST = 200_000
-"""Characters of all forms for one sample."""
+"""The maximum number of characters of all forms for one sample."""
 
 
 class Unsaved(Value):
@@ -52,7 +52,7 @@ def unsaved(home: Home, run: Run, sample: str, who: str) -> tuple[Unsaved, ...]:
 
 
 def read_unsaved(text: str) -> tuple[Unsaved, ...]:
-    """Return the forms that a page sent.
+    """Return the forms sent by a page.
 
     Raises:
         InputError: the text is invalid.
@@ -64,7 +64,7 @@ def read_unsaved(text: str) -> tuple[Unsaved, ...]:
 
 
 def keep_unsaved(home: Home, run: Run, sample: str, who: str, forms: Iterable[Unsaved]) -> None:
-    """Store the unsaved corrections of a sample in place of earlier ones."""
+    """Store the unsaved corrections of a sample, replacing earlier ones."""
     filled_forms = tuple(form for form in forms if form.is_filled)
     if filled_forms:
         keep_draft(home, _item(run, sample), who, _ALL.dump_json(filled_forms).decode())
@@ -73,7 +73,7 @@ def keep_unsaved(home: Home, run: Run, sample: str, who: str, forms: Iterable[Un
 
 
 def drop_draft(home: Home, run: Run, sample: str, who: str, model: str, repeat: int) -> None:
-    """Drop the draft for one answer, or without a model for the sample, once it is saved."""
+    """Delete the draft for one answer, or without a model for the sample, once it is saved."""
     forms = unsaved(home, run, sample, who)
     if forms:
         keep_unsaved(home, run, sample, who, (form for form in forms if (form.model, form.repeat) != (model, repeat)))

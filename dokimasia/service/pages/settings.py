@@ -55,7 +55,7 @@ def log_in(
     if service.tokens.needed:
         secure = request.headers.get("origin", "").startswith(
             "https:"
-        )  # as the browser sees it, whatever proxies are between
+        )  # as seen by the browser, whatever proxies are in between
         reply.set_cookie(COOKIE, token_given, httponly=True, samesite="strict", secure=secure)
     return reply
 
@@ -158,7 +158,7 @@ def call_yourself(
 
 
 def _size(folder: Path) -> tuple[int, int]:
-    """Return how many files a home has, and their bytes."""
+    """Return the number of files in a home, and their bytes."""
     sizes = list(_sizes(folder))
     return len(sizes), sum(sizes)
 
@@ -168,5 +168,5 @@ def _sizes(folder: Path) -> Iterator[int]:
         for name in files:
             try:
                 yield (Path(inside) / name).stat().st_size
-            except OSError:  # a temporary file that has gone
+            except OSError:  # a temporary file that is gone
                 continue

@@ -10,7 +10,7 @@ from dokimasia.domain.identity import JsonObject
 from dokimasia.storage.home import Home
 
 CORRECTED = "corrected"
-"""The kind of the events, all of which are kept; of several on the same thing the last one counts."""
+"""The kind of the events, all of which are kept; of several on the same thing the last counts."""
 
 
 class Columns(NamedTuple):
