@@ -62,8 +62,7 @@ def mapped_columns(
     """Return the column of each field: those named by the mapping, and the others as recognised by `columns_of`.
 
     A column used in a template is not a field, unless the mapping says so; it becomes `meta`. The template takes the
-    place
-    of its column, and `with_templates` adds its text to a row.
+    place of its column, and `with_templates` adds its text to a row.
 
     Args:
         header: the columns' names.

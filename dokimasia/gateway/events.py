@@ -14,12 +14,10 @@ class GatewayEvent(NamedTuple):
     """An event in the gateway; its texts are free of keys.
 
     `kind` is one of: `cached` (the ledger answered), `sent` (a request was sent), `answered` (a reply is committed),
-    `failed_try` (a request brought no reply; `delay` seconds until the next one, None if there is none),
-    `gave_up` (the call failed permanently), `left` (a try failed and its caller is gone, such as a dead worker; a new
-    caller, such as its replacement, has the call sent again), `limit` (the concurrency of an endpoint changed to
-    `limit`,
-    for `reason`), `draining` (no new call is started), `waiting` (a question waits for a person). `number` is the
-    number of
+    `failed_try` (a request brought no reply; `delay` seconds until the next one, None if there is none), `gave_up` (the
+    call failed permanently), `left` (a try failed and its caller is gone, such as a dead worker; a new caller, such as
+    its replacement, has the call sent again), `limit` (the concurrency of an endpoint changed to `limit`, for
+    `reason`), `draining` (no new call is started), `waiting` (a question waits for a person). `number` is the number of
     the call's try, from 1.
     """
 

@@ -28,13 +28,11 @@ class ModelGateway:
     """Sends calls to models; implements `dokimasia.domain.ports.Gateway`.
 
     Calls in the ledger are answered from it. Any other is sent, retried according to `policy`, and committed before it
-    is
-    returned. Identical concurrent calls share one request; a request in flight is completed even if its caller is
+    is returned. Identical concurrent calls share one request; a request in flight is completed even if its caller is
     cancelled, since it is paid for. Keys are removed from all texts in the ledger, errors and events.
 
     Gateways with the same `traffic`, such as those of several runs, share limits, pace, breakers and identical
-    concurrent
-    calls; each has its own budget, counts and events, and ends independently.
+    concurrent calls; each has its own budget, counts and events, and ends independently.
 
     Use it in one event loop, and `aclose` it at the end.
     """

@@ -180,8 +180,7 @@ def _reasons_aside(text: str) -> tuple[str, list[tuple[int | None, str]]]:
 
 def _is_reason(behind: re.Match[str]) -> bool:
     """Return whether the text after a score is its reason: labelled as such, or words after a bar that do not begin
-    like a
-    score.
+    like a score.
     """
     bar, label, reason = behind.group("bar", "label", "reason")
     if label is not None:

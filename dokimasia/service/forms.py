@@ -241,10 +241,8 @@ def split_faults(
     """Split an error message into the parts on single fields, by name, and the rest, worded as in the form.
 
     A message names a field as requests do (`limit: ...`), by a file that it contains (`questions.csv: ...`), as the
-    command
-    line does (`--limit ...`), or by a value (`there is no model 'x'`) that only one field contains; else it concerns
-    the
-    field whose option it mentions first.
+    command line does (`--limit ...`), or by a value (`there is no model 'x'`) that only one field contains; else it
+    concerns the field whose option it mentions first.
     """
     controls = {control.name: control for group in groups for control in group.controls}
     names = "|".join(sorted(map(re.escape, controls), key=len, reverse=True))

@@ -125,8 +125,7 @@ class Queue:
 
     Runs that are queued or at work continue after a restart, by a table in the home; runs that a person cancelled or a
     command line interrupted do not. A run that waits for people continues when they have answered (`QUIET`). A failed
-    run
-    keeps its message and does not affect others.
+    run keeps its message and does not affect others.
     """
 
     def __init__(
@@ -180,10 +179,8 @@ class Queue:
         """Continue the runs that were queued or at work when the previous process ended.
 
         No other process writes to the home, so a running run outside the queue was left by a dead process and is marked
-        as
-        interrupted. A run that was at work in `DEATHS` deaths of the service is interrupted as well, so that it cannot
-        crash
-        the service repeatedly.
+        as interrupted. A run that was at work in `DEATHS` deaths of the service is interrupted as well, so that it
+        cannot crash the service repeatedly.
         """
         if self._remote_workers.remote_workers:
             engine = importlib.import_module("dokimasia.distribution.engine")

@@ -203,8 +203,7 @@ class Incoming:
         """Check the images and store all files; return the upload, and whether it is new.
 
         Without a name it gets the default. If these files are stored already, their upload keeps its name unless
-        another one
-        is given.
+        another one is given.
 
         Raises:
             RequestRefused: there is no file, or an image cannot be used.

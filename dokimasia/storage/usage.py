@@ -18,8 +18,7 @@ class LedgerUsage(NamedTuple):
     """The usage of a set of ledger entries: entries, reported tokens, entries without reported tokens, US dollars.
 
     `input_tokens` and `output_tokens` are None if no entry reported them, as is `cached_tokens`, the part of the input
-    that
-    came from providers' caches. `cost` is None if the cost of any entry is unknown; `known` is then the sum of the
+    that came from providers' caches. `cost` is None if the cost of any entry is unknown; `known` is then the sum of the
     others.
     """
 
@@ -43,8 +42,7 @@ class ScoredAnswer(NamedTuple):
     """A scored or failed answer, as figures need it.
 
     `model` is the displayed name with the arm, as of `runs.figures.shown_name`. `referenced` states whether the sample
-    has
-    a reference answer. The other fields are as in `storage.results.ResultRow`.
+    has a reference answer. The other fields are as in `storage.results.ResultRow`.
     """
 
     sample_id: str

@@ -79,10 +79,8 @@ class ComparedAnswer(NamedTuple):
     """One scored or failed answer of one model.
 
     Equal `criteria` mean the same criteria set, and equal `response` the same text. `correctness` states whether the
-    final
-    answer is right, `stated` is the share of the criteria's weight that the answer addresses, `criteria_stated` marks
-    the
-    criteria it addresses, and `weights` are their weights.
+    final answer is right, `stated` is the share of the criteria's weight that the answer addresses, `criteria_stated`
+    marks the criteria it addresses, and `weights` are their weights.
     """
 
     sample_id: str
@@ -263,8 +261,7 @@ class _AnswerColumns:
     Answer i is to the sample at position `samples[i]`. `numbers` has the i of each sample position and repeat, whose
     columns are in `repeats`; -1 without an answer. Answer i has `lengths[i]` criteria from `starts[i]` on, of the set
     `sets[i]` (empty for none): whether it addresses each, its score and its weight. `named` states whether any answer
-    has
-    criteria, `worded` whether any has a text.
+    has criteria, `worded` whether any has a text.
     """
 
     samples: Positions
@@ -474,8 +471,7 @@ def _on_both_stated(first: ComparisonSide, second: ComparisonSide, shared: _Shar
     criteria.
 
     A criterion that only one of the two answers addresses is dropped for both, so that the comparison depends neither
-    on
-    how much a model says nor on which criteria it addresses.
+    on how much a model says nor on which criteria it addresses.
     """
     ours, theirs = first.columns, second.columns
     columns = [(column, theirs.repeats[repeat]) for repeat, column in ours.repeats.items() if repeat in theirs.repeats]
@@ -922,8 +918,7 @@ def compare_runs(
 
 def _corrected(home: Home, first: Run, second: Run, compared: Sequence[Models]) -> dict[str, CorrectedAnswers] | None:
     """Return the number of answers of compared models that people corrected, and of excluded samples, on each side;
-    None
-    without any.
+    None without any.
     """
     counts: dict[str, CorrectedAnswers] = {}
     for place, (name, run) in enumerate((("first", first), ("second", second))):

@@ -233,8 +233,7 @@ def quality_reply(
     """Return the ratings of a criterion: the planted ones, with the judge's faults; the best outside the planted world.
 
     A fault is noticed with probability `detects_missing`, a criterion without one is faulted with probability
-    `false_alarm`,
-    and a rating is off by one with probability `jitter`.
+    `false_alarm`, and a rating is off by one with probability `jitter`.
     """
     planted = {"accuracy": 3, "necessity": 3}
     if scene is not None and question is not None:

@@ -49,12 +49,11 @@ class SampleQuery(NamedTuple):
     """The conditions on samples of a run, and their order; an empty field is not a condition.
 
     `search` has words, all of which occur in the sample's name, category, question or reference, or with `answers` in
-    one
-    of its answers. `model` and `arm` restrict scores, failures and verdicts to those of a model. `low` and `high` bound
-    the
-    mean of the sample's scores. `failure` is a kind, or `ANY`, and `reply` the fault of a reply. `among` restricts the
-    samples to these names. `by` is the model, with its arm, whose scores determine the order; None is `model`, or every
-    model. `similarities` restrict the samples to their keys, and replace the order of the data, highest first.
+    one of its answers. `model` and `arm` restrict scores, failures and verdicts to those of a model. `low` and `high`
+    bound the mean of the sample's scores. `failure` is a kind, or `ANY`, and `reply` the fault of a reply. `among`
+    restricts the samples to these names. `by` is the model, with its arm, whose scores determine the order; None is
+    `model`, or every model. `similarities` restrict the samples to their keys, and replace the order of the data,
+    highest first.
     """
 
     search: str = ""
