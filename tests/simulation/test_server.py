@@ -285,7 +285,7 @@ async def test_many_requests_at_once_are_all_answered(tmp_path, ask):
 
 async def test_a_body_beyond_the_limit_is_refused(base_url):
     """A request of more than 64 MiB gets status 413 in OpenAI's form."""
-    large = io.BytesIO(b'{"model": "' + b"x" * (65 * 2**20) + b'"}')
+    large = io.BytesIO(b" " * (65 * 2**20))
     async with (
         aiohttp.ClientSession() as session,
         session.post(f"{base_url}/chat/completions", data=large) as response,
