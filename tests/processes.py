@@ -156,7 +156,6 @@ def _set_up(work: Callable[[list[str]], None], arguments: list[str], limits: Lim
         os.dup2(file, number)
         os.close(file)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits.largest, resource.RLIM_INFINITY))
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite that runs in the background ignores it
     work(arguments)
 
 

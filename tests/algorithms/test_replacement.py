@@ -24,12 +24,12 @@ def _made(generator: np.random.Generator, items: int, person: float, judge: floa
     ("items", "person", "judge", "size"),
     [
         (30, 0.15, 0.0, 1),
-        (30, 0.25, 0.10, 1),
-        (60, 0.15, 0.0, 1),
+        pytest.param(30, 0.25, 0.10, 1, marks=pytest.mark.full),
+        pytest.param(60, 0.15, 0.0, 1, marks=pytest.mark.full),
         (60, 0.45, 0.30, 1),
         (200, 0.20, 0.05, 1),
         (120, 0.25, 0.10, 3),
-        (300, 0.25, 0.10, 5),
+        pytest.param(300, 0.25, 0.10, 5, marks=pytest.mark.full),
     ],
 )
 def test_a_judge_at_epsilon_passes_at_most_at_the_level(items: int, person: float, judge: float, size: int) -> None:

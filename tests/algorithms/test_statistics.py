@@ -66,7 +66,7 @@ def ceiling_by_image(clusters: int, correlation: float, sizes: tuple[int, ...]):
 
 
 @pytest.mark.parametrize("bounds", [None, (1.0, 5.0)], ids=["scale unknown", "scale known"])
-@pytest.mark.parametrize("clusters", [12, 14, 16, 20])
+@pytest.mark.parametrize("clusters", [12, *(pytest.param(count, marks=pytest.mark.full) for count in (14, 16)), 20])
 @pytest.mark.parametrize("sizes", [(3,), (1, 2, 3, 5, 8, 12)], ids=["equal", "unequal"])
 def test_interval_covers_at_the_ceiling_with_few_clusters(
     clusters: int, sizes: tuple[int, ...], bounds: tuple[float, float] | None

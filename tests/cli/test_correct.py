@@ -107,7 +107,7 @@ def holds(one: Mapping[str, Any], truth: float) -> bool:
     return one["low"] <= truth <= one["high"]
 
 
-@pytest.mark.parametrize("place", [3, 8, 21], indirect=True)
+@pytest.mark.parametrize("place", [3, *(pytest.param(seed, marks=pytest.mark.full) for seed in (8, 21))], indirect=True)
 def test_labels_and_passport_bring_back_what_the_judge_got_wrong(
     place: Place, printed: Printed, tmp_path: Path
 ) -> None:

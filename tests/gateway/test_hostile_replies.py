@@ -106,8 +106,8 @@ async def endless(request: web.Request) -> web.StreamResponse:
 
 def long(_: web.Request) -> web.Response:
     """An ordinary completion that is a little longer than what is read."""
-    text = json.dumps({"choices": [{"message": {"content": "x" * MAX_REPLY_BYTES}}]})
-    return web.Response(text=text, content_type="application/json")
+    body = b'{"choices": [{"message": {"content": "%s"}}]}' % (b"x" * MAX_REPLY_BYTES)
+    return web.Response(body=body, content_type="application/json")
 
 
 @pytest.mark.parametrize("act", [bomb, endless, long])

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -17,7 +18,7 @@ from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.gold_answers import faults_in_text, gold_answer, plant_error
 from dokimasia.simulation.image_edits import PlantedEdit
 from dokimasia.simulation.judging.probes import IMAGINED, MOST_LOOKS, JudgedImage, miss_rate, probe_reply
-from dokimasia.simulation.picture_content import content_of_scene
+from dokimasia.simulation.picture_content import PictureContent, content_of_scene
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.requests import Inputs
 from dokimasia.simulation.scene import DOMAINS
@@ -25,10 +26,15 @@ from dokimasia.simulation.scenes import make_scene
 from dokimasia.simulation.visibility import WHOLE
 from dokimasia.tools.registry import TOOLS
 
-PICTURES = [content_of_scene(make_scene(domain, seed)) for domain, seed in product(DOMAINS, range(60))]
 TEXTS, IMAGES = error_dimensions("image-to-text"), error_dimensions("text-to-image")
 ZOOM = (TOOLS["zoom"].spec,)
 SMALL, LARGE = Box(x0=0.4, y0=0.4, x1=0.45, y1=0.45), Box(x0=0.1, y0=0.1, x1=0.9, y1=0.9)
+
+
+@cache
+def pictures() -> list[PictureContent]:
+    """The content of sixty scenes of each domain."""
+    return [content_of_scene(make_scene(domain, seed)) for domain, seed in product(DOMAINS, range(60))]
 
 
 def ref(name: str) -> ImageRef:
@@ -53,7 +59,7 @@ def said(judge: JudgeProfile, what: Ask[Any], shown: Sequence[JudgedImage], **ho
 
 def perturbed(number: int, dimension: str) -> tuple[Sample, list[JudgedImage], str, str] | None:
     """A sample on a picture, what is shown of it, the gold answer, and one with an error of the dimension."""
-    picture = PICTURES[number % len(PICTURES)]
+    picture = pictures()[number % len(pictures())]
     gold = gold_answer(picture)
     made = plant_error(dimension, gold, picture, Draws(f"{number}"))
     if made is None:
@@ -65,7 +71,7 @@ def perturbed(number: int, dimension: str) -> tuple[Sample, list[JudgedImage], s
 def undetected(judge: JudgeProfile, evaluator: Evaluator, dimension: str, **how: Any) -> tuple[int, int]:
     """How many errors of a dimension leave every relevant axis as it was (in a pair: the gold answer unchosen), of how many."""
     missed = count = 0
-    for number in range(len(PICTURES)):
+    for number in range(len(pictures())):
         item = perturbed(number, dimension)
         if item is None:
             continue
@@ -159,7 +165,7 @@ def test_an_error_can_be_named_and_ignored_or_rewarded() -> None:
     judge = JudgeProfile(name="sim/judge-x", misses={"VG": 0.2}, names_only=0.3, prefers_perturbed=0.25)
     fates = {"lower": 0, "same": 0, "higher": 0}
     named = count = 0
-    for number in range(len(PICTURES)):
+    for number in range(len(pictures())):
         item = perturbed(number, "attribute_distortion")
         if item is None:
             continue
@@ -181,7 +187,7 @@ def test_harmless_changes_and_retests_are_scored_otherwise_as_planted() -> None:
     """A rewording and a second judgement lose a point at their rates, in pairs the preference is the same in both orders."""
     judge = JudgeProfile(name="sim/judge-x", nitpicks=0.4, wavers=0.2, imagines=0.3)
     lower = waver = preferred = imagined = 0
-    for number in range(len(PICTURES)):
+    for number in range(len(pictures())):
         item = perturbed(number, NEUTRAL)
         assert item is not None
         sample, shown, gold, other = item
@@ -196,42 +202,42 @@ def test_harmless_changes_and_retests_are_scored_otherwise_as_planted() -> None:
         assert sorted(orders) in (["tie", "tie"], ["first", "second"])
         preferred += orders[0] != "tie"
         imagined += said(judge, read_justification(first.justification), shown).named
-    assert near((lower, len(PICTURES)), 0.4)
-    assert near((waver, len(PICTURES)), 0.2)
-    assert near((preferred, len(PICTURES)), 0.4)
-    assert near((imagined, len(PICTURES)), 0.3)
+    assert near((lower, len(pictures())), 0.4)
+    assert near((waver, len(pictures())), 0.2)
+    assert near((preferred, len(pictures())), 0.4)
+    assert near((imagined, len(pictures())), 0.3)
 
 
 def test_a_place_is_favoured_in_whole_replies() -> None:
     """With position bias a tie becomes the first answer, and the second one a tie, on all axes at once."""
     judge = JudgeProfile(name="sim/judge-x", favours_first=0.5)
     moved = 0
-    for number in range(len(PICTURES)):
+    for number in range(len(pictures())):
         item = perturbed(number, NEUTRAL)
         assert item is not None
         sample, shown, gold, other = item
         choices = set(said(judge, compare_answers(sample, "pairwise-axes", gold, other), shown).values.values())
         assert choices in ({"tie"}, {"first"})
         moved += choices == {"first"}
-    assert near((moved, len(PICTURES)), 0.5)
+    assert near((moved, len(pictures())), 0.5)
 
 
 def test_a_preference_of_taste_is_not_moved_by_places() -> None:
     """With both planted, two equal answers are called equal at the product of what is left of either rate."""
     judge = JudgeProfile(name="sim/judge-x", favours_first=0.3, nitpicks=0.5)
     equal = 0
-    for number in range(len(PICTURES)):
+    for number in range(len(pictures())):
         item = perturbed(number, NEUTRAL)
         assert item is not None
         sample, shown, gold, other = item
         for pair in ((gold, other), (other, gold)):
             equal += said(judge, compare_answers(sample, "pairwise-vanilla", *pair), shown).values[OVERALL] == "tie"
-    assert near((equal, 2 * len(PICTURES)), 0.5 * 0.7)
+    assert near((equal, 2 * len(pictures())), 0.5 * 0.7)
 
 
 def edited(*edits: PlantedEdit) -> JudgedImage:
     """An image of the first picture with edits."""
-    return JudgedImage(PICTURES[0], WHOLE, edits)
+    return JudgedImage(pictures()[0], WHOLE, edits)
 
 
 @pytest.mark.parametrize("evaluator", PUBLISHED)
@@ -274,7 +280,7 @@ def test_the_near_sighted_find_small_things_in_texts_with_a_tool() -> None:
     """Every statement on what is too small is looked at, those that are wrong first, at most six at once."""
     judge = JudgeProfile(name="sim/judge-near", sight=0.2)
     seen = found = 0
-    for number in range(0, len(PICTURES), 5):
+    for number in range(0, len(pictures()), 5):
         item = perturbed(number, "numerical_errors")
         if item is None:
             continue
