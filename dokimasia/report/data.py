@@ -137,7 +137,7 @@ class CommonFigures(BaseModel):
     n: int | None = None
 
 
-class Standing(BaseModel):
+class ModelRank(BaseModel):
     """What a model is ranked by; None where it has no such figure."""
 
     accuracy: float | None = Field(default=None, validation_alias=AliasPath("strict_accuracy", "share"))
@@ -148,7 +148,7 @@ class RankedFigures(BaseModel):
     """The figures by which the models of an evaluation are ranked; `judge` is empty where rules alone decided."""
 
     judge: str = ""
-    models: dict[str, Standing] = {}
+    models: dict[str, ModelRank] = {}
     blind: dict[str, object] = {}
 
 

@@ -11,7 +11,7 @@ from dokimasia.domain.identity import JsonObject, Value, canonical_json
 from dokimasia.domain.judgement import OPEN_KINDS, Answered, FailureKind
 from dokimasia.storage.connection import Row, rows_of
 from dokimasia.storage.home import Home
-from dokimasia.storage.people.corrections import Columns, Corrections, corrections_of
+from dokimasia.storage.people.corrections import Corrections, JudgedColumns, corrections_of
 from dokimasia.storage.schema.rows import insert_row, insert_rows, next_number, without_seal
 from dokimasia.storage.values import now
 
@@ -139,9 +139,9 @@ def result_pages(home: Home, run_id: str, kind: str) -> Iterator[list[ResultRow]
         yield [read_result(row) for row in page]
 
 
-def columns_of(row: ResultRow) -> Columns:
+def columns_of(row: ResultRow) -> JudgedColumns:
     """Return the columns of a result that a correction may change."""
-    return Columns(*(getattr(row, name) for name in Columns._fields))
+    return JudgedColumns(*(getattr(row, name) for name in JudgedColumns._fields))
 
 
 def corrected(row: ResultRow, corrections: Corrections) -> ResultRow:

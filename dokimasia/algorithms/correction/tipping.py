@@ -18,8 +18,8 @@ JudgeRate = Literal["sensitivity", "specificity"]
 Side = Literal["first", "second", "both"]
 
 
-class JudgeRates(NamedTuple):
-    """The rates of a judge by which answers are corrected."""
+class AppliedRates(NamedTuple):
+    """The rates of a judge by which the answers of a model are corrected."""
 
     sensitivity: ShareEstimate
     specificity: ShareEstimate
@@ -171,7 +171,7 @@ def order_tipping(
     >>> 0.4 < tipping["second", "sensitivity"].below < 0.8, tipping["second", "sensitivity"].above
     (True, None)
     """
-    rates = JudgeRates(sensitivity, specificity)
+    rates = AppliedRates(sensitivity, specificity)
     direction = _sign(
         corrected_difference(
             first, second, sensitivity=sensitivity, specificity=specificity, clusters=clusters, seed=seed
@@ -181,7 +181,7 @@ def order_tipping(
     if not direction:
         return {}
 
-    def holds(side: Side, moved: JudgeRates) -> bool:
+    def holds(side: Side, moved: AppliedRates) -> bool:
         judges = [moved if side in (name, "both") else rates for name in ("first", "second")]
         return _difference_sign((first, second), judges, clusters, seed) == direction
 
@@ -198,7 +198,7 @@ def order_tipping(
 
 def _difference_sign(
     sides: Sequence[Sequence[DecidedLabel]],
-    judges: Sequence[JudgeRates],
+    judges: Sequence[AppliedRates],
     clusters: ClusterNames | None,
     seed: int,
 ) -> int:

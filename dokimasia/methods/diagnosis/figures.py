@@ -16,7 +16,7 @@ from dokimasia.runs.figures import simulated_names
 from dokimasia.runs.reading.exporting import JUDGED, ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
-from dokimasia.storage.people.corrections import Columns, Correction, correction_events
+from dokimasia.storage.people.corrections import Correction, JudgedColumns, correction_events
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run
 
@@ -162,7 +162,7 @@ def corrected_since(home: Home, run: Run, source: str) -> list[str]:
     ]
 
 
-def _standing(events: Iterable[Correction]) -> dict[tuple[str, str], Columns]:
+def _standing(events: Iterable[Correction]) -> dict[tuple[str, str], JudgedColumns]:
     """Return the effective columns of the last correction of each answer or left-out sample, unless it was undone."""
     last = {(correction.sample, correction.item): correction for correction in events}
     return {thing: correction.now for thing, correction in last.items() if not correction.undo}

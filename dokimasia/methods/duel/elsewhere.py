@@ -142,9 +142,9 @@ def beside_scores(
     spearman = pearson = r_squared = None
     if len(points) >= FEWEST_CORRELATED and comparable:
         if (ranks := correlation("spearman", *both, list(points))) is not None:
-            spearman = ScoreCorrelation(value=ranks.value, **limits(ranks.interval))
+            spearman = ScoreCorrelation.model_validate({"value": ranks.value, **limits(ranks.interval)})
         if (linear := correlation("pearson", *both, list(points))) is not None:
-            pearson = ScoreCorrelation(value=linear.value, **limits(linear.interval))
+            pearson = ScoreCorrelation.model_validate({"value": linear.value, **limits(linear.interval)})
             r_squared = rounded(pearson.value**2)
     return BesideScores(points=points, spearman=spearman, pearson=pearson, r_squared=r_squared)
 

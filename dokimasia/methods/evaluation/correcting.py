@@ -16,7 +16,7 @@ from dokimasia.domain.judgement import CheckpointScores, FinalAnswer
 from dokimasia.errors import DecidedMeanwhile, InputError, NotFound
 from dokimasia.runs.figures import shown_name
 from dokimasia.storage.home import Home
-from dokimasia.storage.people.corrections import CORRECTED, Columns, Correction, correction_events
+from dokimasia.storage.people.corrections import CORRECTED, Correction, JudgedColumns, correction_events
 from dokimasia.storage.results import ResultRow, columns_of, insert_event, results
 from dokimasia.storage.runs import Run, SqliteValueStore, run_samples
 
@@ -153,7 +153,7 @@ def _of(target: CorrectionTarget) -> str:
 
 async def _change(
     store: SqliteValueStore, row: ResultRow, target: CorrectionTarget, last: Correction | None, person: str
-) -> tuple[Columns, Columns, list[dict[str, Any]]]:
+) -> tuple[JudgedColumns, JudgedColumns, list[dict[str, Any]]]:
     """Return the judge's columns, the corrected columns, and a readable list of the changes."""
     was = columns_of(row)
     now = before = was if last is None else last.now
@@ -181,7 +181,9 @@ def criterion_scores(judgement: CheckpointScores) -> list[int]:
     return [score if addressed else NOT_STATED for score, addressed in pairs]
 
 
-async def _corrected_answer(store: SqliteValueStore, row: ResultRow, target: CorrectionTarget, now: Columns) -> Columns:
+async def _corrected_answer(
+    store: SqliteValueStore, row: ResultRow, target: CorrectionTarget, now: JudgedColumns
+) -> JudgedColumns:
     if row.final_id is None or row.verdict is None:
         raise InputError(
             f"sample {target.sample}: whether the answer{_of(target)} is right was not to be decided: the sample has no "
@@ -195,8 +197,8 @@ async def _corrected_answer(store: SqliteValueStore, row: ResultRow, target: Cor
 
 
 async def _corrected_scores(
-    store: SqliteValueStore, row: ResultRow, target: CorrectionTarget, now: Columns, person: str
-) -> Columns:
+    store: SqliteValueStore, row: ResultRow, target: CorrectionTarget, now: JudgedColumns, person: str
+) -> JudgedColumns:
     if row.judgement_id is None or row.criteria_id is None or now.judgement_id is None:
         retry = f" ({row.failure}): resume --retry-failed asks the judge anew" if row.failure else ""
         raise InputError(

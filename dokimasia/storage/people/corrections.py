@@ -13,7 +13,7 @@ CORRECTED = "corrected"
 """The kind of the events, all of which are kept; of several on the same thing the last counts."""
 
 
-class Columns(NamedTuple):
+class JudgedColumns(NamedTuple):
     """The columns of a result that a correction may change."""
 
     final_id: str | None = None
@@ -38,8 +38,8 @@ class Correction(NamedTuple):
     at: str
     reason: str
     undo: bool
-    was: Columns
-    now: Columns
+    was: JudgedColumns
+    now: JudgedColumns
     changes: tuple[Mapping[str, str | int | None], ...]
     number: int
 
@@ -84,7 +84,7 @@ def _read_corrections(rows: Iterable[tuple[str, str]]) -> list[Correction]:
     corrections: list[Correction] = []
     for at, data in rows:
         fields = orjson.loads(data)
-        columns = {"was": Columns(**fields["was"]), "now": Columns(**fields["now"])}
+        columns = {"was": JudgedColumns(**fields["was"]), "now": JudgedColumns(**fields["now"])}
         correction = Correction(**{**fields, **columns, "changes": tuple(fields["changes"])}, at=at, number=1)
         place = correction.sample, correction.item
         count[place] = count.get(place, 0) + 1
