@@ -184,14 +184,14 @@ def _made(name: str, path: tuple[str, ...]) -> "BaseChatModel":
 
 def _without_secrets(params: Iterable[tuple[object, object]], secrets: Collection[str]) -> dict[str, object]:
     """Return parameters by name as text, without secrets. A number is never one, whatever its name (`token_limit`)."""
-    kept: dict[str, object] = {}
+    parameters: dict[str, object] = {}
     for key, value in params:
         name = _text(str(key))
         bearer = isinstance(value, str) and value.lower().startswith(("bearer ", "basic "))
         secret = names_secret(name) and not isinstance(value, int | float)
         if name not in secrets and not secret and not bearer and not isinstance(value, SecretStr | SecretBytes):
-            kept[name] = value
-    return kept
+            parameters[name] = value
+    return parameters
 
 
 def _fields(model: BaseModel) -> dict[str, object]:

@@ -283,7 +283,7 @@ def _formatter(redact: Redactor, *, as_json: bool, colors: bool) -> _Formatter:
         )
 
     def rendered(logger: Any, method: str, event: Mapping[str, Any]) -> str:
-        fields = event if as_json else {name: _shown(value) for name, value in event.items()}
+        fields = event if as_json else {name: _printable_value(value) for name, value in event.items()}
         return redact(str(renderer(logger, method, dict(fields))))
 
     return _Formatter(
@@ -296,7 +296,7 @@ def _formatter(redact: Redactor, *, as_json: bool, colors: bool) -> _Formatter:
     )
 
 
-def _shown(value: Any) -> Any:
+def _printable_value(value: Any) -> Any:
     """Return a value for a person's log line: unprintable texts escaped, other values unchanged if their form is printable."""
     form = value if isinstance(value, str) else repr(value)
     return value if printable(form) == form else printable(form)

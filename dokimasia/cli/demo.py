@@ -83,11 +83,11 @@ def tree_step(
         figures = tree_figures(home, tree)
         loaded = load_tree(home, tree)
         weaknesses = {name: weaknesses_of(home, get_run(home, run), name, tree=tree, examples=0) for name in models}
-    below, steps = members_below(loaded.tree), planted_steps(pairs, loaded.criteria)
+    members, steps = members_below(loaded.tree), planted_steps(pairs, loaded.criteria)
 
     def planted_at(model: str, node: str) -> PlantedSkills:
-        keys = below[node]
-        elsewhere = [key for key in below[ROOT] if key not in set(keys)]
+        keys = members[node]
+        elsewhere = [key for key in members[ROOT] if key not in set(keys)]
         return PlantedSkills(planted_skill(model, keys, steps), planted_skill(model, elsewhere, steps))
 
     if not as_json:
@@ -210,14 +210,14 @@ def _marked(
         if diagnosis is None or not diagnosis.tree:
             return []
         loaded = load_tree(home, f"{diagnosis.tree}@{diagnosis.position}")
-    below = members_below(loaded.tree)
+    members = members_below(loaded.tree)
     steps = planted_steps(pairs, loaded.criteria)
     marked: list[MarkedLeaf] = []
     contrasts = diagnosis.asset("contrasts")
     for row in contrasts.rows if contrasts else ():
         if row.mark not in ("better", "worse"):
             continue
-        skills = {name: planted_skill(name, below[row.node], steps) for name in models}
+        skills = {name: planted_skill(name, members[row.node], steps) for name in models}
         others = [skill for name, skill in skills.items() if name != row.model]
         _, leaf, gap = row.cells[:3]
         marked.append(

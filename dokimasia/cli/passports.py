@@ -160,10 +160,10 @@ def correct_command(
         return
     from dokimasia.cli.drawing import print_blocks
 
-    print_blocks(_drawn(figures))
+    print_blocks(_blocks(figures))
 
 
-def _drawn(figures: "CorrectionFigures") -> "Iterator[Block]":
+def _blocks(figures: "CorrectionFigures") -> "Iterator[Block]":
     """Yield the paragraphs and tables to print: conclusion, sources of the correction, rates, pairs, refusals and
     warnings.
     """

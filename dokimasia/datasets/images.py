@@ -202,13 +202,13 @@ DEEPEST = 4
 
 def _images_below(folder: Path) -> Iterator[Path]:
     """Yield the image files in a folder and up to `DEEPEST` levels below it; hidden folders are skipped."""
-    listed = 0
+    count = 0
     for inside, folders, files in os.walk(folder):
         deep = len(Path(inside).relative_to(folder).parts)
         folders[:] = sorted(name for name in folders if not name.startswith(".")) if deep < DEEPEST else []
         for name in sorted(files):
-            listed += 1
-            if listed > MOST_LISTED:
+            count += 1
+            if count > MOST_LISTED:
                 return
             if Path(name).suffix.lower() in EXTENSIONS:
                 yield Path(inside, name)

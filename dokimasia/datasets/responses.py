@@ -117,8 +117,8 @@ def predictions_name(path: Path, data: str = "") -> PredictionsName | None:
         path: the file.
         data: the name of the data set, without extension, if it is known.
     """
-    beside = [file for file in path.parent.glob("*.tsv") if path.stem.endswith(f"_{file.stem}")]
-    longest = max(beside, key=lambda file: (len(file.stem), file.stem), default=None)
+    tables = [file for file in path.parent.glob("*.tsv") if path.stem.endswith(f"_{file.stem}")]
+    longest = max(tables, key=lambda file: (len(file.stem), file.stem), default=None)
     endings = (*([longest.stem] if longest else []), *([data] if data else []), *CREATION)
     for ending in endings:
         model = path.stem.removesuffix(f"_{ending}")

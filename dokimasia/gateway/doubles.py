@@ -84,8 +84,8 @@ class ScriptedGateway(FunctionGateway):
 
     def assert_used_up(self) -> None:
         """Raise AssertionError if replies remain."""
-        if left := len(self._replies) - len(self.calls):
-            raise AssertionError(f"{left} of {len(self._replies)} scripted replies were not asked for")
+        if unused := len(self._replies) - len(self.calls):
+            raise AssertionError(f"{unused} of {len(self._replies)} scripted replies were not asked for")
 
 
 class CountingTransport:

@@ -52,13 +52,13 @@ def parse_criteria_check(text: str, expected: int) -> CriteriaCheck:
         else:
             verdicts = {name: _said(match[2], name, number, problems) for name in VERDICTS}
             last_verdict = list(_VERDICT.finditer(match[2]))[-1]
-            behind = match[2][last_verdict.end() :]
+            tail = match[2][last_verdict.end() :]
             between = _VERDICT.sub("", match[2][: last_verdict.end()])
-            if _BETWEEN.fullmatch(between) is None or _BEHIND.match(behind) is None:
+            if _BETWEEN.fullmatch(between) is None or _BEHIND.match(tail) is None:
                 problems[
                     f"criterion {number}: something beside its verdicts could change them: put reasons after a bar"
                 ] = None
-            reason = behind.rsplit("|", 1)[-1] if "|" in behind else ""
+            reason = tail.rsplit("|", 1)[-1] if "|" in tail else ""
             checks[number] = CriterionCheck(**verdicts, reason=_plain(reason))
     missing = [match[1] for line in rest if (match := _MISSING.fullmatch(line.translate(DECORATION)))]
     problems.update(dict.fromkeys(beside(line for line in rest if not _MISSING.fullmatch(line.translate(DECORATION)))))

@@ -151,9 +151,9 @@ def parse_factuality_scores(text: str) -> tuple[float, float]:
     if faults:
         raise UnparsableReply("; ".join(faults))
     plainly(lines, reply)
-    beside = _SCORE.sub("", reply)[lines[0].start() :]
-    if not is_empty_talk(beside):
-        raise UnparsableReply(f"'{short(beside)}' stands among the scores: end with the two lines, and nothing else")
+    tail = _SCORE.sub("", reply)[lines[0].start() :]
+    if not is_empty_talk(tail):
+        raise UnparsableReply(f"'{short(tail)}' stands among the scores: end with the two lines, and nothing else")
     return scores["A"].pop(), scores["B"].pop()
 
 

@@ -217,12 +217,12 @@ def parse_cross_check(text: str, expected: int) -> tuple[CheckedRubric, ...]:
         if match is None:
             rest.append(line)
             continue
-        digits, said = match.groups()
+        digits, answers_text = match.groups()
         number = int(digits)
         try:
             if not 1 <= number <= expected:
                 raise UnparsableReply(f"there is a line for rubric {number}, but the rubrics are 1 to {expected}")
-            answers = _answers(said, number)
+            answers = _answers(answers_text, number)
             if checks.setdefault(number, answers) != answers:
                 raise UnparsableReply(f"rubric {number} has two lines, which differ")
         except UnparsableReply as problem:
@@ -272,8 +272,8 @@ def _rows(value: JsonValue) -> list[JsonValue] | None:
     rows = value.get("rubrics") if isinstance(value, dict) else value
     if not isinstance(rows, list):
         return None
-    alike = all(isinstance(row, dict) for row in rows) or all(isinstance(row, str) for row in rows)
-    return rows if alike else None
+    uniform = all(isinstance(row, dict) for row in rows) or all(isinstance(row, str) for row in rows)
+    return rows if uniform else None
 
 
 def _all_written(

@@ -39,16 +39,16 @@ def without(text: str, name: str) -> str:
     Raises:
         UnparsableReply: there are more than a thousand such tags.
     """
-    kept: list[str] = []
+    pieces: list[str] = []
     start = 0
     opened: int | None = None
     for tag in matches(_tags(name), text):
         if not tag[1]:
             opened = tag.start() if opened is None else opened
         elif opened is not None:
-            kept.append(text[start:opened])
+            pieces.append(text[start:opened])
             start, opened = tag.end(), None
-    return "\n".join([*kept, text[start:]])
+    return "\n".join([*pieces, text[start:]])
 
 
 def nothing_beside(reply: str, *names: str, aside: Sequence[str] = ()) -> None:

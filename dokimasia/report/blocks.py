@@ -208,7 +208,7 @@ def captioned(place: Place, blocks: Sequence[Block]) -> Iterator[tuple[Block, bo
     """Yield the blocks that a place draws, each with whether it is a table next to another, which needs a visible
     title.
     """
-    drawn = [None, *drawn_at(place, blocks), None]
-    for before, block, after in zip(drawn, drawn[1:], drawn[2:], strict=False):
+    drawn_blocks = [None, *drawn_at(place, blocks), None]
+    for before, block, after in zip(drawn_blocks, drawn_blocks[1:], drawn_blocks[2:], strict=False):
         if block is not None:
             yield block, isinstance(block, Table) and (isinstance(before, Table) or isinstance(after, Table))

@@ -129,7 +129,7 @@ def draw_sample(view: SampleView, pictures: Mapping[str, Picture], clip: Clip, *
     looks = [look for _, look in view.looks]
     halves = _halves(
         _pictures(view.sample, view.criteria, looks, pictures),
-        (*_asked(view.sample, view.accepted, clip), *_words(view, clip, level)),
+        (*_question_html(view.sample, view.accepted, clip), *_words(view, clip, level)),
     )
     return "\n".join((halves, *_answers(view, clip, level)))
 
@@ -158,7 +158,7 @@ def draw_question(
         words: whether to draw the question itself.
     """
     drawn_pictures = _pictures(sample, criteria, looks, pictures)
-    return _halves(drawn_pictures, (*(_asked(sample, accepted, clip) if words else ()), rest), kind=" beside")
+    return _halves(drawn_pictures, (*(_question_html(sample, accepted, clip) if words else ()), rest), kind=" beside")
 
 
 def _halves(pictures: Iterable[str], words: Iterable[str], *, kind: str = "") -> str:
@@ -178,7 +178,7 @@ def _pictures(
         yield draw_picture(pictures[sha256], [*regions.get(sha256, []), *looks.get(sha256, [])], name)
 
 
-def _asked(sample: Sample, accepted: str | None, clip: Clip) -> Iterator[str]:
+def _question_html(sample: Sample, accepted: str | None, clip: Clip) -> Iterator[str]:
     """Yield the question with its options and the reference."""
     yield f'<div class="text prompt">{_text(sample.prompt, clip)}</div>'
     if sample.choices:

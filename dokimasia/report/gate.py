@@ -148,10 +148,10 @@ def _conclusion(gate: Gate) -> list[Cell]:
     sentences: list[Cell] = [(Span(gate.verdict.capitalize(), TONES[gate.verdict]), headline[gate.verdict])]
     order: list[GateVerdict] = ["drop", "cannot tell", "no drop"]
     models = sorted(gate.models, key=lambda model: order.index(model.verdict))
-    listed = models[: MOST_SENTENCES - 1 if len(models) < MOST_SENTENCES else MOST_SENTENCES - 2]
-    sentences += [_sentence(gate, model) for model in listed]
-    if len(models) > len(listed):
-        more = figures.several(len(models) - len(listed), "more model is", "more models are")
+    first_models = models[: MOST_SENTENCES - 1 if len(models) < MOST_SENTENCES else MOST_SENTENCES - 2]
+    sentences += [_sentence(gate, model) for model in first_models]
+    if len(models) > len(first_models):
+        more = figures.several(len(models) - len(first_models), "more model is", "more models are")
         sentences.append(f"{more} in the table.")
     return sentences
 

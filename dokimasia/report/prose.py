@@ -176,9 +176,9 @@ def draw_formula(tex: str, *, block: bool) -> str:
         root = convert_to_element(tex.strip().replace("{aligned}", "{align*}"), display="block" if block else "inline")
         for element in root.iter():
             _check(element)
-        drawn = tostring(root, encoding="unicode", short_empty_elements=False)
+        mathml = tostring(root, encoding="unicode", short_empty_elements=False)
         return (
-            f'<span class="formula" tabindex="0" role="group" aria-label="Formula">{drawn}</span>' if block else drawn
+            f'<span class="formula" tabindex="0" role="group" aria-label="Formula">{mathml}</span>' if block else mathml
         )
     except Exception:
         return ""

@@ -31,9 +31,9 @@ def finished_figures(method: AnyMethod, home: Home, run: Run) -> JsonObject:
     path = _file(home, run.id)
     if state is not None:
         with suppress(OSError, ValueError, KeyError, TypeError):  # missing or damaged: compute and write again
-            kept = orjson.loads(path.read_bytes())
-            if kept["state"] == state:
-                return kept["figures"]
+            cached = orjson.loads(path.read_bytes())
+            if cached["state"] == state:
+                return cached["figures"]
     figures = method.json_figures(home, run)
     if state is not None and state == _state(home):
         with suppress(InputError):

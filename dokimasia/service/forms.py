@@ -310,10 +310,10 @@ async def find_faults(
     """
     labels = labels_of(groups)
     while problem:
-        found, general = split_faults(groups, problem, values)
+        new_faults, general = split_faults(groups, problem, values)
         new = {
             name: fault
-            for name, fault in found.items()
+            for name, fault in new_faults.items()
             if name not in faults
             and (any(values.get(name, ())) or not any(_mentions(fault, labels[other]) for other in faults))
         }

@@ -403,8 +403,8 @@ class _BoundedBody:
         if self.complete:
             return None
         limits = self.limits
-        left = self.began + limits.patience + self.received / limits.slowest - time.monotonic()
-        return max(0.0, min(limits.patience, left))
+        seconds = self.began + limits.patience + self.received / limits.slowest - time.monotonic()
+        return max(0.0, min(limits.patience, seconds))
 
     async def __call__(self) -> Message:
         try:

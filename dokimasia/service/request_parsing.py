@@ -77,8 +77,8 @@ def files_are_decidable(kind: object) -> bool:
         return True
     if _is_union(kind):
         shapes = [_json_shape(arm) for arm in arguments]
-        alone = all(shapes.count(_json_shape(arm)) == 1 for arm in arguments if holds_path(arm))
-        return alone and all(map(files_are_decidable, arguments))
+        distinct = all(shapes.count(_json_shape(arm)) == 1 for arm in arguments if holds_path(arm))
+        return distinct and all(map(files_are_decidable, arguments))
     if get_origin(kind) is not None:
         return _json_shape(kind) in ("many", "object") and all(map(files_are_decidable, arguments))
     if not isinstance(kind, type):

@@ -225,8 +225,8 @@ class Incoming:
         suffix = f" and {len(files) - 1} more" if len(files) > 1 else ""
         title = next(iter(upload.sets), first) + suffix
         name = (name or default)[:200] or (upload.sets[0] if len(upload.sets) == 1 else title)
-        alone = len(files) == 1 and not _has_image_ending(first) and not first.endswith(PROMPT)
-        data = first if alone else upload.sets[0] if len(upload.sets) == 1 else ""
+        is_single_file = len(files) == 1 and not _has_image_ending(first) and not first.endswith(PROMPT)
+        data = first if is_single_file else upload.sets[0] if len(upload.sets) == 1 else ""
         folder = _folder(name) if not upload.sets and any(_has_image_ending(file.name) for file in files) else FILES
         upload = upload.model_copy(update={"name": name, "data": data, "folder": folder})
         (self.part / FILES).rename(self.part / folder)
@@ -659,9 +659,9 @@ class RequestFiles:
             )
         path = self._below_root(text)
         if path is None:
-            below = "" if self.root is None else ", nor a path below the folder of --data-root"
+            hint = "" if self.root is None else ", nor a path below the folder of --data-root"
             raise OutsidePath(
-                f"{where}: {text[:LONGEST_PATH]!r} is no upload (upload:NAME){below}: upload it with POST /api/uploads"
+                f"{where}: {text[:LONGEST_PATH]!r} is no upload (upload:NAME){hint}: upload it with POST /api/uploads"
                 + (", or start the service with --data-root" if self.root is None else "")
             )
         if not (os.path.isfile(path) or os.path.isdir(path)):  # for any name, even one that the system does not allow
@@ -728,9 +728,9 @@ class RequestFiles:
         if relative.is_absolute():
             return None
         path, home = _resolved(root / relative), _resolved(self.home.path)
-        if not _within(path, root) or _within(path, home) or _within(home, path):
+        if not _is_within(path, root) or _is_within(path, home) or _is_within(home, path):
             return None
-        if os.path.isdir(path) and any(not _within(link, root) for link in _links_of(path)):
+        if os.path.isdir(path) and any(not _is_within(link, root) for link in _links_of(path)):
             return None
         return path
 
@@ -769,7 +769,7 @@ def _resolved(path: Path) -> Path:
         return Path(os.devnull)
 
 
-def _within(path: Path, folder: Path) -> bool:
+def _is_within(path: Path, folder: Path) -> bool:
     return path.is_relative_to(folder)
 
 

@@ -87,8 +87,8 @@ def answer_unknown_question(
     )
     remarks = [remark for number, remark in enumerate(_FILLERS) if draws.chance(profile.base / 2, "remark", number)]
     final = draws.pick(choices, "choice") if choices else " ".join(words) or "I am not sure."
-    whole = " ".join([opening, *remarks]) + f"\n\n{FINAL}{final}"
-    return deliver_reply(profile, draws, whole)
+    answer = " ".join([opening, *remarks]) + f"\n\n{FINAL}{final}"
+    return deliver_reply(profile, draws, answer)
 
 
 def solve_unknown_question(

@@ -72,8 +72,8 @@ def _still_the_answer(text: str, gold: str) -> None:
         raise UnparsableReply("the new answer holds marks of the material (<<<)")
     if not SHORTEST * len(before) <= len(after) <= max(LONGEST * len(before), len(before) + FREE_WORDS):
         raise UnparsableReply(f"{EVERYTHING}: the new answer is {len(after)} words long, the old one {len(before)}")
-    kept = len(set(before) & set(after)) / len(set(before)) if before else 1.0
-    if len(before) >= KEPT_FROM and kept < LEAST_KEPT:
+    share_kept = len(set(before) & set(after)) / len(set(before)) if before else 1.0
+    if len(before) >= KEPT_FROM and share_kept < LEAST_KEPT:
         raise UnparsableReply(f"{EVERYTHING}: the new answer has hardly a word of the old one")
 
 

@@ -133,19 +133,19 @@ def parse_assignments(
     def read(number: int, rest: str) -> SeenMode:
         if NONE.fullmatch(rest):
             return SeenMode(None)
-        called, _, behind = rest.partition("|")
+        called, _, tail = rest.partition("|")
         mode = by_name.get(called.strip().strip("<>").casefold())
         if mode is None:
             match = _MODE.match(rest)
             mode = 0 if match is None else int(match[1])
             if match is None or not 1 <= mode <= len(kinds):
                 raise ValueError(f"'{short(called)}' is neither the number of a mode, 1 to {len(kinds)}, nor none")
-            behind = match[2]
+            tail = match[2]
         if kinds[mode - 1] == "omission":
             return SeenMode(mode)
-        if not behind.strip():
+        if not tail.strip():
             raise ValueError(f"mode {mode} is a commission, which needs a phrase of the answer")
-        return SeenMode(mode, _phrase(unquoted(behind)[0], answer, number in silent))
+        return SeenMode(mode, _phrase(unquoted(tail)[0], answer, number in silent))
 
     return Assignments(*_points(text, expected, read, strict=strict))
 

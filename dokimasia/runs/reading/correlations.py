@@ -85,10 +85,10 @@ def length_and_score(triples: Sequence[tuple[float, float, str]], *, seed: int) 
 
 def adjust(models: Mapping[str, JsonObject], names: Collection[str]) -> list[str]:
     """Adjust the p-values of the named models in place; return the models whose length and score are correlated."""
-    known = {name: models[name] for name in models if name in names and models[name]["p"] is not None}
-    for model, q_value in zip(known.values(), adjusted([model["p"] for model in known.values()]), strict=True):
+    tested = {name: models[name] for name in models if name in names and models[name]["p"] is not None}
+    for model, q_value in zip(tested.values(), adjusted([model["p"] for model in tested.values()]), strict=True):
         model["adjusted"] = rounded(q_value)
-    return [name for name, model in known.items() if model["adjusted"] <= ALPHA]
+    return [name for name, model in tested.items() if model["adjusted"] <= ALPHA]
 
 
 def directions(correlations: Mapping[str, float], score: str) -> str:

@@ -255,7 +255,7 @@ def checker_of(
 
     async def check(left_out: Collection[str]) -> str:
         try:
-            sent = _without(request, groups, fields, left_out)
+            sent = _without_fields(request, groups, fields, left_out)
             await preview(await run_in_threadpool(read_request, request, sent, places))
         except InputError as problem:
             return message_of(service, places, problem)
@@ -281,7 +281,7 @@ def unknown_models(service: Service, groups: Sequence[FieldGroup], request: Mapp
     return faults
 
 
-def _without(
+def _without_fields(
     request: type[RunRequest], groups: Sequence[FieldGroup], fields: Mapping[str, JsonValue], left_out: Collection[str]
 ) -> dict[str, object]:
     """Return a request without some fields, but with simulated models in place of models, so that the rest can be
@@ -373,15 +373,15 @@ def _preview_data(request: Mapping[str, JsonValue], places: RequestFiles) -> Dat
 
 def _fault_messages(problems: Sequence[Problem]) -> list[str]:
     """Return the messages about faults in data; a fault of several lines is reported once."""
-    alike: dict[str, list[Problem]] = {}
+    groups: dict[str, list[Problem]] = {}
     for problem in problems:
-        alike.setdefault(str(problem.message).partition(": ")[2] if problem.line else str(problem.message), []).append(
+        groups.setdefault(str(problem.message).partition(": ")[2] if problem.line else str(problem.message), []).append(
             problem
         )
     return [
         str(first.message)
         + (f" The same is wrong with {_lines([problem.line for problem in others])}." if others else "")
-        for first, *others in alike.values()
+        for first, *others in groups.values()
     ]
 
 

@@ -69,11 +69,11 @@ def _best(home: Home, run: Run) -> str:
             parts.setdefault("", []).append(f"{label}: none right{note}")
         else:
             figure = f"{label} {f'{highest:.2f}'.replace('-', MINUS)}{note}"
-            parts.setdefault(_named(best), []).append(figure)
-    return "; ".join(f"{names}: {', '.join(said)}" if names else ", ".join(said) for names, said in parts.items())
+            parts.setdefault(_leader_names(best), []).append(figure)
+    return "; ".join(f"{names}: {', '.join(leads)}" if names else ", ".join(leads) for names, leads in parts.items())
 
 
-def _named(best: Sequence[str]) -> str:
+def _leader_names(best: Sequence[str]) -> str:
     """Return the models with the highest value as the beginning of a headline."""
     if len(best) == 1:
         return best[0]

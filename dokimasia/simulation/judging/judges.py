@@ -70,8 +70,8 @@ def telling_passage(secrets: str, text: str, question: str, choices: Sequence[st
     empty text.
     """
     sentences = [sentence.strip() for sentence in _SENTENCE.split(text) if sentence.strip()]
-    alone = next((sentence for sentence in sentences if gives_away(secrets, sentence, question, choices)), "")
-    return alone or (sentences[-1] if sentences and gives_away(secrets, text, question, choices) else "")
+    first = next((sentence for sentence in sentences if gives_away(secrets, sentence, question, choices)), "")
+    return first or (sentences[-1] if sentences and gives_away(secrets, text, question, choices) else "")
 
 
 def gives_away(secrets: str, text: str, question: str, choices: Sequence[str]) -> bool:

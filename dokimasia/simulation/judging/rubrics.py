@@ -124,9 +124,9 @@ _REASONS = {"true": "The response has what the rubric demands.", "false": "The r
 
 def _assessment(judge: JudgeProfile, inputs: Inputs, draws: Draws, slip: Slip | None, *, reasons: bool) -> str:
     groups: list[list[str]] = []
-    for name, listed in (("group_a", inputs.group_a), ("group_b", inputs.group_b)):
+    for name, rubric_list in (("group_a", inputs.group_a), ("group_b", inputs.group_b)):
         results: list[str] = []
-        for number, rubric in enumerate(read_list(listed)):
+        for number, rubric in enumerate(read_list(rubric_list)):
             passes = _passes(judge, rubric, inputs.response, draws, f"{name}-{number}")
             results.append("true" if passes else "false")
         groups.append(results)
@@ -315,8 +315,8 @@ class _FreshRubrics:
 
     def __init__(self, inputs: Inputs, rubrics: Sequence[str]) -> None:
         rows = read_json(inputs.rubrics)
-        listed = rows if isinstance(rows, list) else []
-        self._streams = [row.get("stream") if isinstance(row, dict) else None for row in listed]
+        row_list = rows if isinstance(rows, list) else []
+        self._streams = [row.get("stream") if isinstance(row, dict) else None for row in row_list]
         self._caption = inputs.caption
         self._mined = _easy_wrong(self._caption, read_list(inputs.responses))
         self._taken = {demanded.key for rubric in rubrics if (demanded := demand_of(rubric))}
