@@ -69,13 +69,10 @@ def chat_model_ref(name: str, model: "BaseChatModel") -> ModelRef:
 
     The ledger identifies the model by its class, its `_llm_type`, its fields that can be written as JSON, its
     `_identifying_params` and, if it has one, its `name`. Excluded are its `lc_secrets` and anything named like a
-    secret;
-    fields excluded from serialisation; and fields that do not affect replies, such as callbacks, clients and timeouts.
-    A
-    value that cannot be written as JSON counts by its type in `_identifying_params`, and not at all in a field. A field
-    that
-    the chat model itself changes while it replies, such as a count of its replies, counts with its earlier value (see
-    `keeping_identity`).
+    secret; fields excluded from serialisation; and fields that do not affect replies, such as callbacks, clients and
+    timeouts. A value that cannot be written as JSON counts by its type in `_identifying_params`, and not at all in a
+    field. A field that the chat model itself changes while it replies, such as a count of its replies, counts with its
+    earlier value (see `keeping_identity`).
 
     Args:
         name: the shown name.

@@ -19,10 +19,11 @@ DokimasiaError
 └── Interrupted              stopped by the user; resumable: exit code 130
 """
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
 
 AttemptKind = Literal[
     "rate_limit",
@@ -190,8 +191,35 @@ class LoopRunning(DokimasiaError, RuntimeError):
     exit_code = 2
 
 
+class Fault(NamedTuple):
+    """What is wrong with a field of a model.
+
+    Attributes:
+        field: the path to the field, such as `candidates.0.name`; empty where it is the model as a whole.
+        message: what is wrong, as pydantic or the validator says it.
+        kind: pydantic's name for the kind of mistake, such as `missing`.
+    """
+
+    field: str
+    message: str
+    kind: str
+
+    @classmethod
+    def of(cls, details: "ErrorDetails") -> "Fault":
+        """Return a fault from the details of an error of pydantic."""
+        field = ".".join(map(str, details["loc"]))
+        return cls(field, details["msg"].removeprefix("Value error, "), details["type"])
+
+    def __str__(self) -> str:
+        """Return the message, after the field that it is about."""
+        return f"{self.field}: {self.message}" if self.field else self.message
+
+
+def list_faults(error: "ValidationError") -> list[Fault]:
+    """Return what is wrong with the fields of a model, in order, without the values themselves."""
+    return [Fault.of(details) for details in error.errors(include_url=False, include_input=False)]
+
+
 def faults_of(error: "ValidationError") -> str:
     """Return the faults of a model's fields, as `a.b: message; c: message`, without the values themselves."""
-    return "; ".join(
-        f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors(include_input=False)
-    )
+    return "; ".join(map(str, list_faults(error)))

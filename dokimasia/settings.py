@@ -18,7 +18,7 @@ from dokimasia.chat_models import LANGCHAIN, chat_model_spec, check_chat_model, 
 from dokimasia.domain.call import PEOPLE, ModelRef, ModelSpec, Sampling
 from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.domain.wording import nearest
-from dokimasia.errors import ConfigError
+from dokimasia.errors import ConfigError, list_faults
 from dokimasia.log import Redactor, names_secret
 
 if TYPE_CHECKING:
@@ -423,9 +423,7 @@ def _validated(type_: type[V], values: Mapping[str, object], place: str) -> V:
     try:
         return type_.model_validate(values, strict=True)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"{place}: {key}: {first['msg']}") from error
+        raise ConfigError(f"{place}: {list_faults(error)[0]}") from error
 
 
 def _check_address(key: str, address: str, place: str) -> None:

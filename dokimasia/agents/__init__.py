@@ -1,4 +1,4 @@
-"""Agents: a role is a function of what it is shown, which returns what it asks; `ask` asks any of them."""
+"""Agents: a role is a function from what the model sees to an `Ask`; `ask` puts it to a model."""
 
 from dokimasia.agents.asking import Ask, AskResult, ask, ask_once, failure
 from dokimasia.agents.looking import Looking

@@ -23,41 +23,43 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 REASON_LIMIT = 500
-"""Characters of a failure's reason that are stored."""
+"""Maximum number of stored characters of a failure's reason."""
 
 RETRY_STRIDE = 1_000_000
-"""Draws between one attempt and the next: more than there are repeats, so that a retry never takes a repeat's place."""
+"""Number of draws between two attempts; it exceeds the number of repeats, so that a retry never takes a repeat's
+draw."""
 
 
 def draw(repeat: int, attempt: int) -> int:
-    """Return the repeat index under which the nth attempt of a repeat is asked: 0 is the first, each retry one more."""
+    """Return the repeat index for the nth attempt of a repeat: 0 is the first attempt, each retry adds one."""
     return repeat + attempt * RETRY_STRIDE
 
 
 def failure(kind: FailureKind, reason: str) -> Failed:
-    """Return a failure with its reason cut to the length that is stored."""
+    """Return a failure with its reason cut to the stored length."""
     return Failed(kind=kind, reason=reason[:REASON_LIMIT])
 
 
 @dataclass(frozen=True, slots=True)
 class Ask(Generic[T_co]):
-    """What a role asks: its row of prompt, inputs, what it is shown, and how its reply is read.
+    """A role's request: its prompt, the inputs, what the model sees, and how the reply is read.
 
-    A role is a function that returns one, such as `score_criteria(sample, criteria, response)`; `ask` asks it.
+    A role is a function that returns an `Ask`, such as `score_criteria(sample, criteria, response)`; `ask` sends it.
 
     Attributes:
         prompt: the prompt's name.
         inputs: the prompt's inputs.
-        shown: what the model is shown, stored beside the value.
+        shown: names of what the model sees, stored with the value.
         parse: reads the reply's text, or raises UnparsableReply with a reason that the model can act on.
         parse_again: reads the reply to a repair request, if that is read differently.
-        structured: the same reply as a JSON object, used instead of the text if the model's endpoint takes a JSON schema.
-        take: in place of `parse`, for a reply that is used as it is and never sent back: returns a value or a failure.
+        structured: the same reply as a JSON object, used instead of the text if the model's endpoint accepts a JSON
+            schema.
+        take: in place of `parse`, for a reply that is used unchanged and never sent back: returns a value or a failure.
         images: what the model sees.
         tools: whether the model may use tools to look closer at an image.
-        count: the number of things that the reply has a line for.
+        count: the number of items that the reply has a line for.
         repeat: the number of the independent draw.
-        form: the empty form that a person fills in, if the prompt has none.
+        form: the empty form for a person, if the prompt has none.
     """
 
     prompt: str
@@ -75,7 +77,7 @@ class Ask(Generic[T_co]):
 
 
 def rendered_asks(asks: Iterable[Ask[object]], library: PromptLibrary) -> list[Rendered]:
-    """Return the messages of asks, as a library's prompts put them."""
+    """Return the messages of asks, rendered with a library's prompts."""
     return [render(ask.prompt, ask.inputs, images=ask.images, count=ask.count, library=library) for ask in asks]
 
 
@@ -83,9 +85,9 @@ def rendered_asks(asks: Iterable[Ask[object]], library: PromptLibrary) -> list[R
 class AskResult(Generic[T]):
     """The result of an ask: a value with its provenance (`source`), or a failure; never both.
 
-    `rejected` is set if the last reply was complete but unusable, `sent_back` if the reply answers one that was sent back.
-    `call` is the ledger key of the last call, even if its reply was unusable; None without a reply. `earlier` are the keys
-    of the calls before it, `looks` the uses of tools in them. `asks` is the number of requests without looks.
+    `rejected` is set if the last reply was complete but unusable; `sent_back`, if the reply answers one that was sent
+    back. `call` is the ledger key of the last call, even if its reply was unusable; None without a reply. `earlier` are
+    the keys of the calls before it, `looks` the uses of tools in them. `asks` is the number of requests without looks.
     """
 
     value: T | None
@@ -146,21 +148,21 @@ async def ask(
     library: PromptLibrary | None = None,
     looking: Looking | None = None,
 ) -> AskResult[T]:
-    """Ask a model, and send an unusable reply back once with all its faults; return the value or the failure.
+    """Ask a model, send an unusable reply back once with all its faults, and return the value or the failure.
 
     Args:
         what: the role's request.
         gateway: the gateway.
         model: the model with its sampling.
-        attempts: the attempts (see `draw`) to make, in order, until one has a value. An earlier attempt is answered by the
-            ledger, or sent now if it got no reply.
-        rejected: an earlier reply to send back; the reply to that is not sent back again.
+        attempts: the attempts (see `draw`) to make, in order, until one has a value. An earlier attempt is answered by
+            the ledger, or sent now if it has no reply.
+        rejected: an earlier reply to send back; the new reply is not sent back again.
         library: prompts that replace the package's own.
-        looking: tools with which a model that is shown an image can look closer.
+        looking: tools with which a model that sees an image can look closer.
 
     Returns:
         The value, or the last failure: `refused`, `truncated`, `unparsable`, or the kind of a call without an answer.
-        A used-up budget, or a person who has not answered yet, ends the attempts at once.
+            An exhausted budget, or a person who has not answered yet, ends the attempts immediately.
     """
     done: AskResult[T] | None = None
     for attempt in attempts:
@@ -186,11 +188,11 @@ async def ask_once(
     library: PromptLibrary | None = None,
     looking: Looking | None = None,
 ) -> AskResult[T]:
-    """Make one request as `ask` does, carrying out what the model asks of its tools until it replies.
+    """Make one request as `ask` does, executing the model's tool calls until it replies.
 
-    With `rejected` the request quotes that reply and names what is wrong with it. Every round of looks is an ordinary
-    call. A model that has used all its looks is told so; what it says after that is its reply, whatever it is, so that
-    a request takes at most two calls more than it has looks.
+    With `rejected`, the request quotes that reply and its faults. Every round of looks is an ordinary call. A model
+    that has used all its looks is told so, and its next message counts as its reply, so that a request takes at most
+    two calls more than it has looks.
     """
     looking = looking if what.images and what.tools and not model.ref.person else None
     rendered, schema, parse = _rendered(what, model, rejected, library, looking)
@@ -239,7 +241,7 @@ def _rendered(
     library: PromptLibrary | None,
     looking: Looking | None,
 ) -> tuple[Rendered, dict[str, JsonValue] | None, Callable[[str], T] | None]:
-    """Return the rendered prompt, the reply's JSON schema where the endpoint takes one, and the reply's reader."""
+    """Return the rendered prompt, the reply's JSON schema if the endpoint accepts one, and the reply's reader."""
     rendered = render(what.prompt, what.inputs, images=what.images, count=what.count, library=library)
     if looking is not None:
         rendered = with_looking(rendered, looking.limit, library=library)
@@ -255,7 +257,7 @@ def _rendered(
 
 
 def _request_for_tools(answer: CallResult) -> ChatReply | None:
-    """Return the reply if it asks for tools, and is neither refused nor filtered."""
+    """Return the reply if it calls tools, and is neither refused nor filtered."""
     reply = answer.reply
     if not isinstance(reply, ChatReply) or not reply.tool_calls or reply.refusal is not None:
         return None

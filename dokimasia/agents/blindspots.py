@@ -1,8 +1,8 @@
-"""Judges under test: nine ways of asking one about an answer, for two tasks (FOCUS, section 3); and readers of what it says.
+"""Judges under test: nine ways of asking a judge about an answer, for two tasks (FOCUS, section 3); and readers.
 
-What is judged is a text on an image (image-to-text) or an image made by a prompt (text-to-image). Which it is follows from
-the answer: a text or an image. The judge is shown the image, the request and the answer or answers, under reference-guided
-scoring also the reference; of a generated image the prompt, the image or images, and the gold image as the reference.
+The judged answer is a text on an image (image-to-text) or an image made from a prompt (text-to-image), as its type
+shows. The judge sees the image, the request, the answer or answers and, for reference-guided scoring, the reference;
+for a generated image, it sees the prompt, the image or images, and the gold image as the reference.
 """
 
 from collections.abc import Sequence
@@ -29,19 +29,19 @@ from dokimasia.parsing.blindspots.judged import (
 )
 
 Judged = str | ImageRef
-"""An answer that is judged: a text, or a generated image."""
+"""A judged answer: a text, or a generated image."""
 
 NEW_REFERENCE = "new-reference"
-"""The arm of a reference that was answered anew."""
+"""The arm of a newly written reference."""
 
 
 def task_of(answer: Judged) -> Task:
-    """Return the task that an answer is of."""
+    """Return the task that an answer belongs to."""
     return "image-to-text" if isinstance(answer, str) else "text-to-image"
 
 
 def prompt_of(evaluator: Evaluator, task: Task) -> str:
-    """Return the name of the prompt by which a judge is asked in one of the nine published ways.
+    """Return the name of the prompt for one of the nine published evaluators.
 
     Raises:
         ValueError: the evaluator is another one.
@@ -54,7 +54,7 @@ def prompt_of(evaluator: Evaluator, task: Task) -> str:
 
 
 def axes_asked(evaluator: Evaluator, task: Task) -> tuple[str, ...]:
-    """Return the axes that a judge is asked for: `overall` alone, or all of the task; creativity only of pairs."""
+    """Return the axes that a judge scores: `overall` alone, or all of the task; creativity only for pairs."""
     if not by_axes(evaluator):
         return (OVERALL,)
     return tuple(one for one in AXES[task] if paradigm_of(evaluator) == "pairwise" or one not in PAIRWISE_ONLY)
@@ -63,17 +63,18 @@ def axes_asked(evaluator: Evaluator, task: Task) -> tuple[str, ...]:
 def score_answer(
     sample: Sample, evaluator: Evaluator, answer: Judged, *, reference: Judged | None = None, repeat: int = 0
 ) -> Ask[ReadByAxis[int]]:
-    """Ask a judge for 1 to 10 points for an answer, alone or beside a reference, overall or on each axis, with reasons.
+    """Ask a judge for 1 to 10 points for an answer, alone or with a reference, overall or on each axis, with reasons.
 
     Args:
-        sample: what the answer answers.
+        sample: the sample that the answer belongs to.
         evaluator: a way of single-answer scoring, or `reference`.
         answer: the text, or the generated image.
-        reference: under `reference`, a right answer of the same kind: the gold answer, or one that was answered anew.
-        repeat: which independent draw.
+        reference: under `reference`, a right answer of the same kind: the gold answer, or a newly written one.
+        repeat: number of the independent draw.
 
     Raises:
-        ValueError: the evaluator scores no single answer, or the reference is missing, or of another kind, or not asked for.
+        ValueError: the evaluator does not score single answers, or the reference is missing, of another kind, or
+            unexpected.
     """
     if paradigm_of(evaluator) not in ("single", "reference"):
         raise ValueError(f"{evaluator} scores no single answer")
@@ -102,7 +103,7 @@ def compare_answers(
     """Ask a judge which of two answers is better, A (the first), B or neither, overall or on each axis, with reasons.
 
     Raises:
-        ValueError: the evaluator compares nothing, or the answers are of different kinds.
+        ValueError: the evaluator does not compare answers, or the answers are of different kinds.
     """
     if paradigm_of(evaluator) != "pairwise":
         raise ValueError(f"{evaluator} compares no two answers")
@@ -124,15 +125,15 @@ def compare_answers(
 
 
 def read_justification(justification: str, *, error: str = "", where: str = "", repeat: int = 0) -> Ask[ReadNotice]:
-    """Ask a reader whether a justification names an error, and for the words that do.
+    """Ask a reader whether a justification names an error, and which words do so.
 
-    The reader sees neither answer nor image, so that what it finds comes from the justification alone.
+    The reader sees neither answer nor image, so that its finding rests on the justification alone.
 
     Args:
-        justification: what a judge said beside its judgement.
-        error: the description of what was planted; without it the question is whether any error is named.
-        where: of which answer it has to be named, such as `response B`; empty where only one was judged.
-        repeat: which independent draw.
+        justification: a judge's justification of its judgement.
+        error: the description of the inserted error; without it, the question is whether any error is named.
+        where: the answer whose error must be named, such as `response B`; empty if only one was judged.
+        repeat: number of the independent draw.
     """
     given = {name: text for name, text in (("error", error), ("where", where)) if text}
     return Ask(
@@ -162,7 +163,7 @@ Seen = tuple[dict[str, str], tuple[str, ...], tuple[ImageRef, ...]]
 
 
 def _seen(sample: Sample, reference: dict[str, Judged], answer: Judged) -> Seen:
-    """Return inputs, what is kept of what is shown, and images of a prompt on one answer; a reference comes first."""
+    """Return inputs, record of what is shown, and images of a prompt on one answer; a reference comes first."""
     if not isinstance(answer, str):
         images = (*(one for one in reference.values() if not isinstance(one, str)), answer)
         return {"prompt": sample.prompt}, ("prompt", *(f"{name} image" for name in reference), "image"), images
@@ -177,7 +178,7 @@ def _seen(sample: Sample, reference: dict[str, Judged], answer: Judged) -> Seen:
 
 
 def _compared(sample: Sample, first: Judged, second: Judged) -> Seen:
-    """Return the same of a prompt on two answers: the first is A, and its image comes first."""
+    """Return the same for a prompt on two answers: the first is A, and its image comes first."""
     if not isinstance(first, str) or not isinstance(second, str):
         images = tuple(one for one in (first, second) if not isinstance(one, str))
         return {"prompt": sample.prompt}, ("prompt", "image A", "image B"), images

@@ -1,4 +1,4 @@
-"""The roles whose reply is taken as it stands: a candidate answers in the data set's words, a member describes an image."""
+"""The roles whose replies are used unchanged: a candidate answers a question, a panel member describes an image."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -18,17 +18,17 @@ BLIND = "blind"
 
 
 COMPARED = 20_000
-"""Characters from a response's end that are compared where it states no final answer on a line of its own."""
+"""Number of final characters that are compared in a response without a separate line for the final answer."""
 
 
 def answer_question(sample: Sample, *, arm: str = "", repeat: int = 0, plain: bool = False) -> Ask[Response]:
-    """Ask a candidate a sample's question, in the arm `blind` without the image.
+    """Ask a candidate a sample's question, without the image in the arm `blind`.
 
-    It is asked to say what its answer rests on, and to state the answer on a last line of its own; with `plain` it is
-    sent the bare question.
+    The prompt asks for what the answer rests on, and for the answer on a separate last line; with `plain`, only the
+    bare question is sent.
 
-    A refusing or truncated text is a response, flagged; only an empty or filtered answer, or a call without an answer,
-    is a failure.
+    A refusal or truncated text is a response with a flag; only an empty or filtered answer, or a call without an
+    answer, is a failure.
     """
     images = () if arm == BLIND else sample.images
     shown = ("image", "question") if images else ("question",)
@@ -37,9 +37,9 @@ def answer_question(sample: Sample, *, arm: str = "", repeat: int = 0, plain: bo
 
 
 def stated_answer(text: str) -> tuple[str, bool]:
-    """Return what a response states as its final answer, and whether it does so on a line of its own.
+    """Return a response's final answer, and whether the response states it on a separate line.
 
-    Where it has no such line, the answer is the response itself, of which the last 20,000 characters are read.
+    Without such a line, the answer is the response itself, of which the last 20,000 characters are read.
     """
     stated = parse_final_answer(text)
     return (stated, True) if stated else (text.strip()[-COMPARED:], False)
@@ -53,9 +53,10 @@ def describe_image(sample: Sample, request: str, *, repeat: int = 0) -> Ask[Resp
 def description(
     prompt: str, inputs: Mapping[str, str], shown: Sequence[str], sample: Sample, *, repeat: int = 0
 ) -> Ask[Response]:
-    """Return what asks for a description of a sample's images.
+    """Return the ask for a description of a sample's images.
 
-    A description that was cut at the token limit is one, flagged; a refusal is a failure, since nobody can go by it.
+    A description that was cut at the token limit is kept with a flag; a refusal is a failure, since it is useless to
+    others.
     """
 
     def take(reply: ChatReply, provenance: Provenance) -> Response | Failed:
@@ -83,9 +84,9 @@ def respond(
     repeat: int,
     draw: int | None = None,
 ) -> Ask[Response]:
-    """Return what asks for a response to a sample; what is one and what a failure is as in `answer_question`.
+    """Return the ask for a response to a sample; for responses and failures, see `answer_question`.
 
-    The response bears the number `repeat`, also where it is another `draw`.
+    The response has the number `repeat`, even if it is a different `draw`.
     """
     take = partial(as_it_stands, sample=sample, arm=arm, repeat=repeat)
     return Ask(prompt, inputs, shown, take=take, images=images, repeat=repeat if draw is None else draw)
@@ -94,7 +95,7 @@ def respond(
 def as_it_stands(
     reply: ChatReply, provenance: Provenance, *, sample: Sample, arm: str, repeat: int
 ) -> Response | Failed:
-    """Return a reply as a response with its flags, or as the failure that there is nothing to judge."""
+    """Return a reply as a response with its flags, or the failure that there is nothing to judge."""
     if reply.finish_reason == "content_filter":
         return failure("refused", f"{provenance.model} refused: the provider filtered its answer")
     text = reply.text if reply.text.strip() else (reply.refusal or "")

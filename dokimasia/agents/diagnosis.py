@@ -1,4 +1,4 @@
-"""The roles of a diagnosis: a judge picks what is salient in tables, writes it down, and matches reports without names."""
+"""The roles of a diagnosis: a judge picks salient rows, writes reports about them, and matches anonymous reports."""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,18 +11,18 @@ from dokimasia.parsing.matching import parse_match
 from dokimasia.parsing.reports import parse_picks, parse_report
 
 ALL_MODELS = "all models"
-"""The subject of what is written across models, as the judge is told it."""
+"""The subject of text about all models, as the judge sees it."""
 
 
 class Picks(NamedTuple):
-    """References to rows that are there, and how many of those that were named are not."""
+    """References to existing rows, and the number of references to missing ones."""
 
     rows: tuple[str, ...]
     unknown: int
 
 
 class Drafted(NamedTuple):
-    """A report as it was read, and the reply as it stands, so that it can be sent back."""
+    """A parsed report, and the original reply for sending it back."""
 
     written: ParsedReport
     text: str
@@ -32,9 +32,9 @@ def pick_salient(subject: str, tables: str, *, row_of: Callable[[str], str | Non
     """Ask which rows of tables are worth reporting (ATOM, 3.4).
 
     Args:
-        subject: the model that is reported on; empty for all.
+        subject: the subject of the report, a model; empty for all.
         tables: the tables as text.
-        row_of: a reference's row in its one form, or None where it leads nowhere.
+        row_of: returns the row of a reference in normal form, or None if there is no such row.
     """
     return Ask(
         "diagnosis_salient",
@@ -46,13 +46,13 @@ def pick_salient(subject: str, tables: str, *, row_of: Callable[[str], str | Non
 
 
 def write_report(subject: str, tables: str) -> Ask[Drafted]:
-    """Ask for a report on one model, written from the rows that were picked; one that was sent back is cut if too long."""
+    """Ask for a report on one model from the picked rows; a report that was sent back is cut if it is too long."""
     inputs = {"subject": subject, "tables": tables}
     return Ask("diagnosis_report", inputs, ("tables",), _drafted, parse_again=partial(_drafted, cut=True))
 
 
 def write_across(tables: str, reports: str) -> Ask[Drafted]:
-    """Ask for the report across models, written from the rows that were picked and what is verified of each report."""
+    """Ask for the report across models, from the picked rows and the verified sentences of each report."""
     inputs = {"tables": tables, "reports": reports}
     return Ask("diagnosis_across", inputs, ("tables", "reports"), _drafted, parse_again=partial(_drafted, cut=True))
 
@@ -60,8 +60,8 @@ def write_across(tables: str, reports: str) -> Ask[Drafted]:
 def match_reports(reports: tuple[str, str], answers: str) -> Ask[str]:
     """Ask whether the first of two reports is about the model called A or B (ATOM, appendix G.1).
 
-    The judge is shown both reports, and for each question the reference answer, the points of its criteria and both
-    answers; no image, no score, and no name of a model.
+    The judge sees both reports and, for each question, the reference answer, the points of its criteria and both
+    answers, but no image, score or model name.
     """
     return Ask(
         "fingerprint_match",

@@ -1,4 +1,4 @@
-"""The roles of a duel: candidates answer, by the images or by a description of them, and a judge compares two answers."""
+"""The roles of a duel: candidates answer from the images or their descriptions, and a judge compares two answers."""
 
 import re
 from collections.abc import Callable
@@ -19,17 +19,17 @@ from dokimasia.parsing.pairwise import parse_factuality_scores, parse_pairwise_v
 T = TypeVar("T")
 
 LONGEST_OBSERVED = 1_000
-"""Characters of what a description is told to pay attention to; one sentence is asked for."""
+"""Maximum number of characters of what a description should pay attention to; the prompt asks for one sentence."""
 
 _LABEL = re.compile(r"[*# ]{0,5}contents to observe[*# ]{0,5}:[*# ]{0,5}", re.IGNORECASE)
-"""What the request ends with, which a reply may repeat."""
+"""The end of the request, which a reply may repeat."""
 
 AGAIN_DRAW = 500_000
-"""Draws between an answer and the one that is drawn once more: more than there are repeats, less than a retry's stride."""
+"""Number of draws between an answer and its second draw: more than the repeats, less than a retry's stride."""
 
 
 def answer_request(sample: Sample, *, arm: str = "", repeat: int = 0) -> Ask[Response]:
-    """Ask a candidate the bare request: in the arm `again` as another draw, in `blind` without the images."""
+    """Ask a candidate the bare request, as a second draw in the arm `again`, and without the images in `blind`."""
     if arm != AGAIN:
         return answer_question(sample, arm=arm, repeat=repeat, plain=True)
     shown = ("image", "question") if sample.images else ("question",)
@@ -40,7 +40,7 @@ def answer_request(sample: Sample, *, arm: str = "", repeat: int = 0) -> Ask[Res
 
 
 def say_what_to_observe(sample: Sample) -> Ask[str]:
-    """Ask a describer what a description must not leave out; it sees the request alone, and few examples.
+    """Ask a describer what a description must include; it sees only the request and a few examples.
 
     Creation-MMBench, figure 32.
     """
@@ -48,17 +48,18 @@ def say_what_to_observe(sample: Sample) -> Ask[str]:
 
 
 def describe_images(sample: Sample, *, observe: str = "") -> Ask[Response]:
-    """Ask a describer what the images of a case show, all together, with an eye to what it has to observe, if anything.
+    """Ask a describer what all images of a case show together, with attention to what it must observe, if anything.
 
-    It says how many there are, and of each what it shows, its type, people and things, scene and atmosphere, relations and
-    text (Creation-MMBench, figure 31). Without `observe` it is the same call for every case that shows the same images.
+    The reply states the number of images and, for each, what it shows, its type, people and things, scene and
+    atmosphere, relations and text (Creation-MMBench, figure 31). Without `observe`, cases with the same images share
+    the call.
     """
     inputs = {"observe": observe} if observe else {}
     return description("describe_images", inputs, ("image", *inputs), Sample(id=sample.id, images=sample.images))
 
 
 def answer_described(sample: Sample, described: Described, *, repeat: int = 0) -> Ask[Response]:
-    """Ask a candidate the request with descriptions in place of its images."""
+    """Ask a candidate the request, with descriptions in place of its images."""
     inputs = {**question_inputs(sample), "descriptions": described.shown}
     shown = ("question", "descriptions")
     return respond("candidate_described", inputs, sample, shown=shown, images=(), arm=TEXT, repeat=repeat)
@@ -86,9 +87,9 @@ def compare_responses(
 ) -> Ask[int]:
     """Ask a judge which of two responses is better: from +2 (the first, response A, is much better) to -2.
 
-    It is shown the images (unless it does not see), the request, the subjective criteria, and how long both responses are. With
-    `published` no length is given, much better means clearly better, and the judge writes an evaluation of each response
-    (Creation-MMBench, figure 33).
+    It sees the images (unless it is a text model), the request, the subjective criteria, and the lengths of both
+    responses. With `published`, no lengths are given, much better means clearly better, and the judge writes an
+    evaluation of each response (Creation-MMBench, figure 33).
     """
     return _two(
         prompt_of_protocol("duel_verdict", published=published),
@@ -103,7 +104,7 @@ def compare_responses(
 
 
 def lengths_text(responses: tuple[str, str]) -> str:
-    """Return how long two responses are, a line each; characters are for languages that do not write spaces."""
+    """Return the lengths of two responses, one per line; characters are for languages written without spaces."""
     return "\n".join(
         f"response {letter}: {_counted(len(text.split()), 'word')}, {_counted(len(text), 'character')}"
         for letter, text in zip("AB", responses, strict=True)
@@ -123,10 +124,10 @@ def score_factuality(
     published: bool = False,
     repeat: int = 0,
 ) -> Ask[tuple[float, float]]:
-    """Ask a judge to score two responses from 0 to 10 by the factuality criteria; it sees the ground truth, perhaps images.
+    """Ask a judge to score two responses from 0 to 10 by the factuality criteria, with the ground truth and any images.
 
-    What it goes by is in `factuality_by`. With `published` nothing is said of silence and of criteria that are met in part
-    (Creation-MMBench, figure 34).
+    `factuality_by` returns the evidence it relies on. With `published`, the prompt does not mention silence or partly
+    met criteria (Creation-MMBench, figure 34).
     """
     truth = ground_truth_of(sample)
     known = {"ground_truth": truth} if truth else {}

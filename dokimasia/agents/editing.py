@@ -1,4 +1,4 @@
-"""The roles around an edited image: who writes the instruction, the image model that carries it out, and who looks at both."""
+"""The roles around an edited image: writing the instruction, executing it, and checking the result."""
 
 from functools import partial
 from typing import NamedTuple
@@ -40,7 +40,7 @@ ANOTHER = (
     "Make another image to the same text, as good as this one, which may differ from it in whatever the text leaves open. "
     "The text:\n{prompt}"
 )
-"""What an image model is told that makes a new reference of a gold image."""
+"""The instruction for an image model that makes a new reference from a gold image."""
 
 
 def write_edit_instruction(
@@ -48,7 +48,7 @@ def write_edit_instruction(
 ) -> Ask[EditInstruction]:
     """Ask a model how to edit the gold image so that it has a fault in a dimension, or why that is impossible.
 
-    It sees the prompt, the image (without one, the sample's), and the dimension with its definition and example.
+    It sees the prompt, the image (by default, the sample's), and the dimension with its definition and example.
     """
     described = {
         "kind": dimension.name,
@@ -67,7 +67,7 @@ def write_edit_instruction(
 
 
 def check_gold_image(prompt: str, image: ImageRef) -> Ask[str]:
-    """Ask a model what is wrong with an image that was made by a prompt; empty if it is right. It sees prompt and image."""
+    """Ask a model what is wrong with an image made from a prompt; the reply is empty if it is right."""
     return Ask(
         "gold_image_check",
         {"prompt": prompt},
@@ -79,7 +79,7 @@ def check_gold_image(prompt: str, image: ImageRef) -> Ask[str]:
 
 
 def check_edit(before: ImageRef, after: ImageRef, told: EditInstruction) -> Ask[EditCheck]:
-    """Ask a model whether an edit of an image was carried out and changed nothing else; it sees both images."""
+    """Ask a model whether an edit was carried out without changing anything else; it sees both images."""
     return Ask(
         "edit_check",
         {"instruction": told.instruction, "change": told.change},
@@ -91,7 +91,7 @@ def check_edit(before: ImageRef, after: ImageRef, told: EditInstruction) -> Ask[
 
 
 class Edited(NamedTuple):
-    """What came of an edit: the image, or why there is none, and the ledger key of the call where a reply came."""
+    """The result of an edit: the image or the failure, and the ledger key of the call if a reply arrived."""
 
     image: ImageRef | None
     failed: Failed | None
@@ -99,7 +99,7 @@ class Edited(NamedTuple):
 
 
 async def make_image(prompt: str, *, gateway: Gateway, model: ModelSpec, attempt: int = 0) -> Edited:
-    """Return a new image that an image model makes by a prompt, or the failure of the call; see `edit_image`."""
+    """Return a new image from an image model and a prompt, or the failure of the call; see `edit_image`."""
     return await edit_image(None, prompt, gateway=gateway, model=model, attempt=attempt)
 
 
@@ -109,14 +109,14 @@ async def edit_image(
     """Return an image edited by an image model, or the failure of the call.
 
     Args:
-        image: what is edited; None for a new image.
-        instruction: what the model is told.
+        image: the image to edit; None for a new image.
+        instruction: the instruction for the model.
         gateway: the way to the model.
-        model: the image model; what its `sampling.extra` holds goes along.
-        attempt: which attempt this is; every one is a draw of its own.
+        model: the image model; its `sampling.extra` is sent along.
+        attempt: number of the attempt; each attempt is a separate draw.
 
     Returns:
-        The edited image, or the failure of the call: `refused` where the provider will not do it.
+        The edited image, or the failure of the call: `refused` if the provider declines.
     """
     call = ImageEdit(
         model=model.ref, image=image, instruction=instruction, extra=model.sampling.extra, repeat=draw(0, attempt)
@@ -135,12 +135,12 @@ async def edit_image(
 
 
 def unusable(before: bytes, after: bytes, changed: float) -> str:
-    """Return why an edited image cannot be used, empty where it can: it is the image that was there before."""
+    """Return why an edited image is unusable: it equals the original; empty if it is usable."""
     return "the image came back as it was: no pixel is changed" if before == after or not changed else ""
 
 
 def not_carried_out(check: EditCheck) -> str:
-    """Return why a check refuses an edit; empty where it was carried out, alone or not: people decide on that."""
+    """Return why a check rejects an edit; empty if the edit was carried out (people decide on other changes)."""
     if check.done:
         return ""
     return f"the edit was not carried out{'' if check.alone else ' and something else was changed'}: {check.seen}"

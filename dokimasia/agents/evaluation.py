@@ -21,7 +21,7 @@ from dokimasia.prompts import choices_text, lines_text
 
 
 def question_inputs(sample: Sample) -> dict[str, str]:
-    """Return the inputs that every prompt about a sample shares: the question and, where there are any, its options."""
+    """Return the inputs shared by every prompt about a sample: the question and, if there are any, its options."""
     inputs = {"question": sample.prompt}
     if sample.choices:
         inputs["choices"] = choices_text(sample.choices)
@@ -29,14 +29,14 @@ def question_inputs(sample: Sample) -> dict[str, str]:
 
 
 def chain_text(chain: ReferenceChain) -> str:
-    """Return a chain as a judge is shown it: its reasoning, then its final answer on a line of its own."""
+    """Return a chain as a judge sees it: its reasoning, then its final answer on a separate line."""
     return f"{chain.reasoning}\n\nFinal answer: {chain.answer}"
 
 
 def criteria_text(criteria: CriteriaSet, paths: Sequence[str] = ()) -> str:
-    """Return the criteria as the judge is shown them: a JSON array, an object a line, numbered from 1.
+    """Return the criteria as the judge sees them: a JSON array with one object per line, numbered from 1.
 
-    `paths` are those of their capabilities in a tree, in order, where there is one; an empty one is not shown.
+    `paths` are their capabilities' paths in a tree, in order, if there is one; an empty path is not shown.
     """
     path_of = dict(enumerate(paths, start=1))
     return lines_text(
@@ -62,10 +62,10 @@ def write_chain(sample: Sample) -> Ask[ReferenceChain]:
 
 
 def judge_equivalence(sample: Sample, answer: str, *, repeat: int = 0) -> Ask[bool]:
-    """Ask a judge whether an answer says the same as one of the sample's reference answers.
+    """Ask a judge whether an answer is equivalent to one of the sample's reference answers.
 
     Raises:
-        ValueError: if the sample has no reference answer.
+        ValueError: the sample has no reference answer.
     """
     if sample.reference_text is None:
         raise ValueError(f"sample {sample.id} has no reference answer to compare with")
@@ -82,8 +82,8 @@ def judge_equivalence(sample: Sample, answer: str, *, repeat: int = 0) -> Ask[bo
 def extract_criteria(sample: Sample, chain: ReferenceChain, *, count: str | None = None) -> Ask[Sequence[Criterion]]:
     """Ask the extractor for atomic criteria of a chain (equation 1); it sees image, question and chain.
 
-    It does not see the reference answer. The caller checks the criteria against the rules. `count` is the number wanted, in
-    words; without it the request is that of the paper: three to five criteria, about another solution.
+    It does not see the reference answer. The caller checks the criteria against the rules. `count` is the requested
+    number, in words; without it, the request is the paper's: three to five criteria, about another solution.
     """
     inputs = {**question_inputs(sample), "chain": chain_text(chain)}
     return Ask(
@@ -102,7 +102,7 @@ def image_sizes(sample: Sample) -> tuple[tuple[int, int], ...]:
 
 
 def criteria_reply(criteria: Sequence[Criterion]) -> str:
-    """Return criteria in the form in which the extractor replies with them."""
+    """Return criteria in the form of the extractor's reply."""
     rows = [criterion.model_dump(include={"question", "ground_truth", "weight", "final"}) for criterion in criteria]
     for row, criterion in zip(rows, criteria, strict=True):
         box = criterion.anchor.box
@@ -112,7 +112,7 @@ def criteria_reply(criteria: Sequence[Criterion]) -> str:
 
 
 def examine_criteria(sample: Sample, chain: ReferenceChain, criteria: Sequence[Criterion]) -> Ask[CriteriaCheck]:
-    """Ask a judge for a second look at criteria; it sees question, chain and criteria, and to save cost no image."""
+    """Ask a judge for a second look at criteria; it sees question, chain and criteria but, to save cost, no image."""
     points = lines_text(
         {"n": number, "question": criterion.question, "ground_truth": criterion.ground_truth}
         for number, criterion in enumerate(criteria, start=1)
@@ -140,11 +140,12 @@ def score_criteria(
 ) -> Ask[Sequence[CriterionScore]]:
     """Ask a judge to score all criteria of one response in a single call: 1 to 5 (fully agrees), in their order.
 
-    It may say that the response does not address a criterion, which counts 1. With `published` it is not asked to tell
-    silence from error, and every criterion counts as addressed. With `reasons` it is asked for a sentence on each score.
+    It may say that the response does not address a criterion, which counts as 1. With `published`, it need not
+    distinguish silence from error, and every criterion counts as addressed. With `reasons`, it writes a sentence on
+    each score.
 
-    It is shown question, criteria with ground truth and, of those that have one, the path in a capability tree (Figure
-    10), and the response; with `show_image` also the image, and then it may be offered tools to look closer with.
+    It sees the question, the criteria with ground truth and any path in a capability tree (Figure 10), and the
+    response; with `show_image` also the image, and then it may be offered tools to look closer.
     """
     show_image = show_image and bool(sample.images)
     expected = len(criteria.criteria)

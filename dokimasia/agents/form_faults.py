@@ -1,4 +1,4 @@
-"""What is wrong with a form filled in place by place, said of its places and in their words."""
+"""Faults of a form that is filled in field by field, worded in terms of its fields."""
 
 import re
 from collections.abc import Mapping
@@ -19,10 +19,10 @@ _TAG = re.compile(r"</?(\w+)>")
 
 
 def place_faults(form: ReplyForm, aid: Aid, given: Given) -> dict[str, str]:
-    """Return what is to be done where places are open that the reply needs, by the place's name, all at once.
+    """Return what remains to be done in empty places that the reply needs, all at once, by the place's name.
 
-    Which places it needs the role's reader says: a place is needed where a reply with all other places filled in cannot be
-    used without it.
+    The role's reader determines the needed places: a place is needed if a reply with all other places filled in is
+    unusable without it.
     """
     if not faults_of(aid, form.compose(given)):
         return {}
@@ -40,7 +40,7 @@ def place_faults(form: ReplyForm, aid: Aid, given: Given) -> dict[str, str]:
 
 
 def faults_in_words(form: ReplyForm, aid: Aid, given: Given) -> str:
-    """Return in one sentence what is wrong with a form, its places called as the page calls them; empty where it will do."""
+    """Return one sentence on what is wrong with a form, with its places named as on the page; empty if it is usable."""
     labels = {field.name: field.label for field in form.places}
     open_places = place_faults(form, aid, given)
     if open_places:
@@ -59,7 +59,7 @@ def _of_order(place: FormField, filled: list[str]) -> dict[str, str]:
 
 
 def _of_choice(form: ReplyForm, place: FormField, given: Given, *, rewrite: bool) -> dict[str, str]:
-    """Return what is missing where the first of an order is kept or something better written."""
+    """Return what is missing if the first of an order is to be kept or a better text written."""
     other = next((field for field in form.places if field.otherwise), None)
     if other is None:
         return {place.name: "choose one"}
@@ -69,13 +69,13 @@ def _of_choice(form: ReplyForm, place: FormField, given: Given, *, rewrite: bool
 
 
 def _needed(form: ReplyForm, aid: Aid, place: FormField) -> bool:
-    """Whether a reply cannot be used without a place, all others being filled in."""
+    """Return whether a reply is unusable without a place, when all others are filled in."""
     others = {field.name: _ordinary(field) for field in form.places if field.name != place.name and not field.otherwise}
     return faults_of(aid, form.compose(others)) != ""
 
 
 def _ordinary(place: FormField) -> list[str]:
-    """Return what fills a place in, to try the others with."""
+    """Return an ordinary content of a place, for testing the other places."""
     if place.kind == "order":
         return [value for value, _ in place.options]
     if place.options:

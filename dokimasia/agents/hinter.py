@@ -1,4 +1,4 @@
-"""The roles around hints: a peer points the way without giving it away, and a judge looks whether it does (ATOM, 3.5)."""
+"""The roles for hints: a peer hints without revealing the answer, and a judge checks for leaks (ATOM, 3.5)."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -16,7 +16,7 @@ LEAK_FORM = "Verdict: [[leak]]\nVerdict: [[clean]]"
 """The empty form for people."""
 
 OWN_ANSWER_LIMIT = 20_000
-"""Characters of a peer's own answer that it is shown again."""
+"""Maximum number of characters of a peer's own answer that the peer sees again."""
 
 
 def give_hints(
@@ -24,8 +24,8 @@ def give_hints(
 ) -> Ask[Sequence[str]]:
     """Ask a peer that solved atoms for a hint on each, in one reply; a hint may be empty.
 
-    It is shown image, question, the points, its own answer, the answer that failed (`earlier`, where the reader is shown
-    that, too) and what the reader will see; never a ground truth or the reference answer.
+    It sees the image, the question, the points, its own answer, the failed answer (`earlier`, if the reader sees it,
+    too) and what the reader will see, but never a ground truth or the reference answer.
     """
     inputs = _inputs(sample, points, own_answer, feedback, earlier)
     return _asked("peer_hint", inputs, sample, len(points))
@@ -34,7 +34,7 @@ def give_hints(
 def rewrite_hints(
     sample: Sample, points: Sequence[FeedbackPoint], own_answer: str, *, feedback: Feedback, earlier: str | None = None
 ) -> Ask[Sequence[str]]:
-    """Ask the peer to rewrite hints that give something away; it is shown which words do, and why."""
+    """Ask the peer to rewrite hints that reveal something, with the leaking words and the reason."""
     hints = [point.wordings[-1] for point in points]
     inputs = _inputs(sample, points, own_answer, feedback, earlier)
     inputs["hints"] = lines_text({"n": number, "hint": hint.text} for number, hint in enumerate(hints, start=1))
@@ -47,11 +47,11 @@ def rewrite_hints(
 
 
 def judge_leaks(sample: Sample, text: str, secrets: Sequence[tuple[str, str]]) -> Ask[Sequence[FoundLeak]]:
-    """Ask a judge which passages of a feedback or hint give away a secret of the question, and how.
+    """Ask a judge which passages of feedback or a hint reveal a secret of the question, and how.
 
-    It is shown question, secrets (ground truths and final answers, each with the question that it answers; with an empty one,
-    it answers the sample's) and the text; no image. In reply to a re-ask a passage
-    that does not stand in the text counts as the text as a whole.
+    It sees the question, the secrets (ground truths and final answers, each with the question that it answers; an empty
+    one means the sample's) and the text, but no image. In the reply to a repair request, a passage that is not in the
+    text counts as the whole text.
     """
     return Ask(
         "leak_check",
@@ -64,7 +64,7 @@ def judge_leaks(sample: Sample, text: str, secrets: Sequence[tuple[str, str]]) -
 
 
 def secrets_text(secrets: Sequence[tuple[str, str]]) -> str:
-    """Return secrets as a judge is shown them: a JSON array, an object a line, each with its question, if it has one."""
+    """Return secrets as a judge sees them: a JSON array with one object per line, each with its question, if any."""
     return lines_text(
         {**({"question": question} if question else {}), "secret": secret} for question, secret in secrets
     )

@@ -27,7 +27,7 @@ RATING = (1.0, 10.0)
 
 
 def rate_response(sample: Sample, response: str, *, repeat: int = 0) -> Ask[float]:
-    """Ask a judge to rate one response as a whole from 1 to 10, without reasons; it sees image, question and response."""
+    """Ask a judge to rate one response from 1 to 10, without reasons; it sees image, question and response."""
     return Ask(
         "pointwise",
         {**question_inputs(sample), **answer_inputs("response", response)},
@@ -39,7 +39,7 @@ def rate_response(sample: Sample, response: str, *, repeat: int = 0) -> Ask[floa
 
 
 def rank_responses(sample: Sample, responses: Sequence[str]) -> Ask[tuple[int, ...]]:
-    """Ask a judge to rank responses, shown in this order without authors; the ranks come in the same order, 1 is best."""
+    """Ask a judge to rank responses, shown in this order without authors; 1 is the best rank."""
     return Ask(
         "batch_ranking",
         {**question_inputs(sample), "responses": responses_text(responses)},
@@ -81,9 +81,9 @@ def score_compared(sample: Sample, criteria: ComparedCriteria, response: str, *,
 def score_aspects(
     sample: Sample, chain: ReferenceChain, response: str, *, show_image: bool = False, repeat: int = 0
 ) -> Ask[tuple[AspectScore, ...]]:
-    """Ask a judge to score one response beside the chain in aspects of its own choice, 1 to 5 each.
+    """Ask a judge to score one response, given the chain, in aspects of its own choice, 1 to 5 each.
 
-    It is shown what checkpoint scoring is shown, with the whole chain in the place of criteria.
+    It sees the same as in checkpoint scoring, with the whole chain in place of the criteria.
     """
     show_image = show_image and bool(sample.images)
     return Ask(
@@ -99,7 +99,7 @@ def score_aspects(
 def extract_without_chain(sample: Sample, *, count: str) -> Ask[Sequence[Criterion]]:
     """Ask the extractor for atomic criteria without a chain; it sees image, question and reference answer.
 
-    Whether the criteria keep the rules is for the caller to check. `count` is how many are wanted, in words.
+    The caller checks the criteria against the rules. `count` is the requested number, in words.
     """
     inputs = {**question_inputs(sample), "count": count}
     shown = _seen(sample)

@@ -1,4 +1,4 @@
-"""Looking closer: carry out what a model asks of its tools, show it what they made, and keep what was looked at."""
+"""Looking closer: execute a model's tool calls, show it the resulting images, and record what it looked at."""
 
 import asyncio
 import hashlib
@@ -20,14 +20,14 @@ from dokimasia.tools.pictures import WHOLE, ToolResult, within
 from dokimasia.tools.registry import MAX_ARGUMENTS, TOOLS, Request, perform, read_request
 
 MAX_CALLS = 100
-"""Tool calls of one reply that are answered; a model that sends more is told of the bound a hundred times."""
+"""Maximum number of tool calls in one reply that get an answer, if only that no looks remain."""
 
 _ARGUMENTS_KEPT = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Looking:
-    """What a model is offered to look closer with: tools by name, where images lie and go, and the most looks an ask."""
+    """The means to look closer: tools by name, the store of images, and the maximum number of looks per ask."""
 
     tools: tuple[str, ...]
     blobs: BlobStore
@@ -35,20 +35,20 @@ class Looking:
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """The tools as a model is told of them."""
+        """The tools as the model sees them."""
         return tuple(TOOLS[name].spec for name in self.tools)
 
 
 @dataclass(frozen=True, slots=True)
 class ShownImage:
-    """An image that a model has been shown, and which part of which of the first images it shows."""
+    """An image shown to a model, and the part of one of the first images that it shows."""
 
     image: ImageRef
     region: Region
 
 
 def as_shown(messages: Sequence[Message]) -> tuple[ShownImage, ...]:
-    """Return the images of a prompt, in the order in which they are counted."""
+    """Return the images of a prompt in the order of their numbers."""
     images = (image for message in messages for image in message.images)
     return tuple(ShownImage(image, Region(image=image.sha256, box=WHOLE)) for image in images)
 
@@ -63,24 +63,24 @@ async def take_looks(
     call: str,
     prompt: str,
 ) -> tuple[tuple[Message, ...], tuple[ShownImage, ...], tuple[Look, ...]]:
-    """Take the looks that a reply asks for, as many as are left; the model is told of the others that they were not.
+    """Execute the looks that a reply asks for, up to the remaining number; the model learns which were not executed.
 
-    Whatever is wrong with a call, the model is told, and the work goes on.
+    Faults of a call are reported to the model, and the work continues.
 
     Args:
-        messages: what was said before the reply.
-        reply: asks for tools.
-        images: what the model has been shown.
-        looking: the tools, the store of images, and the bound.
-        left: looks that are left.
+        messages: the messages before the reply.
+        reply: the reply that calls tools.
+        images: the images shown to the model so far.
+        looking: the tools, the store of images, and the limit.
+        left: the number of remaining looks.
         call: the reply's ledger key.
-        prompt: what the call is about.
+        prompt: the prompt of the call.
 
     Returns:
-        The messages with these looks, the images with those that were made, and the looks.
+        The messages extended by these looks, the images extended by new ones, and the looks.
 
     Raises:
-        StorageError: an image cannot be read from the store or put into it.
+        StorageError: an image cannot be read from or written to the store.
     """
     tool_results: list[tuple[ToolCall, str]] = []
     new_images: list[tuple[int, ImageRef]] = []
@@ -108,7 +108,7 @@ async def take_looks(
 async def _look(
     tool_call: ToolCall, visible: Sequence[ShownImage], looking: Looking, call: str, prompt: str, earlier: str
 ) -> tuple[Look, str, Region | None]:
-    """Return the look, what the model is told of it, and the part that its image shows, where it made one."""
+    """Return the look, its result for the model, and the part that its image shows, if it made one."""
     regions: tuple[Region, ...] = ()
     new_image: ImageRef | None = None
     part: Region | None = None
@@ -147,10 +147,10 @@ def _perform(request: Request, visible: Sequence[ShownImage], blobs: BlobStore) 
 
 
 def _result_text(result: ToolResult, earlier: str) -> str:
-    """Return a tool's result in words, what it read in the image between fences.
+    """Return a tool's result in words, with fences around text read in the image.
 
     Raises:
-        ToolFailure: what it read holds the nonce of a marker in the earlier text, by which it could pass for that block.
+        ToolFailure: the text contains the nonce of a marker in the earlier text, so that it could pass for that block.
     """
     if result.quoted is None:
         return result.text
@@ -165,7 +165,7 @@ def _traced(image: ShownImage, box: Box) -> Region:
 
 
 def _repeated(tool_call: ToolCall) -> ToolCall:
-    """Return a call as it is repeated to the model: arguments that are no JSON object would be refused by many servers."""
+    """Return a call as it is repeated to the model, since many servers refuse arguments that are not a JSON object."""
     try:
         readable = len(tool_call.arguments) <= MAX_ARGUMENTS and isinstance(orjson.loads(tool_call.arguments), dict)
     except orjson.JSONDecodeError:

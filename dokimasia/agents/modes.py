@@ -1,7 +1,7 @@
 """The roles of an error analysis: failed points are noted, notes sorted under modes, modes merged, points assigned to modes.
 
-None of them is told a score, whose answer it is, or in which group a point was put. The first reply of each is read
-strictly; of the one that answers a re-ask what is wrong is left out, and the rest is taken.
+None of them learns a score, the author of an answer, or the group of a point. Each first reply is parsed strictly; in
+the reply to a repair request, faulty parts are dropped and the rest is used.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ ASSIGNMENT_FORM = """<point> | <mode of commission> | "<phrase of the answer>"
 
 
 class AnswerPoints(NamedTuple):
-    """The points of one answer as a reader sees them, in their order; `silent` are the places (from 1) that it passes over."""
+    """The points of one answer as a reader sees them, in order; `silent` are those (from 1) it does not address."""
 
     sample: Sample
     points: Sequence[Criterion]
@@ -45,14 +45,14 @@ class AnswerPoints(NamedTuple):
 
     @property
     def inputs(self) -> dict[str, str]:
-        """The inputs that all prompts about the points share."""
+        """The inputs shared by all prompts about the points."""
         rows = (
             {"n": at, "point": point.question, "truth": point.ground_truth} for at, point in enumerate(self.points, 1)
         )
         return {**question_inputs(self.sample), "points": lines_text(rows), **answer_inputs("answer", self.answer)}
 
     def names(self, *more: str) -> tuple[str, ...]:
-        """Return the names of what is shown."""
+        """Return the names of what the reader sees."""
         return (
             *image_if(self.sample.images),
             "question",
@@ -63,7 +63,7 @@ class AnswerPoints(NamedTuple):
 
 
 def note_failures(shown: AnswerPoints) -> Ask[Notes]:
-    """Ask a reader to note in its own words what went wrong with failed points of an answer (open coding)."""
+    """Ask a reader to note in its own words what went wrong in the failed points of an answer (open coding)."""
     read = partial(parse_notes, expected=len(shown.points), answer=shown.answer, silent=shown.silent)
     return Ask(
         "modes_note",
@@ -79,7 +79,7 @@ def note_failures(shown: AnswerPoints) -> Ask[Notes]:
 def sort_notes(modes: Sequence[Mode], notes: Sequence[Note]) -> Ask[Sorting]:
     """Ask a judge to sort notes under the existing modes, and to make new ones (axial coding); no model is named.
 
-    Of each note it learns which others are of the same sample: a new mode needs notes of two.
+    For each note, it learns which others are of the same sample, since a new mode needs notes from two.
     """
     numbers: dict[str, int] = {}
     samples = [numbers.setdefault(note.sample_id, len(numbers) + 1) for note in notes]
@@ -99,7 +99,7 @@ def sort_notes(modes: Sequence[Mode], notes: Sequence[Note]) -> Ask[Sorting]:
 
 
 def merge_modes(modes: Sequence[Mode], examples: Sequence[Sequence[str]]) -> Ask[tuple[NewMode, ...]]:
-    """Ask a judge which modes overlap or need other words; each mode is shown with some of its notes."""
+    """Ask a judge which modes overlap or need rewording; each mode is shown with some of its notes."""
     rows = (
         {"n": at, **one.model_dump(include={"kind", "name", "definition"}), "notes": list(notes)}
         for at, (one, notes) in enumerate(zip(modes, examples, strict=True), 1)
@@ -138,7 +138,7 @@ def assign_modes(shown: AnswerPoints, modes: Sequence[Mode], *, repeat: int = 0)
 
 
 def modes_text(modes: Sequence[Mode]) -> str:
-    """Return modes as a reader is shown them: a JSON array, an object a line, numbered from 1."""
+    """Return modes as a reader sees them: a JSON array with one object per line, numbered from 1."""
     if not modes:
         return NO_MODES
     return lines_text(

@@ -1,4 +1,4 @@
-"""The roles around planted errors: who plants one in a text, who writes gold answers, and who checks both (FOCUS, 2)."""
+"""The roles for inserted errors: inserting one into a text, writing gold answers, and checking both (FOCUS, 2)."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -41,16 +41,16 @@ __all__ = [
 def plant_errors(
     text: str, targets: Sequence[PerturbationTarget], *, images: Sequence[ImageRef] = (), repeat: int = 0
 ) -> Ask[Sequence[tuple[TextChange, ...]]]:
-    """Ask a model to plant each of the named errors in a text separately, and to say what it changed.
+    """Ask a model to insert each of the named errors into a text separately, and to say what it changed.
 
-    It sees the text, the dimensions, what each error has to concern, and the images, if any. An error that it cannot plant
+    It sees the text, the dimensions, the subject of each error, and the images, if any. An error that it cannot insert
     has no changes.
 
     Args:
-        text: what the errors are planted in, which is right.
+        text: the text to insert the errors into, which is right.
         targets: the errors, one or more.
-        images: what the text is about.
-        repeat: which independent draw.
+        images: the images that the text is about.
+        repeat: number of the independent draw.
     """
     used = {target.dimension.name: target.dimension for target in targets}
     errors = (
@@ -78,7 +78,7 @@ def write_gold(sample: Sample) -> Ask[str]:
 def check_gold(sample: Sample, answer: str) -> Ask[tuple[str, str]]:
     """Ask a model which words of a gold answer are wrong and what is true instead; both are empty if it is right.
 
-    It sees image and request, and the reference answer where there is one.
+    It sees image and request, and the reference answer if there is one.
     """
     inputs = {**question_inputs(sample), "answer": answer}
     shown = ["image", "question", "answer"]
@@ -92,8 +92,8 @@ def check_gold(sample: Sample, answer: str) -> Ask[tuple[str, str]]:
 def perturb_answer(sample: Sample, gold: str, dimension: ErrorDimension) -> Ask[Rewritten]:
     """Ask a model to make a gold answer worse, or harmlessly different, in one dimension (FOCUS, section 2.3).
 
-    It sees image, request, gold answer and the dimension. In most dimensions it changes passages; in those that run
-    through a text it writes the answer anew.
+    It sees image, request, gold answer and dimension. In most dimensions, it changes passages; in those that concern
+    the text as a whole, it rewrites the answer.
     """
     name = dimension.name
     if name == NEUTRAL:
@@ -114,9 +114,9 @@ def perturb_answer(sample: Sample, gold: str, dimension: ErrorDimension) -> Ask[
 def check_change(
     sample: Sample, gold: str, perturbed: str, among: Sequence[ErrorDimension]
 ) -> Ask[tuple[str, tuple[str, ...], bool, str]]:
-    """Ask a model for the dimension of a changed answer's change, what else is worse, whether it is worse, and why.
+    """Ask a model for the dimension of an answer's change, what else is worse, whether the answer is worse, and why.
 
-    It sees image, request and both answers, and is not told what the change was meant as.
+    It sees image, request and both answers, but not the intended dimension.
     """
     told = lines_text({"name": one.name, "definition": one.definition} for one in among)
     return Ask(
@@ -130,7 +130,7 @@ def check_change(
 
 
 def dimensions_text(among: Iterable[Dimension]) -> str:
-    """Return dimensions as a model is shown them: an object a line, with definition and example."""
+    """Return dimensions as a model sees them: one object per line, with definition and example."""
     return lines_text(
         {"dimension": one.name, "definition": one.definition, "right": one.right, "wrong": one.wrong} for one in among
     )

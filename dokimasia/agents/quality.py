@@ -1,4 +1,4 @@
-"""How good criteria are: the ratings, the role of a rater, and how its reply is read (ATOM, appendix C)."""
+"""Quality of criteria: the ratings, the role of a rater, and the parser of its reply (ATOM, appendix C)."""
 
 from pydantic import Field
 
@@ -48,7 +48,7 @@ class CriterionRating(Value):
 
 
 def rate_criterion(sample: Sample, criterion: Criterion) -> Ask[Quality]:
-    """Ask a rater to rate a criterion; it sees image, question, criterion and ground truth, and no reference answer."""
+    """Ask a rater to rate a criterion; it sees image, question, criterion and ground truth, but no reference answer."""
     return Ask(
         "criterion_quality",
         {**question_inputs(sample), "criterion": criterion.question, "ground_truth": criterion.ground_truth},
@@ -61,11 +61,11 @@ def rate_criterion(sample: Sample, criterion: Criterion) -> Ask[Quality]:
 def parse_quality(text: str) -> Quality:
     """Return a rater's two ratings of a criterion.
 
-    The form is `<accuracy>...<score>3</score></accuracy>` and the same for `<necessity>`; nothing that could change them
-    stands beside them.
+    The form is `<accuracy>...<score>3</score></accuracy>` and the same for `<necessity>`, without anything that could
+    alter the scores.
 
     Raises:
-        UnparsableReply: a rating is missing, stands more than once with different values, or is no whole number from 1 to
-            3. The reason names all that is wrong.
+        UnparsableReply: a rating is missing, repeated with different values, or not a whole number from 1 to 3. The
+            reason names all faults.
     """
     return Quality(**ratings(text, Quality.model_fields, LOWEST, HIGHEST))

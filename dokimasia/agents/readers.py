@@ -1,4 +1,4 @@
-"""What goes along with a question to a person: the empty form of the reply, and what reads it, kept as text."""
+"""What accompanies a question to a person: the empty form of the reply, and its reader, stored as text."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -16,21 +16,21 @@ from dokimasia.parsing.answers import FINAL_FORM, demand_final_answer
 from dokimasia.prompts import Rendered
 
 _OURS = "dokimasia."
-"""Only functions of this package are called by a name that lies in a home."""
+"""The package whose functions may be called by a name stored in a home."""
 
 
 _NUMBER = re.compile(r"(?:NUMBER|N|<number>|<point>)(?= \|)")
 _PLACES = ("[", "<", "{", "|")
 _DEMANDED = '"Final answer:"'
-"""What a prompt says where it asks for a last line with the final answer."""
+"""The words of a prompt that ask for a last line with the final answer."""
 
 
 def aid_of(rendered: Rendered, parse: Callable[[str], Any] | None, count: int, *, form: str = "") -> Aid:
-    """Return what helps a person to answer: the reader and the empty form, without the words that introduce it.
+    """Return the aid for a person's answer: the reader and the empty form, without the introduction to the form.
 
-    Of a prompt without a form it is what its instructions end with behind a colon, where that has places to be filled in; a line
-    with a number stands there for each of the numbered things. `form` is one that the role makes itself. A person is held to
-    the line of the final answer that a prompt asks for, though a model's answer without it is taken as it stands.
+    For a prompt without a form, the form is the text after the last colon of its instructions, if that has places to
+    fill in; a numbered line is repeated for each of the numbered items. `form` is a form made by the role. A person
+    must give the line with the final answer that a prompt asks for, although a model's answer without it is accepted.
     """
     if form:
         return Aid(form=form, reader=kept_reader(parse))
@@ -48,7 +48,7 @@ def aid_of(rendered: Rendered, parse: Callable[[str], Any] | None, count: int, *
 
 
 def kept_reader(parse: Callable[[str], Any] | None) -> str:
-    """Return a role's reader as text: a function of this package with plain arguments; empty for any other."""
+    """Return a role's reader as text: a function of this package with plain arguments; empty for any other reader."""
     try:
         return "" if parse is None else canonical_json(_kept(parse)).decode()
     except ValueError:
@@ -56,7 +56,7 @@ def kept_reader(parse: Callable[[str], Any] | None) -> str:
 
 
 def faults_of(aid: Aid, text: str) -> str:
-    """Return what is wrong with a reply as its role would read it; empty where it will do, or where only the run can say.
+    """Return the fault of a reply as its role would read it; empty if it is usable, or if only the run can tell.
 
     Examples:
         >>> from dokimasia.parsing.verdicts import parse_equivalence
@@ -80,7 +80,7 @@ def faults_of(aid: Aid, text: str) -> str:
 
 
 def _kept(value: Any) -> Any:
-    """Return a value as JSON: what JSON has no form for as an object with one name, which says what it is."""
+    """Return a value as JSON; a value without a JSON form becomes an object with one name, which states its type."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, partial):
@@ -103,7 +103,7 @@ def _kept(value: Any) -> Any:
 
 
 def _loaded(kept: Any) -> Any:
-    """Return what `_kept` was given; a list for a list, a tuple for every other sequence."""
+    """Return the value that `_kept` converted; lists become lists, all other sequences tuples."""
     if not isinstance(kept, dict):
         return kept
     found = cast("dict[str, Any]", kept)

@@ -1,4 +1,4 @@
-"""The refiner: the model under evaluation answers once more, in one frame for every arm (ATOM, section 3.5)."""
+"""The refiner: the model under evaluation answers again, with the same prompt in every arm (ATOM, section 3.5)."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.prompts import lines_text
 
 EARLIER_LIMIT = 20_000
-"""Characters of a model's earlier answer that it, or who writes it a hint, is shown again."""
+"""Maximum number of characters of a model's earlier answer that it, or the writer of a hint, sees again."""
 
 VERDICTS: dict[Answered, str] = {
     "wrong": "The final answer is wrong.",
@@ -30,23 +30,24 @@ _STRIDE, _NUMBERS = 1_000, 10
 
 
 def later_draw(repeat: int, round: int, number: int = 0) -> int:
-    """Return the repeat index of a draw that comes after those of the evaluation: of a round, and in it of a number.
+    """Return the repeat index of a draw after those of the evaluation, by round and number within the round.
 
-    It stays apart from every repeat of an evaluation below 1,000, and below the draws of its retries up to round 99.
+    It is distinct from every repeat of an evaluation below 1,000, and stays below the draws of its retries up to round
+    99.
     """
     return repeat + _STRIDE * (_NUMBERS * round + number)
 
 
 def arm_draw(repeat: int, round: int, arm: Arm) -> int:
-    """Return the repeat index under which an arm asks for its answer of a round: no two arms share one."""
+    """Return the repeat index for an arm's answer in a round; no two arms share one."""
     return later_draw(repeat, round, ARMS.index(arm))
 
 
 def points_text(points: Sequence[FeedbackPoint]) -> str:
-    """Return the points as a model is shown them: a JSON array, an object a line, numbered from 1.
+    """Return the points as a model sees them: a JSON array with one object per line, numbered from 1.
 
-    An object holds the atom's question, what the earlier answer did about it where that is known, and, in the arm `peer`,
-    the hint where there is one; never a ground truth.
+    An object contains the atom's question, how the earlier answer treated it if known, and, in the arm `peer`, any
+    hint, but never a ground truth.
     """
     earlier = {None: {}, True: {"earlier": "wrong or incomplete"}, False: {"earlier": "not stated"}}
     return lines_text(
@@ -57,7 +58,7 @@ def points_text(points: Sequence[FeedbackPoint]) -> str:
 
 
 def verdict_text(feedback: Feedback) -> str:
-    """Return what a feedback says of the last answer as a whole: what is the case, and in the arm `again` nothing."""
+    """Return the feedback's verdict on the last answer as a whole; empty in the arm `again`."""
     if feedback.arm == "again":
         return NOTHING_SAID
     said = VERDICTS[feedback.answered]
@@ -79,11 +80,11 @@ def answer_again(
 
     Args:
         sample: the question.
-        feedback: what it is told.
+        feedback: the feedback to the model.
         draw: the repeat index of the call (see `arm_draw`).
-        repeat: which repeat of the evaluation is refined.
-        earlier: its last answer, where it is shown that.
-        published: as in the paper: no earlier answer, and in the arm `again` the question alone.
+        repeat: number of the refined repeat of the evaluation.
+        earlier: its last answer, if it is shown.
+        published: as in the paper: no earlier answer, and only the question in the arm `again`.
     """
     inputs = question_inputs(sample)
     shown = ["image", "question"] if sample.images else ["question"]

@@ -1,4 +1,4 @@
-"""The empty form of a reply as places to be filled in one by one, and the reply that is composed of them; and back."""
+"""The empty form of a reply as separate places to fill in, the reply composed from them, and the reverse."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,13 +11,13 @@ from dokimasia.agents.readers import faults_of
 from dokimasia.domain.question import Aid
 
 Given = Mapping[str, Sequence[str]]
-"""What was filled in, by the name of its place."""
+"""The filled-in content, by the name of its place."""
 
 MOST_OPTIONS = 12
 
 Kind = Literal["text", "words", "choice", "several", "order", "first", "string", "list", "truth"]
-"""What a place takes: text, one line of it, one of its options, several of them, all of them in an order, the first of that
-order, and text, a list and a truth of a JSON object."""
+"""The content of a place: text, one line of it, one of its options, several of them, all of them in an order, the first
+of that order, and text, a list and a truth value of a JSON object."""
 
 
 class FormField(NamedTuple):
@@ -25,11 +25,11 @@ class FormField(NamedTuple):
 
     Attributes:
         name: its name among the places.
-        label: the form's words before it, or the names of its tags.
-        hint: what the form says is to stand there.
-        kind: what it takes.
-        options: what can be chosen, with what it means where the instructions say so.
-        otherwise: whether it is filled in only where the place before it is not.
+        label: the text of the form before it, or the names of its tags.
+        hint: the form's instruction for its content.
+        kind: the kind of its content.
+        options: the choices, with their meanings if the instructions state them.
+        otherwise: whether it is filled in only if the previous place is not.
     """
 
     name: str
@@ -41,7 +41,7 @@ class FormField(NamedTuple):
 
 
 class FormPiece(NamedTuple):
-    """Words of a form around the places of one line or element; it is left out where its places are all empty."""
+    """The text of a form around the places of one line or element; it is omitted if all its places are empty."""
 
     words: tuple[str, ...]
     places: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class ReplyForm(NamedTuple):
     places: tuple[FormField, ...]
 
     def compose(self, given: Given) -> str:
-        """Return the reply with what was given in its places; a line or an element without any is left out."""
+        """Return the reply with the given contents in its places; a line or an element without any is omitted."""
         filled = {field.name: _filled(field, given, self.places) for field in self.places}
         kept: list[str] = []
         for piece in self.pieces:
@@ -65,16 +65,16 @@ class ReplyForm(NamedTuple):
         return "\n".join(kept)
 
     def read(self, text: str) -> dict[str, list[str]] | None:
-        """Return what was given for a reply that `compose` made; None for every other text."""
+        """Return the contents of a reply that `compose` made; None for any other text."""
         pattern = ""
         for piece in self.pieces:
             inner = "".join(
                 re.escape(word) + (f"(?P<p{name}>.*?)" if name else "")
                 for word, name in zip(piece.words, [*piece.places, ""], strict=True)
             )
-            kept = (
-                "" if not piece.places else "?" if any(piece.words) else "??"
-            )  # words alone take what no other line does
+            kept = ""  # plain words match only what no other line matches
+            if piece.places:
+                kept = "?" if any(piece.words) else "??"
             pattern += f"(?:{inner}(?:\\n|\\Z)){kept}"
         found = re.fullmatch(pattern, text, re.DOTALL)
         if found is None:
@@ -93,12 +93,12 @@ _ROUTINE = {"reasoning", "score", "analysis"}
 
 
 def form_of(aid: Aid, instructions: str, count: int = 0) -> ReplyForm | None:
-    """Return the form of a question's reply in places; None where its shape is not known.
+    """Return the form of a question's reply in places; None if its shape is unknown.
 
     Args:
-        aid: the empty form and what reads the reply.
-        instructions: what a model is told, where options and their meanings stand.
-        count: how many things were shown that are ranked or chosen from.
+        aid: the empty form and the reader of the reply.
+        instructions: the instructions for models, which contain options and their meanings.
+        count: the number of shown items to rank or choose from.
 
     Examples:
         >>> form = form_of(Aid(form="Rating: [[NUMBER]]"), "One whole number from 1 to 3.")
@@ -151,13 +151,16 @@ def _of_elements(form: str) -> tuple[list[FormPiece], list[FormField]] | None:
             places.append(FormField(name, spoken_name(label), hint, _written(tag, hint, long=long), otherwise=after))
             pieces.append(FormPiece((f"<{tag}>{gap}", f"{gap}</{tag}>"), (name,)))
         else:
-            inside.append(opened) if opened else inside.pop() if inside else None
+            if opened:
+                inside.append(opened)
+            elif inside:
+                inside.pop()
             pieces.append(FormPiece((found[0],)))
     return None if form[at:].strip() or inside or not places else (pieces, places)
 
 
 def _of_lines(lines: Sequence[str], introduction: str) -> tuple[list[FormPiece], list[FormField]] | None:
-    """Read a form of lines that begin differently; lines that differ only in what is in brackets are one choice."""
+    """Read a form of lines that begin differently; lines that differ only in the bracketed text are one choice."""
     pieces, places = list[FormPiece](), list[FormField]()
     if re.search(r"sentence|few words|[Jj]ustify|Go through", introduction):
         places.append(FormField("0", "Reasons", "in a few sentences; may stay empty", "text"))
@@ -205,8 +208,16 @@ def _of_lines(lines: Sequence[str], introduction: str) -> tuple[list[FormPiece],
     )
 
 
+def _json_field(name: str, field: re.Match[str]) -> FormField:
+    """Return a field of a JSON object: true or false, a text, or a list of texts."""
+    called = spoken_name(field[1])
+    if field[4]:
+        return FormField(name, called, field[4], "truth", (("true", ""), ("false", "")))
+    return FormField(name, called, field[2] or field[3], "string" if field[2] else "list")
+
+
 def _of_object(lines: Sequence[str]) -> tuple[list[FormPiece], list[FormField]] | None:
-    """Read the form of one JSON object on a line whose fields are all places."""
+    """Return the form of a single-line JSON object whose fields are all places."""
     line = lines[0]
     found = list(_FIELD.finditer(line))
     gaps = [line[: found[0].start()], *(line[a.end() : b.start()] for a, b in pairwise(found))] if found else []
@@ -214,13 +225,7 @@ def _of_object(lines: Sequence[str]) -> tuple[list[FormPiece], list[FormField]] 
         return None
     if len(found) == 1 or any(one[4] and not one[4].startswith("true or false") for one in found):
         return None
-    truths = (("true", ""), ("false", ""))
-    places = [
-        FormField(str(n), spoken_name(one[1]), one[4], "truth", truths)
-        if one[4]
-        else FormField(str(n), spoken_name(one[1]), one[2] or one[3], "string" if one[2] else "list")
-        for n, one in enumerate(found)
-    ]
+    places = [_json_field(str(n), field) for n, field in enumerate(found)]
     words = [f'{gap}"{one[1]}": ' for gap, one in zip(gaps, found, strict=True)]
     return [FormPiece((*words, "}"), tuple(field.name for field in places))], places
 
@@ -232,7 +237,7 @@ def _written(tag: str, hint: str, *, long: bool) -> Kind:
 
 
 def _known(place: FormField, count: int) -> FormField:
-    """Return a place with what its hint alone says that can be chosen."""
+    """Return a place with the choices that follow from its hint alone."""
     numbers = tuple((str(number), "") for number in range(1, count + 1))
     hint = place.hint.lower().replace("_", " ")
     if place.options or place.kind in {"list", "string"}:
@@ -257,7 +262,7 @@ def _range(found: re.Match[str]) -> tuple[tuple[str, str], ...]:
 
 
 def _options(hint: str, instructions: str, aid: Aid, form: ReplyForm) -> tuple[tuple[str, str], ...]:
-    """Return what can be chosen in the places of a hint, by the instructions: those that the reader takes, where there is one."""
+    """Return the choices for the places of a hint, by the instructions; if there is a reader, those that it accepts."""
     meant = {value.strip(): meaning for value, meaning in _MEANING.findall(instructions)}
     offered: dict[str, str] = {}
     if re.search(r"score|number|rating|point", hint, re.IGNORECASE) and "decimal" not in instructions:
@@ -282,8 +287,10 @@ def _options(hint: str, instructions: str, aid: Aid, form: ReplyForm) -> tuple[t
 
 
 def _ordinary(place: FormField) -> str:
-    """Return something that a place takes, to try the others with."""
-    return place.options[0][0] if place.options else "1" if "number" in place.hint.lower() else "words of one's own"
+    """Return an acceptable content of a place, for testing the others."""
+    if place.options:
+        return place.options[0][0]
+    return "1" if "number" in place.hint.lower() else "words of one's own"
 
 
 def _filled(place: FormField, given: Given, places: Sequence[FormField]) -> str:
@@ -291,7 +298,9 @@ def _filled(place: FormField, given: Given, places: Sequence[FormField]) -> str:
     if place.kind == "first":
         first = next((field for field in places if field.kind == "order"), None)
         order = [one.strip() for one in given.get(first.name, ()) if one.strip()] if first and values else []
-        return order[0] if order else values[0] if values and values[0].isdigit() else ""
+        if order:
+            return order[0]
+        return values[0] if values and values[0].isdigit() else ""
     if place.kind == "order":
         return _between(place).join(values)
     if place.kind == "several":
@@ -317,7 +326,7 @@ def _unfilled(place: FormField, value: str) -> list[str]:
 
 
 def _between(place: FormField) -> str:
-    """Return what stands between the members of an order."""
+    """Return the separator between the members of an order."""
     return " > " if "sign >" in place.hint else ", "
 
 
@@ -327,6 +336,6 @@ def _introduction(instructions: str, first: str) -> str:
 
 
 def spoken_name(tag: str) -> str:
-    """Return a tag's or field's name as words."""
+    """Return the name of a tag or field as words."""
     said = tag.replace("_", " ").strip()
     return said[:1].upper() + said[1:]

@@ -12,7 +12,7 @@ from dokimasia.prompts import lines_text
 
 
 def candidates_text(texts: Sequence[str]) -> str:
-    """Return candidates as a reviewer is shown them: a JSON array, an object a line, numbered from 1, without names."""
+    """Return candidates as a reviewer sees them: a JSON array, one object per line, numbered from 1, without names."""
     return lines_text({"candidate": number, "text": text} for number, text in enumerate(texts, start=1))
 
 
@@ -21,7 +21,7 @@ def review_candidates(
 ) -> Ask[CandidateComparison]:
     """Ask a member to criticise and rank candidates, shown in this order, and to keep one or write a better one.
 
-    With `published` it always writes one.
+    With `published`, it always writes one.
     """
     inputs, shown = _shown(texts, request)
     parse = partial(parse_peer_review, n=len(texts), shown=tuple(texts), may_keep=not published)
@@ -38,10 +38,10 @@ def review_candidates(
 def vote_for_best(
     sample: Sample, texts: Sequence[str], *, request: str = DESCRIBE_REQUEST, published: bool = False
 ) -> Ask[Ballot]:
-    """Ask a member for critiques of candidates, shown in this order beside the image, and for its vote (C.3).
+    """Ask a member for critiques of candidates, shown in this order with the image, and for its vote (C.3).
 
-    With `published` it votes for one; otherwise it may say that others are as good, and of candidates that are mostly the same
-    it is shown the sentences that differ.
+    With `published`, it votes for one; otherwise it may name others as equally good, and for candidates that are mostly
+    the same, it sees the sentences that differ.
     """
     inputs, shown = _shown(texts, request)
     differences = () if published else differing_sentences(texts)
@@ -61,7 +61,7 @@ def vote_for_best(
 
 
 def _shown(texts: Sequence[str], request: str) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the inputs of a prompt on candidates, and what is shown: a request other than the ordinary one, too."""
+    """Return a prompt's inputs on candidates, and the record of what is shown, including an unusual request."""
     inputs, shown = {"candidates": candidates_text(texts)}, ("image", "candidates")
     if request == DESCRIBE_REQUEST:
         return inputs, shown

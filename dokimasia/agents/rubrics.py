@@ -1,6 +1,6 @@
 """The roles that make and judge rubrics: writer, miner, mender, checker and judge (PerceptionRubrics, 3.3.2 and 3.4).
 
-The mender replaces rubrics, too; the role that plants the errors by which rubrics are tried is `agents.perturbation`.
+The mender also replaces rubrics; the role that inserts errors for trying rubrics is in `agents.perturbation`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -30,19 +30,19 @@ REPAIR_FORM = (
 
 
 def rubrics_text(rubrics: Sequence[Rubric]) -> str:
-    """Return rubrics as a model is shown them: a JSON array, an object a line, numbered from 1; `[]` for none."""
+    """Return rubrics as a model sees them: a JSON array with one object per line, numbered from 1; `[]` for none."""
     if not rubrics:
         return "[]"
     return lines_text({"n": number, "statement": rubric.statement} for number, rubric in enumerate(rubrics, start=1))
 
 
 def responses_text(texts: Sequence[str]) -> str:
-    """Return a pool as the judge is shown it: a JSON array, an object a line, numbered from 1, without names."""
+    """Return a pool as the judge sees it: a JSON array with one object per line, numbered from 1, without names."""
     return lines_text({"response": number, "text": text} for number, text in enumerate(texts, start=1))
 
 
 def write_must_right(sample: Sample, caption: str, domain: Domain) -> Ask[Sequence[WrittenRubric]]:
-    """Ask a judge for 3 to 5 must-right rubrics by the domain's own prompt; it sees image and golden caption."""
+    """Ask a judge for 3 to 5 must-right rubrics by the domain's prompt; it sees image and golden caption."""
     return Ask(
         f"must_right_{domain}",
         {"caption": caption},
@@ -56,10 +56,10 @@ def write_must_right(sample: Sample, caption: str, domain: Domain) -> Ask[Sequen
 def mine_easy_wrong(
     caption: str, responses: Sequence[str], gate: Sequence[Rubric] = (), *, published: bool = False
 ) -> Ask[Sequence[WrittenRubric]]:
-    """Ask a judge for rubrics on the errors of a pool, and on those that a careless describer would make.
+    """Ask a judge for rubrics on the errors of a pool, and on the likely errors of a careless describer.
 
-    It sees the golden caption, the responses, and the rubrics that are there already (`gate`), but no image. With
-    `published` it is asked for the errors of the pool alone, and is not shown other rubrics.
+    It sees the golden caption, the responses, and the existing rubrics (`gate`), but no image. With `published`, the
+    request covers only the errors of the pool, and no other rubrics are shown.
     """
     inputs, shown = {"caption": caption, "responses": responses_text(responses)}, ("caption", "responses")
     if gate and not published:
@@ -81,16 +81,16 @@ def repair_rubrics(
     replaced: Collection[int] = (),
     responses: Sequence[str] = (),
 ) -> Ask[Mapping[int, WrittenRubric | None]]:
-    """Ask a judge to repair or replace faulty rubrics, by number from 1; None stands for one that it gives up.
+    """Ask a judge to repair or replace faulty rubrics, by number from 1; None stands for an abandoned one.
 
-    It sees no image here, and the pool's responses only where it is to find another error of theirs.
+    It sees no image, and the pool's responses only if it has to find another error in them.
 
     Args:
         rubrics: all rubrics of the sample.
         caption: the golden caption.
-        problems: what is wrong, by the number of the rubric.
-        replaced: the numbers of those that are to be replaced.
-        responses: the pool, from whose errors an easy-wrong rubric is replaced.
+        problems: the problems, by the number of the rubric.
+        replaced: the numbers of the rubrics to replace.
+        responses: the pool, whose errors provide replacements for easy-wrong rubrics.
     """
     lines = [f"rubric {number}: {'; '.join(texts)}" for number, texts in sorted(problems.items())]
     numbered = enumerate(rubrics, start=1)
@@ -111,7 +111,7 @@ def repair_rubrics(
 def cross_check(rubrics: Sequence[Rubric], caption: str) -> Ask[Sequence[CheckedRubric]]:
     """Ask a member of the panel whether the caption passes each rubric, and whether it is atomic and decidable.
 
-    It is shown the golden caption and the rubrics alone.
+    It sees only the golden caption and the rubrics.
     """
     return Ask(
         "rubric_cross_check",
@@ -136,11 +136,11 @@ def assess_response(
     reasons: bool = False,
     repeat: int = 0,
 ) -> Ask[RubricAssessment]:
-    """Ask a judge whether a response keeps each rubric; must-right rubrics are group A, easy-wrong group B.
+    """Ask a judge whether a response satisfies each rubric; must-right rubrics are group A, easy-wrong ones group B.
 
-    It is shown the response and the rubrics, and with `show_image` the image, never the golden caption. With `published`
-    it is asked as in the paper (C.4), which demands no exact wording of quoted text; with `reasons` it is asked for a
-    sentence on each rubric.
+    It sees the response and the rubrics and, with `show_image`, the image, but never the golden caption. With
+    `published`, the prompt is the paper's (C.4), which does not require exact wording of quoted text; with `reasons`,
+    it asks for a sentence on each rubric.
     """
     group_a, group_b = rubrics.must_right, rubrics.easy_wrong
     return Ask(

@@ -1,9 +1,9 @@
-"""The JSON objects that judges are asked for where the endpoint holds a reply to a schema.
+"""The JSON objects requested from judges whose endpoints enforce a schema.
 
-A form is declared once: the schema that the endpoint is sent and the example that the model reads are made from it. Every
-schema is an object in which all properties are required and no others allowed, which is what strict modes demand, and
-uses only keywords that the usual servers know (no ranges, no lengths: allowed values are listed). A schema is an aid to
-the endpoint and never a proof: each reply is read by a parser that checks it all again.
+A form is declared once; the schema for the endpoint and the example for the model are derived from it. Every schema is
+an object in which all properties are required and no others allowed, as strict modes demand, and uses only keywords
+that the usual servers support (no ranges or lengths: allowed values are listed). A schema helps the endpoint but proves
+nothing: a parser checks each reply in full.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,8 +32,8 @@ class Structured(Generic[T_co]):
     """A reply as a JSON object.
 
     Attributes:
-        schema: what the endpoint is sent.
-        form: the same for the model to read, as an example.
+        schema: the schema sent to the endpoint.
+        form: the same as an example for the model to read.
         parse: reads the reply's text, or raises UnparsableReply.
     """
 
@@ -43,25 +43,25 @@ class Structured(Generic[T_co]):
 
 
 class Place(NamedTuple):
-    """A value of a form that is no text: what the example shows in its place, and the schema of what may stand there."""
+    """A value of a form that is not a text: the example's placeholder, and the schema of permitted values."""
 
     shown: str
     schema: dict[str, JsonValue]
 
 
 Form: TypeAlias = str | Place | Mapping[str, "Form"] | list["Form"]
-"""A text, as the example has it; another value; an object by its fields; or a list, by the form of its items."""
+"""A text, as in the example; another value; an object by its fields; or a list, by the form of its items."""
 
 TRUTH = Place("TRUE_OR_FALSE", {"type": "boolean"})
 
 
 def number(values: Iterable[int], shown: str = "NUMBER") -> Place:
-    """Return the place of a whole number that is one of these."""
+    """Return the place of a whole number that has one of these values."""
     return Place(shown, {"type": "integer", "enum": list(values)})
 
 
 def structured(title: str, form: Form, parse: Callable[[str], T_co], note: str = "") -> Structured[T_co]:
-    """Return a reply of a form; a note stands behind the example."""
+    """Return a structured reply of a form; a note follows the example."""
     return Structured({"title": title, **_schema(form)}, _example(form) + note, parse)
 
 
@@ -92,18 +92,18 @@ def _example(form: Form) -> str:
 
 
 def takes_schema(spec: ModelSpec) -> bool:
-    """Return whether replies of the model are asked for by a native JSON schema."""
+    """Return whether the model's replies are requested with a native JSON schema."""
     return "json_schema" in spec.capabilities
 
 
-@lru_cache(maxsize=64)  # asked for with every judgement
+@lru_cache(maxsize=64)  # requested with every judgement
 def criterion_scores(
     expected: int, *, published: bool = False, reasons: bool = False
 ) -> Structured[Sequence[CriterionScore]]:
     """Return the form of a judge's scores of one response, one for each of the `expected` criteria.
 
-    With `published` it does not ask whether the response speaks of a criterion, with `reasons` it asks for a sentence on each
-    score.
+    With `published`, it does not ask whether the response addresses a criterion; with `reasons`, it asks for a sentence
+    on each score.
     """
     parse = partial(parse_structured_reasoned_scores if reasons else parse_structured_scores, expected=expected)
     silence = {} if published else {"stated": TRUTH}
@@ -120,16 +120,17 @@ def criterion_scores(
 
 
 def silence_unasked(parse: Callable[[str], list[CriterionScore]], text: str) -> list[CriterionScore]:
-    """Return the scores that a parser reads of a judge that was not asked to tell silence from error."""
+    """Return the scores that a parser reads from a judge that was not asked to distinguish silence from error."""
     return [checkpoint._replace(stated=None) for checkpoint in parse(text)]
 
 
 def criteria(
     image_count: int, *, published: bool = False, sizes: Sequence[Sequence[int]] = ()
 ) -> Structured[Sequence[Criterion]]:
-    """Return the form of a set of atomic criteria on a sample of so many images.
+    """Return the form of a set of atomic criteria for a sample with the given number of images.
 
-    With `published` it does not ask which of them is the final answer. `sizes` are the images' widths and heights in pixels.
+    With `published`, it does not ask which of them is the final answer. `sizes` are the images' widths and heights in
+    pixels.
     """
     box: JsonValue = {"anyOf": [{"type": "array", "items": {"type": "number"}}, {"type": "null"}]}
     anchor = {"image": number(range(max(1, image_count))), "box": Place("[LEFT, TOP, RIGHT, BOTTOM]", box)}
@@ -149,7 +150,7 @@ def criteria(
 
 
 def criteria_check(expected: int) -> Structured[CriteriaCheck]:
-    """Return the form of a second look at so many criteria."""
+    """Return the form of a second look at the expected number of criteria."""
     verdicts = dict.fromkeys(VERDICTS, TRUTH)
     row: dict[str, Form] = {"n": number(range(1, expected + 1)), **verdicts, "reason": "REASON"}
     return structured(
@@ -161,7 +162,7 @@ def criteria_check(expected: int) -> Structured[CriteriaCheck]:
 
 
 def equivalence() -> Structured[bool]:
-    """Return the form of the verdict on whether two answers say the same."""
+    """Return the form of the verdict on whether two answers are equivalent."""
     return structured(
         "equivalence",
         {

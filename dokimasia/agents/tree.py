@@ -1,7 +1,7 @@
 """The roles that grow a capability tree: a judge proposes capabilities, merges equal ones, and maps criteria (ATOM, 3.2).
 
-The first reply of each is read strictly; the one that answers a re-ask is read leniently: what is wrong in it is named
-in `problems`, and the rest is taken.
+Each first reply is parsed strictly; the reply to a repair request is parsed leniently: its faults are listed in
+`problems`, and the rest is used.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -21,15 +21,15 @@ from dokimasia.prompts import lines_text
 T = TypeVar("T")
 
 SHOWN_EXAMPLE = 160
-"""Characters of an example that are shown; criteria, their ground truths and the samples' questions are shown whole."""
+"""Maximum number of shown characters of an example; criteria, ground truths and questions are shown in full."""
 
 
 class MergeRow(NamedTuple):
-    """A capability, or a parent of some, as a merger sees it.
+    """A capability, or a parent of capabilities, as a judge of merges sees it.
 
     Attributes:
         path: its id.
-        support: how many criteria it was proposed for.
+        support: number of criteria it was proposed for.
         examples: some of these criteria.
         below: the names of a parent's capabilities.
     """
@@ -42,9 +42,9 @@ class MergeRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """What a reply says of each criterion, in order: a leaf, a proposal, or None; and what of it was not taken up.
+    """A reply's entry for each criterion, in order (a leaf, a proposal, or None), and what was not used of it.
 
-    `parents` are the parents that it proposes; `problems` are in words, of a reply that was read leniently.
+    `parents` are the proposed parents; `problems` are the faults of a leniently parsed reply, in words.
     """
 
     places: tuple[str | Proposal | None, ...]
@@ -54,7 +54,7 @@ class Proposed:
 
 @dataclass(frozen=True, slots=True)
 class GroupingReply:
-    """What a reply says of a list: its groups and vague ones by number from 1, and what of it was not taken up."""
+    """A reply's groups and vague entries of a list, by number from 1, and what was not used of it."""
 
     merges: Merges
     problems: tuple[str, ...] = ()
@@ -62,9 +62,9 @@ class GroupingReply:
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
-    """The path of each criterion, in order, None for none; `none` are the numbers (from 1) said to fit nowhere.
+    """The path of each criterion, in order, or None; `none` are the numbers (from 1) that fit nowhere.
 
-    A criterion that is neither placed nor among `none` had no line that could be used; `problems` say why.
+    A criterion that is neither placed nor among `none` had no usable line; `problems` say why.
     """
 
     paths: tuple[str | None, ...]
@@ -79,8 +79,8 @@ def propose_capabilities(
 
     Args:
         criteria: at least one.
-        nodes: the ids of the tree's nodes that are shown (categories, parents and capabilities), in order.
-        deepest: the layer of the nodes that can be reused.
+        nodes: the ids of the shown nodes of the tree (categories, parents and capabilities), in order.
+        deepest: the layer of reusable nodes.
     """
     return Ask(
         "tree_propose",
@@ -108,7 +108,7 @@ def map_criteria(criteria: Sequence[TreeCriterion], paths: Sequence[str]) -> Ask
 
     Args:
         criteria: at least one.
-        paths: leaves, or in a big tree first categories or parents, one of which is then descended into.
+        paths: leaves or, in a big tree, first categories or parents, one of which is then descended into.
     """
     return Ask(
         "tree_map",
@@ -120,10 +120,10 @@ def map_criteria(criteria: Sequence[TreeCriterion], paths: Sequence[str]) -> Ask
 
 
 def criteria_lines(criteria: Sequence[TreeCriterion]) -> str:
-    """Return criteria as a JSON array, an object a line, numbered from 1: `n`, `criterion`, and what else is known.
+    """Return criteria as a JSON array, one object per line, numbered from 1: `n`, `criterion`, and other known fields.
 
-    `ground_truth` is left out where there is none; `question` (the sample's) where it is that of the row before. All are
-    shown whole.
+    `ground_truth` is omitted if there is none, and `question` (the sample's) if it is the same as in the previous row.
+    All are shown in full.
     """
     rows: list[dict[str, object]] = []
     before = ""
@@ -138,7 +138,7 @@ def criteria_lines(criteria: Sequence[TreeCriterion]) -> str:
 
 
 def capability_lines(rows: Iterable[MergeRow]) -> str:
-    """Return capabilities as a JSON array, an object a line, numbered from 1: `n`, and the fields of `Row` that say something."""
+    """Return capabilities as a JSON array, one object per line, numbered from 1: `n`, and non-empty fields of `Row`."""
     shown: list[dict[str, object]] = []
     for number, one in enumerate(rows, start=1):
         row: dict[str, object] = {"n": number, "path": one.path, "support": one.support}
@@ -153,10 +153,10 @@ def capability_lines(rows: Iterable[MergeRow]) -> str:
 def read_proposed(
     text: str, expected: int, nodes: Collection[str], *, deepest: int = DEEPEST, strict: bool
 ) -> Proposed:
-    """Return what a reply says of each criterion; see `propose_capabilities`.
+    """Return a reply's entries for the criteria; see `propose_capabilities`.
 
     Raises:
-        UnparsableReply: nothing can be taken from it, or (strict) anything is wrong with it.
+        UnparsableReply: nothing in it is usable, or (if strict) it has any fault.
     """
     leaves = [node for node in nodes if node.count("<") == deepest]
     places, wrongs = _read(partial(parse_placements, text, expected, leaves), strict=False)
@@ -184,7 +184,7 @@ def read_proposed(
 
 
 def _wrong(proposal: Proposal, known: Collection[str]) -> str | None:
-    """Say why a proposal cannot be taken up, whatever else the tree holds; None if it can."""
+    """Return why a proposal is unusable, whatever else the tree contains; None if it is usable."""
     under = proposal.under
     if f"<{under.category}>".casefold() not in known:
         return f"{proposal}: <{under.category}> is none of the fixed categories"
@@ -206,7 +206,7 @@ def _read_mapping(text: str, expected: int, paths: Sequence[str], *, strict: boo
 
 
 def _read(parse: Callable[..., T], *, strict: bool) -> tuple[T, tuple[str, ...]]:
-    """Return what a parser reads, and what is wrong with it, for which a strict reading raises."""
+    """Return a parser's value and its faults, for which a strict reading raises."""
     try:
         return parse(strict=True), ()
     except UnparsableReply as problem:

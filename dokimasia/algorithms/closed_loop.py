@@ -9,7 +9,7 @@ from dokimasia.domain.refinement import SOLVED, Stopped
 
 
 class Split(NamedTuple):
-    """Failed atoms by number: those that feedback may name, and those that it must not."""
+    """Failed atoms by number: those that feedback may name, and those that it must not name."""
 
     shown: tuple[int, ...]
     withheld: tuple[int, ...]
@@ -34,7 +34,7 @@ def failed_atoms(scores: Sequence[float]) -> tuple[int, ...]:
 
 
 def withhold(failed: Collection[int], share: float, *parts: str | int) -> Split:
-    """Split failed atoms into those that are shown and a random share that is withheld, by a reproducible draw.
+    """Split failed atoms into shown ones and a random share of withheld ones, by a reproducible draw.
 
     Parameters
     ----------
@@ -43,7 +43,8 @@ def withhold(failed: Collection[int], share: float, *parts: str | int) -> Split:
     share : float
         The share to withhold, 0 to 1, rounded down to whole atoms; at least one atom is shown.
     *parts : str or int
-        What the draw depends on (seed, sample, model, repeat): equal parts give equal splits, whatever the order of the atoms.
+        What the draw depends on (seed, sample, model, repeat): equal parts give equal splits, whatever the order of the
+        atoms.
 
     Returns
     -------
@@ -73,7 +74,7 @@ def assign_peers(
     Parameters
     ----------
     needs : iterable of Need
-        In an order that does not depend on when anything arrived: requests to peers are counted in this order.
+        In an order that does not depend on timing, since requests to peers are counted in this order.
     solved : mapping
         For each need, the peers that solved the atom, with their scores on it (4 to 5); empty if none did.
     seed : int
@@ -125,7 +126,7 @@ def assign_peers(
 def when_to_stop(
     before: Sequence[float], after: Sequence[float], shown: Sequence[int], *, round: int, rounds: int
 ) -> Stopped:
-    """Return why an arm stops, judged by the shown atoms alone, or nothing if it goes on; the final answer plays no part.
+    """Return why an arm stops, by the shown atoms alone; empty if it continues. The final answer plays no part.
 
     Parameters
     ----------
@@ -134,12 +135,12 @@ def when_to_stop(
     shown : sequence of int
         Numbers of the atoms that the feedback may name.
     round, rounds : int
-        The round that has ended, from 1, and the most rounds.
+        The finished round, from 1, and the maximum number of rounds.
 
     Returns
     -------
     str
-        Why it stops; empty if it goes on.
+        The reason; empty if the arm continues.
 
     Examples
     --------

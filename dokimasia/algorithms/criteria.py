@@ -1,4 +1,4 @@
-"""The rules for a set of atomic criteria, and the one repair that is allowed: rescaling its weights."""
+"""The rules for a set of atomic criteria, and the only permitted repair: rescaling its weights."""
 
 import re
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ _YES_OR_NO = re.compile(
 
 
 class Broken(NamedTuple):
-    """A broken rule, in words that can be sent back to the judge; `number` is the criterion if one alone breaks it."""
+    """A broken rule, in words for the judge; `number` is the criterion, if a single one breaks it."""
 
     text: str
     number: int | None = None
@@ -47,7 +47,7 @@ def check_criteria(
     question : str
         The sample's own question.
     count : tuple of int
-        The least and the greatest number of criteria.
+        The minimum and maximum number of criteria.
     wording : bool
         Whether each question must be about the image, ask for one thing, and need more than yes or no as an answer. The
         paper requires none of this: its criteria are questions about another solution.
@@ -56,15 +56,16 @@ def check_criteria(
     -------
     list of Broken
         Empty if the set keeps every rule: the number of criteria, weights that sum to 10, at most one criterion for the
-        final answer, no question that gives its ground truth away, no two criteria with the same question, and the rules
+        final answer, no question that reveals its ground truth, no two criteria with the same question, and the rules
         of wording.
 
     Notes
     -----
-    A question leaks if it contains the words of its ground truth in a row, ignoring linking words in both. A ground truth
-    whose words are all in the sample's question is known to every candidate, so repeating it gives nothing away. Words
-    such as answer or solution are allowed if the sample's question uses them, too. The final answer may be asked for by a
-    yes-or-no question, since the sample's own question may be one, and by the sample's own question in any form.
+    A question leaks if it contains the words of its ground truth in a row, ignoring linking words in both. A ground
+    truth whose words are all in the sample's question is known to every candidate, so that repeating it reveals
+    nothing. Words such as answer or solution are allowed if the sample's question uses them, too. The final answer may
+    be asked for by a yes-or-no question, since the sample's own question may be one, and by the sample's own question
+    in any form.
 
     References
     ----------
@@ -122,12 +123,12 @@ def _wording(criterion: Criterion, question: str) -> list[str]:
 
 
 def with_final(criteria: Sequence[Criterion], answer: str, choices: Sequence[str] = ()) -> tuple[Criterion, ...]:
-    """Return the criteria with the final answer marked, if none is marked yet and a rule can tell which one it is.
+    """Return the criteria with the final answer marked, if none is marked yet and a rule can identify it.
 
     Parameters
     ----------
     criteria : sequence of Criterion
-        They stay as they are if one is marked as the final answer.
+        They are unchanged if one is already marked as the final answer.
     answer : str
         The final answer of the reference chain.
     choices : sequence of str
@@ -153,14 +154,14 @@ def with_final(criteria: Sequence[Criterion], answer: str, choices: Sequence[str
 def with_alternatives(
     criteria: Sequence[Criterion], accepted: Sequence[Sequence[str]], choices: Sequence[str] = ()
 ) -> tuple[Criterion, ...]:
-    """Return the criteria with every accepted answer in the ground truth of the final answer, so that each is scored as right.
+    """Return the criteria with every accepted answer in the final answer's ground truth, so that each is scored as right.
 
     Parameters
     ----------
     criteria : sequence of Criterion
         The criterion for the final answer gets the alternatives that its ground truth lacks.
     accepted : sequence of sequence of str
-        The accepted answers, each as its parts; with fewer than two nothing changes.
+        The accepted answers, each as its parts; with fewer than two, nothing changes.
     choices : sequence of str
         The texts of the options in order, if the question has options.
 
@@ -189,7 +190,7 @@ def with_alternatives(
 
 
 def leaks(criterion_question: str, ground_truth: str, question: str) -> bool:
-    """Return whether a criterion's question gives its ground truth away to a reader who knows the sample's question.
+    """Return whether a criterion's question reveals its ground truth to a reader who knows the sample's question.
 
     Examples
     --------
@@ -223,7 +224,7 @@ def rescale_weights(weights: Sequence[float]) -> tuple[int, ...]:
     Returns
     -------
     tuple of int
-        Integer weights that already sum to 10 stay as they are. Of equal remainders the earlier one comes first.
+        Integer weights that already sum to 10 are unchanged. Among equal remainders, the earlier one comes first.
 
     Raises
     ------

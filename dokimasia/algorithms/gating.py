@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 Assessment = tuple[Sequence[bool], Sequence[bool]]
-"""A judge's verdicts on the must-right and on the easy-wrong rubrics of a response: true is good."""
+"""A judge's verdicts on the must-right and the easy-wrong rubrics of a response; true is good."""
 
 
 class GatedSummary(NamedTuple):
@@ -47,8 +47,8 @@ def gated_score(must_right: Sequence[bool], easy_wrong: Sequence[bool]) -> float
     Parameters
     ----------
     must_right, easy_wrong : sequence of bool
-        Whether each rubric holds. A rubric without an answer of the judge makes the whole judgement a failure, which must be
-        left out. Without easy-wrong rubrics an open gate scores 1.
+        Whether each rubric holds. A rubric without the judge's answer makes the whole judgement a failure, which must
+        be left out. Without easy-wrong rubrics, an open gate scores 1.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Samples split into two halves: those that share an image stay together, and categories are spread evenly."""
+"""Splitting samples into two halves: samples that share an image stay together, and categories are spread evenly."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""The margin within which predicted scores are a tie, fitted on other samples than those it is applied to (cross-fitting)."""
+"""The margin within which predicted scores tie, fitted on other samples than those it is applied to (cross-fitting)."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ class CrossFit:
     """A three-way comparison whose margin was fitted on other samples.
 
     Attributes:
-        margins: of each fold, fitted on all others; 0 if there are no others.
+        margins: the margin of each fold, fitted on all others; 0 if there are no others.
         predicted: the predicted side of each pair, 1, 0 (a tie) or -1.
-        agreed: whether it is the side that people gave.
+        agreed: whether it is people's side.
     """
 
     margins: tuple[float, ...]
@@ -48,7 +48,7 @@ def sides(first: Floats, second: Floats, margin: float | Floats = 0.0) -> Sides:
 
 
 def best_margin(first: Floats, second: Floats, human: Sides) -> float:
-    """Return the margin with which predicted scores agree most with people's sides; the smallest of several.
+    """Return the margin with which predicted scores agree most with people's sides; if several do, the smallest.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def best_margin(first: Floats, second: Floats, human: Sides) -> float:
     Returns
     -------
     float
-        0, or midway between two occurring differences, or just beyond the largest. 0 without a pair.
+        0, midway between two occurring differences, or just beyond the largest; 0 without pairs.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def cross_fitted(first: Floats, second: Floats, human: Sides, fold: Positions) -
     first, second, human
         As for `best_margin`.
     fold : array of int
-        The fold of each pair, from `fold_of`: one draw for everything that is compared, so that a method with failed
+        The fold of each pair, from `fold_of`: one draw for all compared methods, so that a method with failed
         judgements is fitted on the same folds as the others.
     """
     margins = np.zeros(int(fold.max(initial=0)) + 1)

@@ -11,18 +11,18 @@ from dokimasia.domain.failure_modes import AnswerAtoms, Mode, NotedMode
 from dokimasia.domain.identity import unit_interval
 
 BATCH = 12
-"""The number of failed atoms that are read before the notes on them are sorted."""
+"""Number of failed atoms to read before the notes on them are sorted."""
 
 MOST_BATCHES = 24
-"""The most batches; with more atoms the batches are larger."""
+"""Maximum number of batches; with more atoms, the batches are larger."""
 
 
 TWICE = 60
-"""The least number of atoms for a second coder, if there are as many."""
+"""Minimum number of atoms for a second coder, if there are as many."""
 
 
 def batch_size(atoms: int) -> int:
-    """Return the number of failed atoms in a batch, given how many are to be read.
+    """Return the number of failed atoms in a batch, given the total number to read.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def batch_size(atoms: int) -> int:
 def drawn(answers: Iterable[AnswerAtoms], limit: int | None, *, seed: int, half: str) -> list[AnswerAtoms]:
     """Return answers with failed atoms, by whole samples in random order, until the limit of failed atoms is reached.
 
-    Whole samples are taken so that the answers of several models to one question stay together and can be compared.
+    Whole samples are drawn so that the answers of several models to one question stay together and can be compared.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def with_met(failed: Sequence[AnswerAtoms], answers: Sequence[AnswerAtoms], *, s
     Returns
     -------
     list of AnswerAtoms
-        In the order of `answers`; a model that met fewer atoms than it failed contributes all that it met.
+        In the order of `answers`; a model that met fewer atoms than it failed contributes all its met atoms.
     """
     failed_of = {answer.key: answer.failed for answer in failed}
     need: dict[str, int] = {}
@@ -105,7 +105,7 @@ def with_met(failed: Sequence[AnswerAtoms], answers: Sequence[AnswerAtoms], *, s
 
 
 def second_sample(answers: Sequence[AnswerAtoms], *, seed: int) -> list[AnswerAtoms]:
-    """Return the answers that are coded twice: whole answers in random order, until they have enough atoms (`TWICE`).
+    """Return the answers to code twice: whole answers in random order, until they have enough atoms (`TWICE`).
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def sorted_under(
 
 
 def changed(modes: Sequence[NotedMode], changes: Iterable[tuple[str, str, Sequence[int]]]) -> tuple[NotedMode, ...]:
-    """Return modes with some merged and some reworded: the first mode of each change gets the new words and all notes.
+    """Return modes after merging and rewording: the first mode of each change gets the new words and all notes.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def changed(modes: Sequence[NotedMode], changes: Iterable[tuple[str, str, Sequen
 
 
 class Kappa(NamedTuple):
-    """Agreement of two coders: on `agreed` of `n` atoms, and Cohen's kappa with its interval; None without a value."""
+    """Agreement of two coders on `agreed` of `n` atoms, and Cohen's kappa with its interval; None without a value."""
 
     n: int
     agreed: int
@@ -231,7 +231,7 @@ def kappa_of(first: Sequence[Hashable], second: Sequence[Hashable], clusters: Se
     if chance >= 1:  # full agreement: chance agreement follows from the frequency of each code
         chance = sum((first.count(label) / len(first)) ** 2 for label in set(first))
     low, high = ((end - chance) / (1 - chance) for end in rate_interval(alike, clusters=clusters))
-    with suppress(ValueError):  # without one of the images both coders may have given the same code throughout
+    with suppress(ValueError):  # without one of the images, both coders may have given the same code throughout
         drawn_out = jackknife_interval(statistic, len(first), clusters=clusters, bounds=(-1.0, 1.0))
         if drawn_out.reason == NO_SPREAD:
             drawn_out = ConfidenceInterval(value, value)

@@ -1,4 +1,4 @@
-"""Rankings of several responses at once: orders to show them in, scores from ranks, effects of the order."""
+"""Rankings of several responses at once: display orders, scores from ranks, and effects of the order."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def drawn_orders(n: int, count: int, *, seed: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return random orders of n items: every second one is the previous one reversed, so that each pair is shown both ways.
+    """Return random orders of n items; every second one reverses the previous one, so that each pair is shown both ways.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def drawn_orders(n: int, count: int, *, seed: Sequence[int]) -> list[tuple[int, 
 
 
 def beaten(ranks: Sequence[int]) -> list[float]:
-    """Return for each item the share of the others that it is ranked above, a tie counting half; 0 to 1, higher is better.
+    """Return, for each item, the share of others that it is ranked above (ties count half), 0 to 1, higher is better.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def beaten(ranks: Sequence[int]) -> list[float]:
 
 
 def earlier_preferred(ranks: Sequence[int]) -> list[int]:
-    """Return for each untied pair 1 if the item shown earlier is ranked above, else -1; ranks are in the order shown.
+    """Return, for each untied pair, 1 if the item shown earlier ranks higher, else -1; ranks are in displayed order.
 
     Examples
     --------

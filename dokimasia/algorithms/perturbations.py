@@ -1,4 +1,4 @@
-"""Several planted errors in one text: which of them can be planted together without touching each other."""
+"""Several inserted errors in one text: which of them can be inserted together without touching each other."""
 
 import re
 from bisect import bisect_right
@@ -10,22 +10,22 @@ _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 def together(text: str, errors: Sequence[Sequence[TextChange]], most: int) -> list[list[int]]:
-    """Return groups of errors, by position, such that no two of a group change the same sentence of the text.
+    """Return groups of errors, by position, such that no two errors of a group change the same sentence.
 
     Parameters
     ----------
     text : str
-        The text in which the errors are planted.
+        The text to insert the errors into.
     errors : sequence of sequence of TextChange
         The changes of each error; an error without changes is in no group.
     most : int
-        The most groups. Errors go, in order, into the first group that can take them; an error that fits in none is left
-        out.
+        Maximum number of groups. In order, each error joins the first group that it fits; errors that fit no group are
+        left out.
 
     Returns
     -------
     list of list of int
-        Non-empty groups whose errors can be planted at once, each alone in the sentences that it changes.
+        Non-empty groups whose errors can be inserted together, each alone in the sentences that it changes.
 
     Examples
     --------

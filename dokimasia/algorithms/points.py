@@ -1,4 +1,4 @@
-"""Which atoms can be fed back as points to work on, which ground truths are methods, and how many answers to guess among."""
+"""Which atoms can be fed back as points, which ground truths are methods, and the number of answers to guess among."""
 
 import re
 from collections.abc import Sequence
@@ -11,16 +11,16 @@ from dokimasia.algorithms.text.words import FUNCTION_WORDS, word_set
 from dokimasia.domain.refinement import Unused
 
 MOST_OPTIONS = 5
-"""The most possible answers of a question that can be guessed."""
+"""Maximum number of possible answers to a question that can be guessed."""
 
 BESIDE = 2
-"""The most words that a ground truth may have beyond question and answer and still be the answer."""
+"""Maximum number of additional words, beyond question and answer, of a ground truth that still is the answer."""
 
 COVERED = 0.8
-"""The share of a question's words from which a point without other words restates it."""
+"""The share of a question's words at which a point without other words restates it."""
 
 _TALK = frozenset(stems_of("solution answer response conclude conclusion say final result determine decide identify"))
-"""Words of points about answering as such, not about the question."""
+"""Words of points about answering in general rather than the question."""
 
 _MORE_PLAIN_WORDS = (
     "i you we he she him her them me my your our can could should would must shall here about approximately "
@@ -32,7 +32,7 @@ _METHOD = frozenset(
 )
 _ASKING = word_set("what which who whose where when why how")
 _ORDER = re.compile(r"(?i)\W*(?:please|answer|choose|select|pick|reply|respond|think|explain|give your|provide)\b")
-"""The beginning of a sentence that prescribes the form of the answer and asks nothing."""
+"""The beginning of a sentence that prescribes the form of the answer and asks for nothing."""
 
 _ASKS_HOW = re.compile(
     r"(?i)\W*(?:(?:by|in|with)\s+)?(?:how\s+(?:do|does|did|is|are|was|were|can|could|should|would|must|to|one)\b|"
@@ -74,14 +74,14 @@ def why_unused(
     Returns
     -------
     str or None
-        `final answer`: the ground truth states the final answer and little else, so that no hint can avoid giving it away.
-        `restates the question`: the atom's question asks what the sample's question asks.
+        `final answer`: the ground truth states the final answer and little else, so that no hint can avoid revealing
+        it. `restates the question`: the atom's question asks what the sample's question asks.
 
     Notes
     -----
-    A ground truth states an answer if it has all its words, some of them not in the atom's own question, no other number,
-    and at most two other words that neither question has. A ground truth that shares a number or a word with the answer by
-    chance is taken for the answer, too: that leaves out one more point and does no harm.
+    A ground truth states an answer if it has all its words, some of them not in the atom's own question, no other
+    number, and at most two other words that neither question has. A ground truth that shares a number or a word with
+    the answer by chance also counts as the answer, which only omits one more point.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def why_unused(
 
 
 def is_method(point: str, truth: str) -> bool:
-    """Return whether an atom asks how something is worked out and its ground truth says how; a method is not secret.
+    """Return whether an atom asks for a method and its ground truth states it; a method is not secret.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def is_method(point: str, truth: str) -> bool:
 
 
 def possible_answers(question: str, choices: Sequence[str] = (), answers: Sequence[str] = ()) -> int | None:
-    """Return how many answers there are to guess among, two to five; None if there are more, or it is not known.
+    """Return the number of answers to guess among, two to five; None if there are more, or if it is unknown.
 
     That is the number of choices, or two if the answer is yes, no, true or false, or the number that the question offers.
 

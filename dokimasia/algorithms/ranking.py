@@ -1,4 +1,4 @@
-"""How faithfully predicted scores rank the responses of a sample as people do."""
+"""How faithfully predicted scores rank the responses to a sample compared with people."""
 
 from collections.abc import Hashable, Sequence
 from itertools import combinations
@@ -22,12 +22,12 @@ def pairwise_accuracy(
         A score for each response, in the same order; higher is better in both (callers negate ranks). Leave out responses
         that lack one.
     tie_margin : float
-        Predicted scores that differ by no more than this are a tie; human ones are a tie only if they are equal. Both up
-        to rounding, so that 3.1 and 3.0 differ by no more than 0.1. Fix a margin other than 0 on other data than it is
-        reported on. Not negative.
+        Predicted scores that differ by no more than this tie; human scores tie only if they are equal, in both cases up
+        to rounding, so that 3.1 and 3.0 differ by no more than 0.1. Fix a margin other than 0 on different data from
+        those it is reported on. Not negative.
     samples : sequence of hashable, optional
-        The sample that each response answers: only responses to the same sample are compared, and all pairs count equally.
-        Without it all are responses to one sample.
+        The sample that each response answers: only responses to the same sample are compared, and all pairs count
+        equally. By default all are responses to one sample.
 
     Raises
     ------

@@ -11,7 +11,7 @@ Rule = Literal["form", "polarity", "gate", "atomicity", "duplicate", "contradict
 
 
 class RubricProblem(NamedTuple):
-    """A broken rule: the rubric's place in the set, from 0, the rule, and what is wrong, for the judge to correct."""
+    """A broken rule: the rubric's position in the set, from 0, the rule, and the problem, for the judge to correct."""
 
     place: int
     rule: Rule
@@ -69,7 +69,7 @@ _FAMILIES: tuple[frozenset[str], ...] = (
 
 
 def rubric_problems(rubrics: Sequence[Rubric], *, silent_gate: bool = True) -> list[RubricProblem]:
-    """Return the problems of a set of rubrics, by place; empty for a set that keeps the rules.
+    """Return the problems of a set of rubrics, by position; empty for a set that satisfies the rules.
 
     A duplicate or a contradiction is blamed on the later of the two rubrics, unless only the earlier one lacks evidence.
 
@@ -83,7 +83,7 @@ def rubric_problems(rubrics: Sequence[Rubric], *, silent_gate: bool = True) -> l
     Returns
     -------
     list of RubricProblem
-        The rules check words and find what words show; a panel of readers finds more.
+        The rules only find what the words show; a panel of readers finds more.
 
     References
     ----------
@@ -123,7 +123,7 @@ def rubric_problems(rubrics: Sequence[Rubric], *, silent_gate: bool = True) -> l
 
 
 def dimension_of(rubric: Rubric) -> ErrorKind:
-    """Return the error dimension that a rubric tests: its kind, or if it has none, a guess from its words.
+    """Return the error dimension that a rubric tests: its kind or, without one, a guess from its words.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def _same_point(first: Rubric, second: Rubric, first_words: set[str], second_wor
 
 
 def _numbers(statement_words: set[str]) -> set[str]:
-    """Return the words of a statement that are numbers: two demands for different figures are two points."""
+    """Return the words of a statement that are numbers; demands for different figures are different points."""
     return {word for word in statement_words if word.isdigit()}
 
 

@@ -1,4 +1,4 @@
-"""From checkpoint scores to one number: the weighted mean of a response's criteria, on a scale of 1 to 5 or 0 to 100."""
+"""The weighted mean of a response's checkpoint scores, on a scale of 1 to 5 or 0 to 100."""
 
 import math
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def weighted_score(scores: Sequence[float], weights: Sequence[float]) -> float:
     Raises
     ------
     ValueError
-        If the two differ in length or are empty, if a score is outside 1..5, or if a weight cannot be used.
+        If the two differ in length or are empty, if a score is outside 1..5, or if a weight is invalid.
 
     References
     ----------
@@ -81,8 +81,8 @@ def addressed_score(
 
     Notes
     -----
-    This is an addition: in the paper silence on a criterion counts as 1, so that a score also measures how much a response
-    says.
+    This is an addition: in the paper, silence on a criterion counts as 1, so that a score also measures how much a
+    response says.
 
     Examples
     --------

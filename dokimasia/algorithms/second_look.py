@@ -24,7 +24,7 @@ _MESSAGES: dict[Defect, str] = {
 
 
 class CriteriaFault(NamedTuple):
-    """A fault of a set of criteria: what is wrong, with which criterion (from 1; None: the set as a whole), and why."""
+    """A fault of a set of criteria: its kind, the criterion (from 1; None: the set as a whole), and the reason."""
 
     defect: Defect
     number: int | None
@@ -47,12 +47,12 @@ def faults_found(criteria: Sequence[Criterion], check: CriteriaCheck, *, most: i
     check : CriteriaCheck
         The result of the check, criterion by criterion.
     most : int
-        The greatest number of criteria: a set of this size cannot lack one.
+        The maximum number of criteria; a set of this size cannot lack one.
 
     Returns
     -------
     list of CriteriaFault
-        In the order of the criteria. The final answer is always needed, whatever the check says.
+        In the order of the criteria. The final answer is always needed, regardless of the check.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def faults_found(criteria: Sequence[Criterion], check: CriteriaCheck, *, most: i
 
 
 def to_send_back(faults: Iterable[CriteriaFault]) -> bool:
-    """Return whether the judge has to correct a set: criteria that are merely not needed can be left out without it."""
+    """Return whether the judge has to correct a set; criteria that are merely unneeded can be dropped without it."""
     return any(fault.defect != "unnecessary" for fault in faults)
 
 
@@ -95,7 +95,7 @@ def without_faulty(
     question, answer : str
         The sample's question and the final answer of the reference chain.
     least : int
-        The least number of criteria: if need be, faulty ones with the greatest weights are kept.
+        The minimum number of criteria: if necessary, faulty ones with the greatest weights are kept.
 
     Returns
     -------
@@ -148,11 +148,11 @@ def sent_back(
     mended: Sequence[Criterion],
     later: Iterable[CriteriaFault],
 ) -> tuple[CriterionFault, ...]:
-    """Return the outcome of faults with which a set was sent back, from the new set and its own faults.
+    """Return the outcome of faults sent back with a set, from the new set and its own faults.
 
-    A fault is mended if its criterion is no longer asked in the old words, or what was missing is now asked for; a criterion
-    that is unchanged and not found at fault again is left. A criterion found at fault again is not reported here, but with
-    the later faults.
+    A fault is mended if its criterion's question has changed, or if what was missing is now asked for; a criterion that
+    is unchanged and no longer at fault is left. A criterion that is at fault again is not reported here, but with the
+    later faults.
     """
     questions = {criterion.question for criterion in mended}
     again = {_question(fault, mended) for fault in later}
@@ -165,7 +165,7 @@ def sent_back(
 
 
 def _question(fault: CriteriaFault, criteria: Sequence[Criterion]) -> str:
-    """Return the question of the criterion at fault, empty where the fault is of no single criterion."""
+    """Return the question of the criterion at fault; empty if the fault concerns no single criterion."""
     return "" if fault.number is None else criteria[fault.number - 1].question
 
 
@@ -176,10 +176,10 @@ def _recorded(fault: CriteriaFault, question: str, became: Became) -> CriterionF
 def accepted(
     criteria: Sequence[Criterion], question: str, answer: str, *, count: tuple[int, int] = COUNT
 ) -> CriteriaSet | None:
-    """Return a set that keeps all rules from one that may break some; None if that is impossible.
+    """Return a set that satisfies all rules, from one that may break some; None if that is impossible.
 
-    Criteria that break a rule by themselves are left out, weights are rescaled, and of several criteria marked as the final
-    answer the last one is kept as such.
+    Criteria that break a rule by themselves are left out, weights are rescaled, and of several criteria marked as the
+    final answer, only the last keeps the mark.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def accepted(
     question, answer : str
         The sample's question and the final answer of the reference chain.
     count : tuple of int
-        The least and the greatest number of criteria.
+        The minimum and maximum number of criteria.
     """
     last = max((number for number, criterion in enumerate(criteria) if criterion.final), default=-1)
     single = [criterion.model_copy(update={"final": number == last}) for number, criterion in enumerate(criteria)]

@@ -1,4 +1,4 @@
-"""Whether reviewers prefer their own texts more than others do, and prefer certain places."""
+"""Whether reviewers prefer their own texts more than others do, and prefer certain positions."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
@@ -15,9 +15,9 @@ _NO_SPREAD = 1e-10
 
 
 class Round(NamedTuple):
-    """One vote of a panel: what each voter chose, and which texts are whose.
+    """One vote of a panel: each voter's choice, and the authors of the texts.
 
-    `choices` maps a voter to the text it chose, `authors` a text to those who wrote it (several, if they wrote the same).
+    `choices` maps a voter to the chosen text, `authors` a text to its authors (several if they wrote the same text).
     `cluster` groups rounds that belong together, such as those of one image.
     """
 
@@ -59,10 +59,10 @@ def self_preference(rounds: Sequence[Round], voter: str | None = None, *, seed: 
 
     Notes
     -----
-    A good text is chosen by its author and by others, so that quality cancels out; what is left is vanity. A round counts
-    for a voter that chose, wrote a text of the round, and whose text somebody who did not write it could choose. If all
-    members are vain at one rate p, the difference is p over the panel; if the rates differ, the others' vanity distorts
-    this voter's figure: see `own_votes`, which separates them.
+    A good text is chosen by its author and by others, so that quality cancels out and vanity remains. A round counts
+    for a voter that chose, wrote a text of the round, and whose text could be chosen by a non-author. If all members
+    are vain at one rate p, the difference is p over the panel; if the rates differ, the others' vanity distorts this
+    voter's figure: see `own_votes`, which separates them.
 
     References
     ----------
@@ -110,7 +110,7 @@ def own_votes(rounds: Sequence[Round], voters: Sequence[str]) -> dict[str, OwnVo
     Parameters
     ----------
     rounds : sequence of Round
-        All votes of the panel. Rounds in which two wrote the same text, or not all voted, are left out.
+        All votes of the panel. Rounds in which two members wrote the same text, or not all voted, are left out.
     voters : sequence of str
         The panel, at least three: two vain voters cannot be distinguished from two that disagree honestly.
 
@@ -121,11 +121,11 @@ def own_votes(rounds: Sequence[Round], voters: Sequence[str]) -> dict[str, OwnVo
 
     Notes
     -----
-    The model: voter r votes for its own text with probability v(r), else as the text deserves, and texts deserve votes
-    by round in any way that is the same for all voters. With q(r) the mean share of honest votes that r's text earns,
-    r votes for itself at the rate v(r) + (1 - v(r)) q(r), and another voter o for r at the rate (1 - v(o)) q(r). Both
-    kinds of rate are observed; v and q follow by iteration: q(r) is what the others give r, divided by the sum of
-    their 1 - v(o). These are moments over rounds, so that honest votes may agree as much as they like in each.
+    The model: voter r votes for its own text with probability v(r), and otherwise by merit; merit may vary by round in
+    any way that is the same for all voters. With q(r) the mean share of honest votes that r's text earns, r votes for
+    itself at the rate v(r) + (1 - v(r)) q(r), and another voter o for r at the rate (1 - v(o)) q(r). Both kinds of rate
+    are observed; v and q follow by iteration: q(r) is the others' votes for r, divided by the sum of their 1 - v(o).
+    These are moments over rounds, so that honest votes may agree to any degree in each.
 
     References
     ----------
@@ -176,7 +176,7 @@ def _one_text_each(ballot: Round, voters: Sequence[str]) -> bool:
 def _vanity(rates: Floats) -> Floats:
     """Return each voter's vanity from the rates at which voters (rows) chose the texts of writers (columns).
 
-    Raises ValueError if it is not determined: nobody votes honestly, or one text takes all honest votes.
+    Raises ValueError if it is not determined: no voter is honest, or one text takes all honest votes.
     """
     own_rates = np.diag(rates)
     received = rates.sum(axis=0) - own_rates
@@ -197,7 +197,7 @@ def _vanity(rates: Floats) -> Floats:
 
 
 class PositionRate(NamedTuple):
-    """How often the candidate shown at a place was chosen: a share, 0 to 1, with the share expected by chance."""
+    """How often the candidate shown at a position was chosen: a share, 0 to 1, with the share expected by chance."""
 
     place: int
     chosen: float
@@ -209,7 +209,7 @@ class PositionRate(NamedTuple):
 def place_rates(
     chosen: Sequence[int], sizes: Sequence[int], *, clusters: ClusterNames | None = None
 ) -> list[PositionRate]:
-    """Return for each place, from 1, how often the candidate shown there was chosen.
+    """Return, for each place from 1, how often the candidate shown there was chosen.
 
     Parameters
     ----------

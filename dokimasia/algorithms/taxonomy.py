@@ -23,6 +23,7 @@ __all__ = [
     "assign",
     "attributes_of",
     "carry",
+    "categories_of",
     "copy_of",
     "deepest",
     "fold",
@@ -61,6 +62,17 @@ def attributes_of(tree: Tree, node: str) -> NodeAttributes:
     return NodeAttributes(**tree.nodes[node])
 
 
+def categories_of(tree: Tree) -> tuple[str, ...]:
+    """Return the fixed categories of a tree in the order given; none where the graph names none.
+
+    Examples
+    --------
+    >>> categories_of(new_tree(["A", "B"]))
+    ('A', 'B')
+    """
+    return tuple(tree.graph.get("categories", ()))
+
+
 _EMPTY: dict[str, object] = {"support": 0, "members": frozenset(), "absorbed": ()}
 
 
@@ -85,7 +97,7 @@ def new_tree(categories: Iterable[str] = CATEGORIES, *, level: Level = "capabili
     Raises
     ------
     ValueError
-        If there is no category or a name cannot be one.
+        If there is no category, or a name is invalid.
 
     References
     ----------
@@ -110,14 +122,14 @@ def new_tree(categories: Iterable[str] = CATEGORIES, *, level: Level = "capabili
 
 
 def add(tree: Tree, path: Path) -> Tree:
-    """Return the tree with a node added, and those above it that were missing; an existing node changes nothing.
+    """Return the tree with a node and any missing ancestors added; an existing node changes nothing.
 
     Parameters
     ----------
     tree : networkx.DiGraph
         A capability tree.
     path : str or CapabilityPath
-        The path of a capability, or of a parent that will get some later.
+        The path of a capability, or of a parent that gets capabilities later.
 
     Returns
     -------
@@ -139,7 +151,7 @@ def add(tree: Tree, path: Path) -> Tree:
 
 
 def add_all(tree: Tree, paths: Iterable[Path]) -> Tree:
-    """Return the tree with many nodes added, as `add` adds one, with one copy.
+    """Return the tree with many nodes added as by `add`, in a single copy.
 
     Raises
     ------
@@ -149,14 +161,14 @@ def add_all(tree: Tree, paths: Iterable[Path]) -> Tree:
     grown = copy_of(tree)
     for path in map(path_of, paths):
         if f"<{path.category}>" not in grown:
-            anchors = ", ".join(grown.graph.get("categories", ()))
+            anchors = ", ".join(categories_of(grown))
             raise ValueError(f"<{path.category}> is none of the fixed categories: {anchors}")
         hang(grown, path)
     return grown
 
 
 def hang(tree: Tree, path: CapabilityPath) -> None:
-    """Add a node, and those above it that are missing, in place."""
+    """Add a node and its missing ancestors, in place."""
     above = ROOT
     for depth in range(1, path.layer + 1):
         node = "".join(f"<{name}>" for name in path.names[:depth])
@@ -179,8 +191,8 @@ def merge(tree: Tree, keep: Path, drop: Path) -> Tree:
     Returns
     -------
     networkx.DiGraph
-        A new tree, in which `keep` has the members and the support of both (a criterion that both hold counts once) and
-        has absorbed `drop`. The parent of `drop` stays.
+        A new tree, in which `keep` has the members and the support of both (a criterion of both counts once) and has
+        absorbed `drop`. The parent of `drop` stays.
 
     Raises
     ------
@@ -198,7 +210,7 @@ def merge(tree: Tree, keep: Path, drop: Path) -> Tree:
 
 
 def merge_all(tree: Tree, pairs: Iterable[tuple[Path, Path]]) -> Tree:
-    """Return the tree after many merges (keep, drop), one after another, with one copy.
+    """Return the tree after many merges (keep, drop) in sequence, in a single copy.
 
     Raises
     ------
@@ -215,23 +227,23 @@ def merge_all(tree: Tree, pairs: Iterable[tuple[Path, Path]]) -> Tree:
 
 
 def prune(tree: Tree, min_support: int) -> Tree:
-    """Return the tree without leaves of too little support; their criteria are not lost.
+    """Return the tree without leaves of insufficient support; their criteria are kept elsewhere.
 
     Below each parent the weakest leaf (fewest criteria, then the first by id) with a support below the threshold is
-    folded into its best-supported sibling (most criteria, then the first by id), again and again until none is left
-    below. A leaf without a sibling is dropped, and its members are kept on the parent.
+    folded into its best-supported sibling (most criteria, then the first by id), repeatedly until no such leaf remains.
+    A leaf without a sibling is dropped, and its members are kept on the parent.
 
     Parameters
     ----------
     tree : networkx.DiGraph
         A capability tree.
     min_support : int
-        The fewest criteria that a leaf may have.
+        Minimum number of criteria of a leaf.
 
     Returns
     -------
     networkx.DiGraph
-        A new tree. Pruning it again with the same threshold changes nothing. Parents stay even without leaves.
+        A new tree. Pruning it again with the same threshold changes nothing. Parents remain even without leaves.
 
     References
     ----------
@@ -291,14 +303,14 @@ def deepest(tree: Tree) -> int:
 
 
 def assign(tree: Tree, leaf_of: Mapping[str, str]) -> Tree:
-    """Return the tree with new assignments of criteria: each is held by its leaf and by no other node.
+    """Return the tree with new assignments of criteria: only its leaf holds each criterion.
 
     Parameters
     ----------
     tree : networkx.DiGraph
-        A capability tree; the criteria of its nodes are replaced, what they absorbed is kept.
+        A capability tree; the criteria of its nodes are replaced, and absorbed nodes are kept.
     leaf_of : mapping of str to str
-        Criterion to leaf. A missing criterion is held nowhere.
+        Criterion to leaf. No node holds a missing criterion.
 
     Returns
     -------
@@ -323,7 +335,7 @@ def assign(tree: Tree, leaf_of: Mapping[str, str]) -> Tree:
 
 
 def holder(tree: Tree, path: Path) -> str | None:
-    """Return the node that represents a path: itself, or the node that absorbed it; None if the tree never had it.
+    """Return the node that represents a path: the node itself, or the node that absorbed it; None if it never existed.
 
     A path that several nodes absorbed (merged, added again, merged again) is represented by the first of them by id.
     """
@@ -356,7 +368,7 @@ def fold(tree: Tree, keep: str, drop: str) -> None:
 
 
 def carry(tree: Tree, node: str, to: str) -> None:
-    """Move a node, with all below it, to another path of its layer, in place, merging it with a node that is there.
+    """Move a node and its descendants to another path of its layer, in place, merging it with any existing node.
 
     Examples
     --------
@@ -388,6 +400,6 @@ def path_of(path: Path) -> CapabilityPath:
     Raises
     ------
     ValueError
-        If a text is not a path.
+        If the text is not a path.
     """
     return path if isinstance(path, CapabilityPath) else CapabilityPath.parse(path)

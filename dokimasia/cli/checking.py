@@ -55,8 +55,7 @@ def go_through(backend: "Backend", run: str, *, who: str, second: bool) -> int:
     """Show waiting items and ask for decisions until none waits or the person stops; return the number of decisions.
 
     The home is locked only while a decision is written, so that runs can continue meanwhile. The end of the input,
-    Ctrl-C
-    and a closed terminal stop the loop; decisions are kept, and so is an edit saved in the editor.
+    Ctrl-C and a closed terminal stop the loop; decisions are kept, and so is an edit saved in the editor.
 
     Raises:
         Unreachable: the service no longer answers; the message states how to continue.

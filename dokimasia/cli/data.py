@@ -130,7 +130,7 @@ def _print(data: Path, name: str, report: "DataReport") -> None:
     if not report.problems:
         out.print("\n[green]No problems found.[/green]")
         return
-    unit = "file" if name == "folder" else "row" if name in ("parquet", "hf") else "line"
+    unit = {"folder": "file", "parquet": "row", "hf": "row"}.get(name, "line")
     bad = f" on {_count(report.bad_lines, unit)}" if report.bad_lines else ""
     out.print(f"\n[bold red]{_count(len(report.problems), 'problem')}{bad}[/bold red]")
     table = grid()
@@ -197,8 +197,11 @@ def _places(problems: "list[Problem]") -> str:
     lines = sorted({problem.line for problem in problems})
     starts = [lines[0], *(later for earlier, later in pairwise(lines) if later != earlier + 1)]
     ends = [*(earlier for earlier, later in pairwise(lines) if later != earlier + 1), lines[-1]]
-    ranges = [
-        "all" if end == 0 else str(start) if start == end else f"{start}–{end}"
-        for start, end in zip(starts, ends, strict=True)
-    ]
-    return shortened(ranges, 40)
+    return shortened(map(_range, starts, ends), 40)
+
+
+def _range(start: int, end: int) -> str:
+    """Return lines in words; line 0 stands for the whole file."""
+    if end == 0:
+        return "all"
+    return str(start) if start == end else f"{start}–{end}"

@@ -71,6 +71,7 @@ def tree_step(
     from dokimasia.cli.running import run_to_end
     from dokimasia.cli.tree.show import print_tree
     from dokimasia.methods.tree import METHOD, GrowthRequest, load_tree, members_below, tree_figures, weaknesses_of
+    from dokimasia.methods.tree.figures import TreeFigures
     from dokimasia.report.fields import as_json as plain
     from dokimasia.runs.lifecycle import run as run_method
     from dokimasia.storage.home import Home
@@ -78,7 +79,7 @@ def tree_step(
 
     request = GrowthRequest(judge=judge, run=run, seed=seed, name=f"demo-tree-{len(pairs)}-{seed}")
     grown = run_to_end(partial(run_method, METHOD, request), settings, method=METHOD.name)
-    tree = str(grown.summary["tree"])
+    tree = TreeFigures.model_validate(grown.summary).tree
     with Home.open(settings.home, write=False) as home:
         figures = tree_figures(home, tree)
         loaded = load_tree(home, tree)
@@ -93,10 +94,11 @@ def tree_step(
     if not as_json:
         print_tree(figures, where=f" --home {shown_path(settings.home)}")
         print_blocks(_weak(weaknesses, planted_at))
-    views = {name: plain(weakness) for name, weakness in weaknesses.items()}
-    for name, view in views.items():
-        for row in (*view["weak"], *view["strong"]):
-            row["planted"] = planted_at(name, row["node"])._asdict()
+    views: dict[str, JsonObject] = {}
+    for name, weakness in weaknesses.items():
+        view = views[name] = plain(weakness)
+        for kind, rows in (("weak", weakness.weak), ("strong", weakness.strong)):
+            view[kind] = [{**plain(row), "planted": planted_at(name, row.node)._asdict()} for row in rows]
     return {**plain(figures), "weaknesses": views}
 
 
@@ -385,8 +387,7 @@ def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> Non
         f"made {several(samples, 'question')} on {several(pictures, 'picture')} in seven domains: {data}", err=True
     )
     pairs = list(make_world(samples, seed))
-    evaluation = evaluation_step(settings, data.absolute(), pairs, seed, as_json=as_json)
-    run = evaluation["run"]
+    run, evaluation = evaluation_step(settings, data.absolute(), pairs, seed, as_json=as_json)
     figures = {
         **evaluation,
         "tree": tree_step(settings, run, pairs, seed, judge=JUDGE, models=CANDIDATES, as_json=as_json),
@@ -414,8 +415,8 @@ def page_step(settings: "Settings", run: str) -> Path:
 
 def evaluation_step(
     settings: "Settings", data: Path, pairs: "Sequence[tuple[Scene, SceneQuestion]]", seed: int, *, as_json: bool
-) -> JsonObject:
-    """Evaluate the models, print their scores next to the planted ones, and return the figures with `planted`."""
+) -> tuple[str, JsonObject]:
+    """Evaluate the models, print their scores beside the planted ones; return the run's id, and the figures with `planted`."""
     from dokimasia.cli.drawing import print_run
     from dokimasia.cli.local_backend import LocalBackend
     from dokimasia.cli.running import run_to_end
@@ -438,7 +439,7 @@ def evaluation_step(
         )
         home = shown_path(settings.home)
         out.print(f"look closer: dokimasia show {result.run} --sample {pairs[0][1].id} --home {home}\n", soft_wrap=True)
-    return {**result.summary, "planted": planted}
+    return result.run, {**result.summary, "planted": planted}
 
 
 def refinement_step(

@@ -165,7 +165,13 @@ def _check_together(*, write: bool, fingerprint: bool) -> None:
         for param in context.command.params
         if param.name and context.get_parameter_source(param.name) is click.core.ParameterSource.COMMANDLINE
     }
-    action = "--write" if write else "--fingerprint" if fingerprint else "--why" if "why" in options else ""
+    action = ""
+    if write:
+        action = "--write"
+    elif fingerprint:
+        action = "--fingerprint"
+    elif "why" in options:
+        action = "--why"
     for name, option in options.items():
         actions = [flag for flag, names in _OPTIONS.items() if name in names and flag]
         if name in _OPTIONS[action] or not any(name in names for names in _OPTIONS.values()):

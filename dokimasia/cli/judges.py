@@ -75,13 +75,14 @@ def _print_estimates(backend: Backend, request: JudgeCheckRequest, *, as_json: b
     Raises:
         ConfigError: a key is not set; raised after printing.
     """
-    from dokimasia.cli.drawing import print_preview
+    from dokimasia.cli.drawing import PreviewShown, print_preview
 
     previews: dict[str, JsonObject | None] = {"planting": None, "probing": None}
     planted: Path | None = request.data
     if (planting := request.planting) is not None:
         preview = previews["planting"] = backend.preview(PERTURB, planting)
-        planted = Path(str(preview["run"])) if preview.get("status") == "done" else None
+        planting_preview = PreviewShown.model_validate(preview)
+        planted = Path(planting_preview.run) if planting_preview.status == "done" else None
     if planted is not None:
         previews["probing"] = backend.preview(PROBE, request.probing(planted))
     if as_json:

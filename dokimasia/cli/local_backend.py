@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
 
 from dokimasia.cli.outcomes import CheckScreen, DueItems, ItemOnScreen, RunOutcome, edited_in, person_named
 from dokimasia.cli.shared import console, home_options, reading, redact, with_target_flags
 from dokimasia.domain.decision import Action, ChangeReason, CheckItem, Decision, Standing
 from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.judgement import FailureKind
-from dokimasia.errors import DecidedMeanwhile, HomeLocked, InputError, NotFound, StorageError
+from dokimasia.errors import DecidedMeanwhile, HomeLocked, InputError, NotFound, StorageError, faults_of
 from dokimasia.operations.operation import ListPage, OperationContext, operation_of
 from dokimasia.report.fields import RunFigures, as_json
 from dokimasia.runs.catalogue import method_of
@@ -381,11 +380,4 @@ def _body(function: Callable[..., object], values: object) -> BaseModel:
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        faults = error.errors(include_url=False, include_input=False)
-        raise InputError("; ".join(map(_message, faults))) from None
-
-
-def _message(fault: ErrorDetails) -> str:
-    """Return the message of a pydantic error, after the name of its field."""
-    message = fault["msg"].removeprefix("Value error, ")
-    return f"{'.'.join(map(str, fault['loc']))}: {message}" if fault["loc"] else message
+        raise InputError(faults_of(error)) from None

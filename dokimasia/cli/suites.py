@@ -15,7 +15,7 @@ from dokimasia.cli.requests import made
 from dokimasia.cli.shared import console, grid, print_json, say
 from dokimasia.domain.hub import HubPath, as_data_path
 from dokimasia.domain.identity import Value
-from dokimasia.errors import DataError
+from dokimasia.errors import DataError, list_faults
 from dokimasia.report.figures import cost_text, several
 from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.requests import LIMITS, RunLabel, RunRequest
@@ -59,6 +59,24 @@ class SuiteFile(Value):
 
     name: RunLabel
     data: dict[RunLabel, Annotated[SuiteData, BeforeValidator(_as_data)]] = Field(min_length=1)
+
+
+class SuiteRun(NamedTuple):
+    """How the run of a data set ended, as `--json` prints it."""
+
+    data: str
+    run: str
+    name: str | None
+    end: str
+    why: str
+
+
+class SuiteTotal(NamedTuple):
+    """The samples, calls and US dollars of all runs; the cost is None if that of any is unknown."""
+
+    samples: int
+    calls: int
+    cost: float | None
 
 
 class Member(NamedTuple):
@@ -125,10 +143,9 @@ def read_suite(path: Path) -> SuiteFile:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise DataError(f"{path} cannot be read as a suite: {error}") from error
     except ValidationError as error:
-        fault = error.errors()[0]
-        place = ".".join(map(str, fault["loc"])) or "the file"
+        fault = list_faults(error)[0]
         raise DataError(
-            f"{path}, {place}: {fault['msg'].removeprefix('Value error, ')}; a suite has a `name`, and under `data` the name "
+            f"{path}, {fault.field or 'the file'}: {fault.message}; a suite has a `name`, and under `data` the name "
             "of each data set with its path, or with `data` and `map`, `prompt`, `limit`, `subsample`"
         ) from error
 
@@ -198,7 +215,7 @@ def _print_results(
     from dokimasia.report.board import board_blocks
 
     runs = [
-        {"data": member.title, "run": outcome.run, "name": member.request.name, "end": outcome.end, "why": outcome.why}
+        SuiteRun(member.title, outcome.run, member.request.name, outcome.end, outcome.why)
         for member, outcome in zip(members, outcomes, strict=False)
     ]
     with_results = ",".join(outcome.run for outcome in outcomes if outcome.end != "spending")
@@ -206,11 +223,11 @@ def _print_results(
     if with_results:
         board = backend.call(operations.runs.board, runs=with_results, tag=None, seed=members[0].request.seed)
     if as_json:
-        print_json({"runs": runs, "board": board})
+        print_json({"runs": [run._asdict() for run in runs], "board": board})
         return
     table = grid("data set", "run", "name", "end")
     for run in runs:
-        table.add_row(run["data"], run["run"], run["name"] or "", run["end"])
+        table.add_row(run.data, run.run, run.name or "", run.end)
     console().print(table)
     if board is not None:
         print_blocks(board_blocks(board))
@@ -229,7 +246,7 @@ def _print_estimate(
 
     if as_json:
         each = [{"data": member.title, **preview} for member, preview in zip(members, previews, strict=True)]
-        print_json({"data": each, "total": _total(estimates)})
+        print_json({"data": each, "total": _total(estimates)._asdict()})
         return
     table = grid("data set", "run")
     for name in ("samples", "calls", "cost"):
@@ -250,19 +267,18 @@ def _print_estimate(
 
 def _in_words(estimates: "Sequence[PreviewShown]") -> str:
     total = _total(estimates)
-    known_cost = sum(map(_known_cost, estimates))
-    samples, calls = several(total["samples"], "sample"), several(total["calls"], "call")
-    return f"estimated cost {cost_text(total['cost'], known_cost)}: {samples}, about {calls}"
+    known = sum(map(_known_cost, estimates))
+    samples, calls = several(total.samples, "sample"), several(total.calls, "call")
+    return f"estimated cost {cost_text(total.cost, known)}: {samples}, about {calls}"
 
 
-def _total(estimates: "Sequence[PreviewShown]") -> "JsonObject":
-    """Return the samples, calls and US dollars of all runs; the cost is None if any is unknown."""
+def _total(estimates: "Sequence[PreviewShown]") -> SuiteTotal:
     costs = [preview.cost for preview in estimates if preview.cost is not None]
-    return {
-        "samples": sum(preview.samples for preview in estimates),
-        "calls": sum(preview.calls for preview in estimates),
-        "cost": sum(costs) if len(costs) == len(estimates) else None,
-    }
+    return SuiteTotal(
+        samples=sum(preview.samples for preview in estimates),
+        calls=sum(preview.calls for preview in estimates),
+        cost=sum(costs) if len(costs) == len(estimates) else None,
+    )
 
 
 def _known_cost(preview: "PreviewShown") -> float:

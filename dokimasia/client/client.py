@@ -14,7 +14,7 @@ from dokimasia.client.connection import PATIENCE, Connection, Event, events, pau
 from dokimasia.client.files import named, paths_of, request_sent, sent
 from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.wording import nearest
-from dokimasia.errors import ConfigError, InputError
+from dokimasia.errors import ConfigError, Fault, InputError
 from dokimasia.operations.operation import FileReply, ListPage, operation_of, read_reply
 from dokimasia.runs.catalogue import OWN, method_named, plugin_methods
 from dokimasia.runs.forking import ForkRequest
@@ -552,7 +552,7 @@ def _validated(model: type[Q], values: Mapping[str, object]) -> Q:
     try:
         request = model.model_validate(dict(values))
     except ValidationError as error:
-        faults = [_fault(model, details) for details in error.errors(include_url=False)]
+        faults = [_message(model, details) for details in error.errors(include_url=False)]
         raise ConfigError("; ".join(faults)) from None
     absolute_paths = {}
     for name in type(request).model_fields:
@@ -564,15 +564,15 @@ def _validated(model: type[Q], values: Mapping[str, object]) -> Q:
     return request.model_copy(update=absolute_paths) if absolute_paths else request
 
 
-def _fault(model: type[Invocation], fault: ErrorDetails) -> str:
+def _message(model: type[Invocation], details: ErrorDetails) -> str:
     """Return the message about an invalid field."""
-    name = ".".join(map(str, fault["loc"])) or "the request"
-    kind, value = fault["type"], fault["input"]
-    if kind == "extra_forbidden":
+    fault, value = Fault.of(details), details["input"]
+    name = fault.field or "the request"
+    if fault.kind == "extra_forbidden":
         return f"{name}: there is no such field{nearest(name, model.model_fields)}"
-    if kind == "missing":
+    if fault.kind == "missing":
         return f"{name}: is needed"
-    if kind == "tuple_type":
+    if fault.kind == "tuple_type":
         example = f", such as [{value!r}]" if isinstance(value, str) else ""
         return f"{name}: a list is wanted{example}"
-    return f"{name}: {fault['msg'].removeprefix('Value error, ')}"
+    return f"{name}: {fault.message}"

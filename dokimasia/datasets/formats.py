@@ -179,8 +179,7 @@ def read_folder(path: Path) -> Iterator[Row | Problem]:
     """Yield one row per image, in the order of the paths: `id` is the path in the folder, `category` the sub-folder.
 
     Every other file is a problem, so that no photograph in an unsupported format is silently skipped. Links to folders
-    are
-    not followed.
+    are not followed.
 
     Raises:
         DataError: the folder, or a folder in it, cannot be read.

@@ -46,8 +46,7 @@ def read_hub(path: Path, mapping: Mapping[str, str] = MappingProxyType({})) -> I
     """Yield the rows of a data set of the Hub in order, counted from 1, as they arrive.
 
     Columns are recognised as in Parquet, or named by `mapping`. Images are the columns declared as images; their bytes
-    are
-    unchanged. In a data set without ids, row numbers are the ids.
+    are unchanged. In a data set without ids, row numbers are the ids.
 
     Raises:
         ConfigError: the extra `hf` is not installed, the name is invalid, or the data set needs a login.

@@ -56,10 +56,8 @@ class Row(NamedTuple):
     """One sample as read, before any checks.
 
     `line` counts the units of the file from 1 (lines, rows, files), and `unit` is the word for them in messages;
-    `fields`
-    are those of the JSONL format. `names` are the file's own names for fields, for messages, and `faults` are (kind,
-    text)
-    of the problems that the reader itself found in this row.
+    `fields` are those of the JSONL format. `names` are the file's own names for fields, for messages, and `faults` are
+    (kind, text) of the problems that the reader itself found in this row.
     """
 
     line: int

@@ -62,8 +62,7 @@ def mapped_columns(
     """Return the column of each field: those named by the mapping, and the others as recognised by `columns_of`.
 
     A column used in a template is not a field, unless the mapping says so; it becomes `meta`. The template takes the
-    place
-    of its column, and `with_templates` adds its text to a row.
+    place of its column, and `with_templates` adds its text to a row.
 
     Args:
         header: the columns' names.
@@ -124,12 +123,10 @@ def mapped_rows(rows: Iterable[Row | Problem], path: Path, mapping: Mapping[str,
         header = header or list(row.fields)
         columns = mapped_columns([*row.fields, *(named - row.fields.keys())], mapping, where=path)
         values = {name: value for name, value in row.fields.items() if value is not None and value != ""}
-        images = [
-            image
-            for name in columns.images
-            for value in [values.get(name)]
-            for image in (value if isinstance(value, list) else [] if value is None else [value])
-        ]
+        images: list[object] = []
+        for name in columns.images:
+            value = values.get(name, [])
+            images += value if isinstance(value, list) else [value]
         yield row_of(row.line, with_templates(values, mapping), columns, unit=row.unit, images=images)
     if missing:
         raise DataError(

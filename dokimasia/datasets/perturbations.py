@@ -13,7 +13,7 @@ from dokimasia.datasets.samples import ReadingOptions, samples_of
 from dokimasia.domain.blindspots import LABELS, Label, Perturbed, Task
 from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.sample import ImageRef, Sample
-from dokimasia.errors import DataError
+from dokimasia.errors import DataError, list_faults
 
 OWN = ("task", "sample", "gold", "perturbed", "gold_image", "perturbed_image", "dimension")
 ASIDE = ("description", "rationale", "instruction", "by", "label", "annotator", "labels")
@@ -208,7 +208,7 @@ class _PerturbationLine:
                 **details,
             )
         except ValidationError as error:
-            self.faults.append(error.errors()[0]["msg"])
+            self.faults.append(list_faults(error)[0].message)
             return None
         return GivenPerturbation(self.id, sample, item, labels, self.where)
 

@@ -78,14 +78,18 @@ class AnnotationUnit(NamedTuple):
 
     def __str__(self) -> str:
         """Return the unit's name in messages."""
-        of = f", criterion {self.criterion}" if self.criterion else f", {self.model}" if self.model else ""
+        of = f", {self.model}" if self.model else ""
+        if self.criterion:
+            of = f", criterion {self.criterion}"
         against = f" against {self.baseline}" if self.baseline else ""
         return f"{self.id!r}{of}{against}, {self.measure}"
 
 
 def kind_of(unit: AnnotationUnit) -> Kind:
     """Return the kind of a unit."""
-    return "criterion" if unit.criterion else "pair" if unit.baseline else "response"
+    if unit.criterion:
+        return "criterion"
+    return "pair" if unit.baseline else "response"
 
 
 class ResponsePair(NamedTuple):

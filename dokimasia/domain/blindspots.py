@@ -18,8 +18,7 @@ NEUTRAL = "score_neutral"
 
 Label = Literal["valid", "score_invariant", "incorrect", "not_relevant", "gold_wrong", "not_sure"]
 """A person's label of a perturbation (FOCUS, appendix B), or of the gold answer behind it (`gold_wrong`). Only the
-first
-two enter a probe.
+first two enter a probe.
 """
 
 LABELS: tuple[Label, ...] = get_args(Label)
@@ -158,8 +157,7 @@ class Probe(NamedTuple):
 
     `neutral` is people's label (`score_invariant`), or else the intent of the change. `checked` states that a person
     decided. `cluster` names samples that share an image. For an answer padded to measure length bias, `pads` is the id
-    of
-    the probe whose answer it pads, empty for the gold answer; None means that it is planted, not padded.
+    of the probe whose answer it pads, empty for the gold answer; None means that it is planted, not padded.
     """
 
     id: str

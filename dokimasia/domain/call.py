@@ -285,13 +285,11 @@ class CallKeys(Value):
 
 def canonical_request(call: ModelCall) -> dict[str, Any]:
     """Return the identity of a call: model and endpoint, content with image hashes, sampling, schema, tools, repeat,
-    key
-    version.
+    key version.
 
     The model's alias, the transport, timeouts and retries are excluded, since they do not change the request. Tools,
-    and
-    further fields of an image edit, are included only if present, so that calls without them keep the identity they had
-    before these existed.
+    and further fields of an image edit, are included only if present, so that calls without them keep the identity they
+    had before these existed.
     """
     body = call.model_dump(mode="json", exclude={"model"}, exclude_none=True)
     optional = ((body, "tools"), (body, "extra"), *((message, "tool_calls") for message in body.get("messages", ())))

@@ -70,8 +70,7 @@ class Criterion(Value):
 
 class CriterionCheck(NamedTuple):
     """The second look's verdict on one criterion: whether the answer rests on it, whether it asks for one thing,
-    whether its
-    question conceals its answer; and the fault, if any.
+    whether its question conceals its answer; and the fault, if any.
     """
 
     needed: bool

@@ -22,9 +22,8 @@ class TreeCriterion(NamedTuple):
     """A criterion mapped to a tree.
 
     `key` is stable across runs: `<first 16 digits of the criteria set's id>:<number, from 1>` for a criterion of a run,
-    and
-    for one of a file the same form over a hash of its text and sample. `stratum` is the property that a sub-sample is
-    balanced over (a category or a source; empty if there is none), `question` the sample's question if known.
+    and for one of a file the same form over a hash of its text and sample. `stratum` is the property that a sub-sample
+    is balanced over (a category or a source; empty if there is none), `question` the sample's question if known.
     """
 
     key: str

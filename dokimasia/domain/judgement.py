@@ -134,8 +134,7 @@ AnswerRule = Literal[
     "unreadable",
 ]
 """What decided whether a final answer is right: a rule, a judge's verdict on equivalence, or why nothing did (`none`:
-no
-rule applies, and no judge was available; `unreadable`: the judge gave no verdict; `person`: somebody corrected it by
+no rule applies, and no judge was available; `unreadable`: the judge gave no verdict; `person`: somebody corrected it by
 hand).
 """
 
@@ -167,8 +166,7 @@ class CriterionScore(NamedTuple):
     """A judge's score of one criterion, 1 to 5, and whether the response addresses the point at all (if not: 1).
 
     `stated` is None if the judge was not asked to distinguish silence from error. `reason` is its sentence on the
-    score;
-    None if it gave none or was not asked for one.
+    score; None if it gave none or was not asked for one.
     """
 
     score: int

@@ -69,8 +69,7 @@ class Budget:
     `max_calls` counts requests sent, including retries, and is never exceeded. Tokens and cost are reserved at their
     estimate and settled at the amounts that the provider reports. A request that fits only if those in flight cost less
     than estimated waits for them; one that cannot fit fails. Estimates are rough: tokens and cost can exceed their
-    limit by
-    the amount that the requests in flight exceed their estimates.
+    limit by the amount that the requests in flight exceed their estimates.
 
     Under a limit, a request is sent only after `record` has stored it, so that requests in flight at a kill count.
 

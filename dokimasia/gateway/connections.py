@@ -13,8 +13,7 @@ from dokimasia.domain.identity import JsonObject
 
 KEEP_ALIVE = 4.0
 """Seconds before an idle connection is closed: less than the 5 after which common servers (uvicorn) close theirs, so
-that
-no request uses a connection that is being closed.
+that no request uses a connection that is being closed.
 """
 
 

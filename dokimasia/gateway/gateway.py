@@ -6,13 +6,14 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 
 from dokimasia.domain.call import CallResult, Chat, ModelCall, ModelReply, ModelSpec, call_key
 from dokimasia.domain.ports import BlobStore, Ledger, People, Reducer, Transport
 from dokimasia.domain.question import Aid
 from dokimasia.errors import CallFailed, ConfigError, Interrupted, ToolFailure, TransportError
 from dokimasia.gateway.budget import Budget, Reservation
-from dokimasia.gateway.events import EventKind, GatewayEvent, GatewayStats
+from dokimasia.gateway.events import CallCounts, EventKind, GatewayEvent, GatewayStats
 from dokimasia.gateway.images import with_reduced_images
 from dokimasia.gateway.limiter import Clock, Report, Sleep
 from dokimasia.gateway.pricing import cost_of_reply, estimate_usage, forecast_cost
@@ -27,13 +28,11 @@ class ModelGateway:
     """Sends calls to models; implements `dokimasia.domain.ports.Gateway`.
 
     Calls in the ledger are answered from it. Any other is sent, retried according to `policy`, and committed before it
-    is
-    returned. Identical concurrent calls share one request; a request in flight is completed even if its caller is
+    is returned. Identical concurrent calls share one request; a request in flight is completed even if its caller is
     cancelled, since it is paid for. Keys are removed from all texts in the ledger, errors and events.
 
     Gateways with the same `traffic`, such as those of several runs, share limits, pace, breakers and identical
-    concurrent
-    calls; each has its own budget, counts and events, and ends independently.
+    concurrent calls; each has its own budget, counts and events, and ends independently.
 
     Use it in one event loop, and `aclose` it at the end.
     """
@@ -99,7 +98,7 @@ class ModelGateway:
         self._traffic.join(self._limit_changed)
         self._routes = Routes(specs, transports=self._transports, api_keys=keys, traffic=self._traffic)
         self._pending_calls: dict[str, PendingCall] = {}
-        self._counts: Counter[str] = Counter()  # by field of `GatewayStats`
+        self._counts = CallCounts()
         self._cost = 0.0
         self._draining = False
 
@@ -162,16 +161,16 @@ class ModelGateway:
         answer = await self._people.ask(key, call, label=label, aid=aid)
         event = GatewayEvent("cached", name, call.model.endpoint, label, key)
         if answer is None:
-            self._counts["waiting"] += 1
+            self._counts.waiting += 1
             self._emit(event._replace(kind="waiting", reason="the question waits"))
             raise CallFailed("waiting", f"{name}: the question waits for an answer")
         if answer.cached:
-            self._counts["cached"] += 1
+            self._counts.cached += 1
         else:
             self._budget.pay(answer.cost or 0.0)
-            self._counts["answered"] += 1
+            self._counts.answered += 1
             self._cost += answer.cost or 0.0
-            self._counts["cost_unknown"] += answer.cost is None
+            self._counts.cost_unknown += answer.cost is None
         self._emit(event if answer.cached else event._replace(kind="answered"))
         return answer
 
@@ -209,13 +208,11 @@ class ModelGateway:
         """Return the counts of calls so far, and of those in flight."""
         limits = self._routes.limits()
         under_way = Counter(pending.call.model.endpoint for pending in self._pending_calls.values() if pending.has_slot)
-        return GatewayStats.model_validate(
-            {
-                **self._counts,
-                "cost": self._cost,
-                "in_flight": {name: under_way[name] for name in limits},
-                "limits": limits,
-            }
+        return GatewayStats(
+            **asdict(self._counts),
+            cost=self._cost,
+            in_flight={name: under_way[name] for name in limits},
+            limits=limits,
         )
 
     def endpoint_idles(self, models: Iterable[str]) -> bool:
@@ -253,7 +250,7 @@ class ModelGateway:
             return failed
         committed = await self._ledger.get(pending.key)
         if committed is not None:
-            self._counts["cached"] += 1
+            self._counts.cached += 1
             self._tell("cached", pending)
             return committed
         route = pending.route = self._routes.to(pending.call.model.name)
@@ -301,7 +298,7 @@ class ModelGateway:
                 return self._refuse(pending, pending.refusal)
             await reservation.send()
             pending.idle, pending.has_slot = False, True
-            self._counts["sent"] += 1
+            self._counts.sent += 1
             self._tell("sent", pending, number=number)
             started, paced = self._clock(), route.pacing.limited
             result = await send_once(pending.call, route, blobs=self._blobs, clean=self._clean)
@@ -339,7 +336,7 @@ class ModelGateway:
         return (forecast.input_tokens or 0) + (forecast.output_tokens or 0), forecast_cost(call, forecast, route.price)
 
     async def _record(self, pending: PendingCall, failure: TransportError) -> TransportError:
-        self._counts["failed_tries"] += 1
+        self._counts.failed_tries += 1
         await self._ledger.attempt(
             pending.key,
             pending.call,
@@ -361,12 +358,12 @@ class ModelGateway:
             route.pacing.correct(spent - reservation.tokens)
         await self._ledger.commit(pending.key, pending.call, reply, cost=cost, label=pending.label, latency=latency)
         counts = self._counts
-        counts["answered"] += 1
-        counts["input_tokens"] += usage.input_tokens or 0
-        counts["output_tokens"] += usage.output_tokens or 0
-        counts["usage_unknown"] += not usage.known
+        counts.answered += 1
+        counts.input_tokens += usage.input_tokens or 0
+        counts.output_tokens += usage.output_tokens or 0
+        counts.usage_unknown += not usage.known
         self._cost += cost or 0.0
-        counts["cost_unknown"] += cost is None
+        counts.cost_unknown += cost is None
         self._tell("answered", pending)
         return CallResult(key=pending.key, reply=reply, cost=cost)
 

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import AnyStr, Generic
 
-from dokimasia.domain.call import Chat
+from dokimasia.domain.call import Chat, Message
 from dokimasia.domain.ports import BlobStore, Reducer
 from dokimasia.domain.sample import ImageRef, Part
 
@@ -94,10 +94,10 @@ async def with_reduced_images(call: Chat, side: int, reduce: Reducer) -> Chat:
     async def fitting(part: Part) -> Part:
         return await reduce(part, side) if part.kind == "image" and max(part.width, part.height) > side else part
 
-    messages = [
-        message.model_copy(update={"parts": tuple([await fitting(part) for part in message.parts])})
-        if at < before and message.images
-        else message
-        for at, message in enumerate(call.messages)
-    ]
+    messages: list[Message] = []
+    for at, message in enumerate(call.messages):
+        parts = message.parts
+        if at < before and message.images:
+            parts = tuple([await fitting(part) for part in parts])
+        messages.append(message.model_copy(update={"parts": parts}))
     return call.model_copy(update={"messages": tuple(messages)})

@@ -44,11 +44,9 @@ class LangChainTransport:
     """Calls one chat model; implements `dokimasia.domain.ports.Transport`.
 
     Images are content blocks with data URLs. Sampling settings are sent if set; otherwise the chat model's own
-    parameters
-    apply. The repeat index is not sent, since many chat models refuse a `seed`. LangChain's own cache is bypassed: a
-    repeat
-    is an independent draw, and the ledger stores paid replies. A chat model without asynchronous code runs in its own
-    threads, so that its slow replies do not delay other work that the event loop runs in threads.
+    parameters apply. The repeat index is not sent, since many chat models refuse a `seed`. LangChain's own cache is
+    bypassed: a repeat is an independent draw, and the ledger stores paid replies. A chat model without asynchronous
+    code runs in its own threads, so that its slow replies do not delay other work that the event loop runs in threads.
     """
 
     def __init__(
@@ -187,8 +185,7 @@ def classify(error: Exception, clean: Redact = str) -> TransportError:
     """Return an exception of a chat model as the failure of one request.
 
     An HTTP status, a timeout or a lost connection in the exception or its causes decides the kind. Any other exception
-    is
-    an error in the chat model's code, which would recur on a retry.
+    is an error in the chat model's code, which would recur on a retry.
     """
     text = scrub(clean(storable(error)))
     names = " from ".join(dict.fromkeys(type(cause).__name__ for cause in _causes(error)))

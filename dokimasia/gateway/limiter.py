@@ -36,10 +36,9 @@ class AdaptiveLimiter:
     """Concurrency of one endpoint under one key, first come, first served.
 
     It begins at `start` and never exceeds `most`. While all of it is in use and requests succeed, it grows: by an
-    eighth
-    for each full turn of successes until the first 429, by one afterwards. A 429 halves it, but only if its request was
-    sent after the last cut, since those of one round trip are a single sign. After a cut it does not grow for
-    `HOLD_SECONDS`.
+    eighth for each full turn of successes until the first 429, by one afterwards. A 429 halves it, but only if its
+    request was sent after the last cut, since those of one round trip are a single sign. After a cut it does not grow
+    for `HOLD_SECONDS`.
     """
 
     def __init__(
@@ -112,8 +111,7 @@ class AdaptiveLimiter:
         """Return a permit and report the request's result: `ok`, `limited` (a 429), or `failed` in any other way.
 
         A caller waiting for the turn `to` takes the permit over, regardless of the limit and of earlier callers, since
-        its
-        request is already on its way.
+        its request is already on its way.
 
         Returns:
             Whether the limit was cut: by the first refusal among requests sent since the last cut.
@@ -188,8 +186,7 @@ class Pace:
 
     A twentieth of a minute's allowance may be spent at once; the rest flows in evenly, so that no minute exceeds the
     allowance. An amount larger than the bucket passes when the bucket is full; the next waits for the debt. Nobody
-    waits
-    longer than `longest` seconds for a turn, whatever the level of the bucket.
+    waits longer than `longest` seconds for a turn, whatever the level of the bucket.
     """
 
     def __init__(

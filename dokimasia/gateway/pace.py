@@ -33,14 +33,10 @@ class Pacing:
 
     Configured limits always apply. In addition, an endpoint's stated allowance (`read_allowance`) is adopted at every
     reply, but no request waits for it longer than `LONGEST_ASKED`; if such a request succeeds nevertheless, the headers
-    are
-    ignored from then on. An endpoint that states nothing and refuses again within a minute of an earlier refusal, when
-    the
-    limiter has already halved the requests in flight, has a per-minute limit: from then on the pace is nine tenths of
-    the
-    rate of successes in the last minute. That rate grows by a quarter for each minute without a refusal, and is
-    forgotten
-    at four times its beginning.
+    are ignored from then on. An endpoint that states nothing and refuses again within a minute of an earlier refusal,
+    when the limiter has already halved the requests in flight, has a per-minute limit: from then on the pace is nine
+    tenths of the rate of successes in the last minute. That rate grows by a quarter for each minute without a refusal,
+    and is forgotten at four times its beginning.
     """
 
     def __init__(

@@ -18,9 +18,9 @@ DEFAULT_OUTPUT_TOKENS = 512
 class Price(Value):
     """US dollars per million tokens; None is unknown. `tiers` are the rates of longer calls, by rising length.
 
-    `cached` and `cache_write` are for input that the provider read from its cache of prompts, or wrote into it; None where
-    that costs what other input does.
-    `image` is US dollars an edited or new image, whatever its tokens; None where an image is paid for by its tokens.
+    `cached` and `cache_write` are for input that the provider read from its cache of prompts, or wrote into it; None
+    where that costs what other input does. `image` is US dollars an edited or new image, whatever its tokens; None
+    where an image is paid for by its tokens.
     """
 
     input: float | None = Field(default=None, ge=0)
@@ -65,8 +65,7 @@ def cost_of(usage: Usage, price: Price) -> float | None:
     """Return the cost of one call in US dollars, or None if usage or price leave it unknown.
 
     Input from the provider's cache has its own rate if known, and otherwise the rate of other input. Tiers depend on
-    the
-    length of a call, so the sum of several calls' tokens has no cost here.
+    the length of a call, so the sum of several calls' tokens has no cost here.
     """
     if usage.input_tokens is None or usage.output_tokens is None:
         return None

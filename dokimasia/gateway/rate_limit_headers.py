@@ -52,12 +52,9 @@ def read_allowance(headers: Mapping[str, str], unit: str, *, now: datetime | Non
     """Return the allowance of `requests` or `tokens` in the headers; None if they state nothing reliable.
 
     It reads the formats of OpenAI (`x-ratelimit-limit-requests`, `-remaining-`, `-reset-`; also used by vLLM's
-    gateways,
-    Groq, Mistral and others) and of Anthropic (`anthropic-ratelimit-requests-limit` ...). The rate is the missing
-    amount
-    over the time until it is restored, so that a daily limit is not mistaken for one per minute; without a time, the
-    limit
-    is per minute. A time of more than a month is unreliable.
+    gateways, Groq, Mistral and others) and of Anthropic (`anthropic-ratelimit-requests-limit` ...). The rate is the
+    missing amount over the time until it is restored, so that a daily limit is not mistaken for one per minute; without
+    a time, the limit is per minute. A time of more than a month is unreliable.
     """
     limit, remaining = _stated(headers, unit, "limit"), _stated(headers, unit, "remaining")
     if limit is None or remaining is None:

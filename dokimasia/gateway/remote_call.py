@@ -15,8 +15,7 @@ CallKind = Literal["chat", "embedding", "image_edit"]
 
 class RemoteReply(NamedTuple):
     """The result of a request sent by another process: a reply or a failure, the headers of rate limits, the ledger's
-    form of
-    the request (`folded`), and the key of the call that was started in its place.
+    form of the request (`folded`), and the key of the call that was started in its place.
     """
 
     outcome: ModelReply | TransportError

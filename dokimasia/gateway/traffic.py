@@ -26,8 +26,7 @@ Lane = tuple[str, str]
 @dataclass(frozen=True)
 class Route:
     """The route to one model. All models at one endpoint under one key share the `limiter`; pacing and breaker belong
-    to the
-    endpoint's model, regardless of its configured names.
+    to the endpoint's model, regardless of its configured names.
     """
 
     spec: ModelSpec
@@ -47,10 +46,8 @@ class Route:
         """Wait for the model's pace and then for a slot, which the caller releases.
 
         In this order, a call that waits for the pace occupies no slot that other models at the endpoint could use. Only
-        one
-        request of the model at a time waits for a slot after passing the pace, so that none of them pile up there. A
-        remote
-        `call` that waits only for a slot may be sent ahead by its process.
+        one request of the model at a time waits for a slot after passing the pace, so that none of them pile up there.
+        A remote `call` that waits only for a slot may be sent ahead by its process.
         """
         if not self.pacing.limited:
             slot = await self.limiter.acquire(None if call is None else call.near)
@@ -167,8 +164,7 @@ class Traffic:
 
     If two gateways make the same call at once, one sends it under its budget, and the other takes the answer from the
     ledger; if the first abandons it for a reason of its own, the other sends it. Budgets, counts, events and closing
-    belong
-    to each gateway. State that no gateway uses any longer is discarded.
+    belong to each gateway. State that no gateway uses any longer is discarded.
 
     Attributes:
         pending_calls: the calls that may be sent, by key; all callers of one wait for it.

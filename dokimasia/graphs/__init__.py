@@ -1,1 +1,1 @@
-"""LangGraph state machines, one per file, and the driver that starts and resumes them."""
+"""LangGraph state machines, one per file, and the code that starts and resumes them."""

@@ -10,11 +10,11 @@ from dokimasia.graphs.reasking import update_items
 
 
 class AnswerState(Failure, TypedDict, total=False):
-    """One answer of a candidate: `model` is its shown name, `arm` is empty or `blind`, most other fields are ids in the store.
+    """One answer of a candidate; `model` is its displayed name, `arm` is empty or `blind`, most others are stored ids.
 
-    `final` is the id of the `FinalAnswer`, if the graph decides whether the answer is right. `attempt` counts how often the
-    item failed and was retried, if each attempt is a draw of its own. `looks` are ids of what the judge looked at with its
-    tools, `calls` are keys in the ledger, `score` is that of a judgement made in this walk.
+    `final` is the id of the `FinalAnswer`, if the graph decides whether the answer is right. `attempt` counts the
+    retries after failures, if each attempt is a separate draw. `looks` are ids of the judge's looks with tools, `calls`
+    are keys in the ledger, and `score` is that of a judgement made in this walk.
     """
 
     model: str
@@ -47,7 +47,7 @@ async def answer_items(
 
 
 def is_unjudged(item: AnswerState) -> bool:
-    """Return whether an item has a response and no judgement yet."""
+    """Return whether an item has a response but no judgement."""
     return bool(item.get("response")) and not item.get("judgement") and not item.get("failed")
 
 

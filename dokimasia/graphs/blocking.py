@@ -10,15 +10,15 @@ T = TypeVar("T")
 
 
 def block_on(work: Callable[[], Awaitable[T]], *, called: str, instead: str) -> T:
-    """Return the result of asynchronous work, in an event loop of its own.
+    """Return the result of asynchronous work, run in a new event loop.
 
     Args:
-        work: begins the work.
-        called: the function that was called, for the error's message.
-        instead: what to write inside an event loop.
+        work: starts the work.
+        called: the name of the called function, for the error message.
+        instead: the alternative inside an event loop, for the error message.
 
     Raises:
-        LoopRunning: an event loop runs already; nothing was begun.
+        LoopRunning: an event loop is already running; nothing was started.
     """
     if _loop_runs():
         raise LoopRunning(
@@ -28,7 +28,7 @@ def block_on(work: Callable[[], Awaitable[T]], *, called: str, instead: str) -> 
 
 
 def _loop_runs() -> bool:
-    """Return whether an event loop runs in this thread."""
+    """Return whether an event loop is running in this thread."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -18,7 +18,7 @@ Own = TypeVar("Own", bound=GraphOptions)
 
 
 def services_of(context: "Context") -> dict[str, Any]:
-    """Return the fields that all contexts have, from which a graph's own context is made."""
+    """Return the fields that all contexts share, to build a graph's own context from them."""
     return {service.name: getattr(context, service.name) for service in fields(Context)}
 
 
@@ -26,9 +26,9 @@ def services_of(context: "Context") -> dict[str, Any]:
 class Context:
     """The services of one work item: the gateway, the store of values, the options, the seed.
 
-    `prompts`, if given, replaces the package's own prompts. `blobs` holds images, also those that tools make; it is required
-    if the options offer tools. `attempt` counts how often the item was retried after a failure (see `at_attempt`).
-    `open_failures`, if given, collects the failures after which a call is still open (see `Failed.open`).
+    `prompts`, if given, replaces the package's own prompts. `blobs` holds images, including those made by tools; it is
+    required if the options offer tools. `attempt` is the number of retries after a failure (see `at_attempt`).
+    `open_failures`, if given, collects failures that leave a call open (see `Failed.open`).
     """
 
     gateway: Gateway
@@ -53,10 +53,10 @@ class Context:
 
         Args:
             request: the role's request.
-            node: the node whose judge is asked, if nodes have judges of their own.
-            model: the shown name of the model to ask instead of a judge.
+            node: the node whose judge is asked, if nodes have different judges.
+            model: the displayed name of the model to ask instead of a judge.
             attempt: the only attempt to use, instead of the context's.
-            rejected: an earlier reply to send back; the reply to that is not sent back again.
+            rejected: an earlier reply to send back; the new reply is not sent back again.
         """
         result = await ask(
             request,
@@ -74,9 +74,9 @@ class Context:
     def at_attempt(self, attempt: int) -> Self:
         """Return the context for the nth retry of an item (0: the first attempt).
 
-        A request goes through the earlier attempts in order, which the ledger answers, and takes the first usable reply;
-        only if there is none it is sent under this attempt. So good replies stay and failed requests are repeated, without
-        any code for it in the graphs.
+        A request replays the earlier attempts in order from the ledger and takes the first usable reply; only if there
+        is none, it is sent under this attempt. Thus good replies are kept and failed requests repeated, without any
+        code for it in the graphs.
         """
         return replace(self, attempt=attempt)
 
@@ -90,7 +90,7 @@ class Context:
         """The tools with which a judge can look closer; None if the options offer none.
 
         Raises:
-            ConfigError: tools are offered and there are no blobs to read images from.
+            ConfigError: tools are offered, but there are no blobs to read images from.
         """
         if not self.options.tools:
             return None
@@ -106,10 +106,10 @@ Walk = Callable[[JsonObject, Context], Awaitable[JsonObject]]
 
 
 def own_options(context: Context, type_: type[Own], graph: str) -> Own:
-    """Return the context's options as those of a graph with its own type.
+    """Return the context's options as those of a graph that has its own type.
 
     Raises:
-        ConfigError: the context has those of another graph.
+        ConfigError: the context has the options of another graph.
     """
     if not isinstance(context.options, type_):
         raise ConfigError(f"{graph} needs its own options: Context(options={type_.__name__}(...))")
@@ -117,14 +117,14 @@ def own_options(context: Context, type_: type[Own], graph: str) -> Own:
 
 
 async def keep_looks(context: Context, looks: Sequence[Look]) -> list[str]:
-    """Store what a judge looked at with its tools; return the ids in order."""
+    """Store a judge's looks with tools, and return their ids in order."""
     return [await context.store.put(look) for look in looks]
 
 
 class Failure(TypedDict, total=False):
     """The part of a state that records a failure: its kind (empty: none) and reason.
 
-    Cognitive replay stores the reason as a value instead, since its state is checkpointed and has to stay small.
+    Cognitive replay stores the reason as a value instead, since its state is checkpointed and must stay small.
     """
 
     failed: str

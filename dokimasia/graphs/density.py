@@ -2,8 +2,8 @@
 
     classify ─► rate ─► end
 
-A sample whose data name its domain skips `classify`. The graph is linear and runs without checkpoints: after a crash the
-ledger answers repeated calls.
+A sample whose domain is in the data skips `classify`. The graph is linear and runs without checkpoints: after a crash
+the ledger answers repeated calls.
 """
 
 import operator
@@ -28,7 +28,7 @@ NEEDS_PROMPT = False
 class State(Failure, TypedDict, total=False):
     """Ids of the sample and of the rating; `domain` is the short name of the sample's domain.
 
-    `domain_call` is the id of the domain's provenance, empty if the data name the domain.
+    `domain_call` is the id of the domain's provenance; it is empty if the domain is in the data.
     """
 
     sample: str
@@ -82,7 +82,7 @@ async def after_classifying(state: State) -> Literal["rate", "__end__"]:
 
 
 def build() -> StateGraph[State, Context]:
-    """Return the graph, not compiled."""
+    """Return the uncompiled graph."""
     graph = StateGraph(State, context_schema=Context)
     graph.add_node("classify", classify)
     graph.add_node("rate", rate)

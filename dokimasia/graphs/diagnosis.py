@@ -3,11 +3,11 @@
     select ─► write ─► expand ─► mend ─► write_across ─► expand_across ─► mend_across ─► end
                                   └───────────────────────────────────────────────────────┘  (one model)
 
-The writer's sentences contain references to cells of the tables, which `expand` replaces with the figures. A report with
-unverified sentences is sent back once, with every fault named; sentences that are still unverified are kept and marked.
+The writer's sentences contain references to cells of the tables, which `expand` replaces with the figures. A report
+with unverified sentences is sent back once with every fault; sentences that remain unverified are kept and marked.
 
-Every step is checkpointed, and the state holds ids. An interrupted step is repeated whole, its calls answered by the
-ledger. A subject whose calls fail twice has a failure instead of a report; the other subjects continue.
+Every step is checkpointed, and the state holds ids. An interrupted step is repeated as a whole, with its calls answered
+by the ledger. A subject whose calls fail twice has a failure instead of a report; the other subjects continue.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -56,7 +56,7 @@ def _ignore_progress(steps: int) -> None: ...
 
 @dataclass(frozen=True)
 class DiagnosisContext(Context):
-    """The services of a diagnosis, its tables, and a callback for the number of finished steps."""
+    """The services of a diagnosis, its tables, and a callback that receives the number of finished steps."""
 
     diagnosis: Diagnosis | None = None
     on_progress: Callable[[int], None] = field(default=_ignore_progress)
@@ -74,7 +74,7 @@ class DiagnosisContext(Context):
 
     @cached_property
     def printable(self) -> EvidenceTables:
-        """The tables as references print them."""
+        """The tables in the form used to print references."""
         return tables_of(self.tables.assets, models=self.tables.models)
 
 
@@ -103,7 +103,7 @@ async def write(state: State, runtime: Runtime[DiagnosisContext], *, across: boo
 
 
 async def print_places(state: State, runtime: Runtime[DiagnosisContext], *, across: bool) -> State:
-    """Replace the references of the reports on models, or of the report across models."""
+    """Replace the references with figures in the reports on models, or in the report across models."""
     context, drafts, reports = runtime.context, state.get("drafts", {}), dict(state.get("reports", {}))
     for subject in _subjects(drafts, across=across):
         draft = await context.store.get(ReportDraft, drafts[subject])
@@ -113,9 +113,9 @@ async def print_places(state: State, runtime: Runtime[DiagnosisContext], *, acro
 
 
 async def mend(state: State, runtime: Runtime[DiagnosisContext], *, across: bool) -> State:
-    """Send reports with unverified sentences back once, with all faults, and keep the version with fewer of them.
+    """Send reports with unverified sentences back once with all faults, and keep the version with fewer faults.
 
-    A second report that is no better changes only the calls.
+    A second version that is not better changes only the calls.
     """
     context, reports, calls = runtime.context, dict(state.get("reports", {})), _calls(state)
     first_reports: dict[str, Report] = {}
@@ -148,7 +148,7 @@ async def after_models(state: State, runtime: Runtime[DiagnosisContext]) -> Lite
 
 
 def build() -> StateGraph[State, DiagnosisContext]:
-    """Return the graph, not compiled."""
+    """Return the uncompiled graph."""
     graph = StateGraph(State, context_schema=DiagnosisContext)
     steps = (("write", write), ("expand", print_places), ("mend", mend))
     graph.add_sequence([("select", select), *((name, partial(step, across=False)) for name, step in steps)])
@@ -162,7 +162,7 @@ def build() -> StateGraph[State, DiagnosisContext]:
 def _tables(assets: Iterable[Asset], subject: str) -> list[tuple[Asset, Sequence[int]]]:
     """Return the tables and rows shown for a subject: a model's own tables and its rows of shared ones, or all shared tables.
 
-    Rows without a figure are left out, and so are radar charts, which repeat the heat map.
+    Rows without figures and radar charts, which repeat the heat map, are left out.
     """
     tables: list[tuple[Asset, Sequence[int]]] = []
     for asset in assets:
@@ -179,7 +179,7 @@ def _tables(assets: Iterable[Asset], subject: str) -> list[tuple[Asset, Sequence
 
 
 async def _picked_rows(context: DiagnosisContext, state: State, subject: str, *, further: Iterable[str] = ()) -> str:
-    """Return as text the rows picked for a subject, further rows, and the rows that are always shown."""
+    """Return, as text, the rows picked for a subject, further rows, and the rows that are always shown."""
     salient = await context.store.get(Salience, state.get("salient", {})[subject])
     always = shown_always(context.tables.assets, subject, everyone=subject == EVERYONE)
     rows = {name: set(numbers) for name, numbers in always.items()}
@@ -209,10 +209,10 @@ async def _across(context: DiagnosisContext, state: State) -> tuple[str, str]:
 
 
 async def _ask(context: DiagnosisContext, request: Ask[T], *, rejected: Rejected | None = None) -> AskResult[T]:
-    """Return the reply to a request, and report one more finished step.
+    """Return the reply to a request, and report another finished step.
 
     Raises:
-        CallFailed: the budget is used up: the step stays open, so that a resume does it whole.
+        CallFailed: the budget is exhausted; the step stays open, so that a resume repeats it.
     """
     result = within_budget(await context.ask(request, rejected=rejected))
     context.on_progress(1)
@@ -227,7 +227,7 @@ async def _store(
     subjects: Sequence[str],
     results: Sequence[AskResult[Picks] | AskResult[Drafted]],
 ) -> State:
-    """Store the replies' values by subject, or the failure of a subject without one."""
+    """Store the replies' values by subject, or the failures of subjects without one."""
     ids, failed, calls = dict(state.get(name, {})), dict(state.get("failed", {})), _calls(state)
     for subject, result in zip(subjects, results, strict=True):
         calls.setdefault(subject, []).extend(result.calls)

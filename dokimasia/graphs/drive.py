@@ -21,15 +21,15 @@ from dokimasia.graphs.watched import picture, watch
 CompiledGraph = CompiledStateGraph[Any, Context]
 
 RECURSION_LIMIT = 60
-"""Steps that one thread may take; every cycle in the graphs is bounded well below it."""
+"""Maximum number of steps of a thread; every cycle in the graphs is bounded well below it."""
 
 
 class GraphFile(Protocol):
     """A module that defines a graph: its name, the version of its nodes and state, and the function that builds it.
 
-    A module that also says `CHECKPOINTED = True` has every step stored, so that a resume continues in the middle of a walk.
-    One that says `STRAIGHT = True` has no router and no reducer, and nodes that take `runtime`: a walk without checkpoints
-    calls them one after the other (see `walk_straight`).
+    With `CHECKPOINTED = True`, every step is stored, so that a resume continues in the middle of a walk. With `STRAIGHT
+    = True`, the graph has neither routers nor reducers, and its nodes take `runtime`: a walk without checkpoints calls
+    them one after the other (see `walk_straight`).
     """
 
     @property
@@ -38,13 +38,13 @@ class GraphFile(Protocol):
     def VERSION(self) -> int: ...
 
     def build(self) -> StateGraph[Any, Context]:
-        """Return the graph, not compiled."""
+        """Return the uncompiled graph."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A graph without a module of its own: its name, the version of its nodes and state, and the function that builds it."""
+    """A graph without a module: its name, the version of its nodes and state, and the function that builds it."""
 
     NAME: str
     VERSION: int
@@ -59,10 +59,10 @@ GRAPHS: dict[str, GraphFile] = {
 def compiled(
     graph: GraphFile, saver: BaseCheckpointSaver[str] | None = None, *, steps: Steps | None = None
 ) -> CompiledGraph:
-    """Return the compiled graph of a graph file, also of a plug-in's.
+    """Return the compiled graph of a graph file, including a plug-in's.
 
-    With a saver its threads can be resumed. With `steps`, the graph's picture and then each of its steps are reported
-    there; without, the graph is compiled exactly as its file builds it.
+    With a saver, threads can be resumed. With `steps`, the graph's picture and each step are reported to it; otherwise
+    the graph is compiled exactly as its file builds it.
     """
     built = graph.build()
     if steps is None:
@@ -74,10 +74,10 @@ def compiled(
 
 
 async def run(graph: CompiledGraph, inputs: Mapping[str, Any], *, context: Context) -> dict[str, Any]:
-    """Run a graph without checkpoints and return its final state."""
+    """Run a graph without checkpoints, and return its final state."""
     config: RunnableConfig = {"recursion_limit": RECURSION_LIMIT}
     state: dict[str, Any] = {}
-    # `ainvoke` would also collect what each step adds, to look for interrupts, which these graphs never raise.
+    # `ainvoke` would also collect each step's additions to look for interrupts, which these graphs never raise.
     async for values in graph.astream(dict(inputs), config, context=context, stream_mode="values"):
         state = values
     return state
@@ -86,8 +86,9 @@ async def run(graph: CompiledGraph, inputs: Mapping[str, Any], *, context: Conte
 async def walk_straight(graph: CompiledGraph, inputs: Mapping[str, object], *, context: Context) -> JsonObject:
     """Call the nodes of a straight graph one after the other, as `run` would, and return the final state.
 
-    A step of LangGraph's loop prepares for branches, checkpoints and streams, which takes longer than the work of a node
-    whose calls wait for models. A node leads on by its edge, or by the `goto` of the command that it returns.
+    A step of LangGraph's loop prepares for branches, checkpoints and streams, which takes longer than the work of a
+    node whose calls wait for models. The next node is given by the edge, or by the `goto` of the command that a node
+    returns.
 
     Raises:
         GraphRecursionError: it takes more than `RECURSION_LIMIT` steps.

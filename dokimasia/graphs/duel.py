@@ -2,9 +2,9 @@
 
     describe ─► answer ─► judge ─► end
 
-If a model answers without the images, they are described first. One execution handles all answers to one sample. Every
-order of a verdict and of visual factuality is a separate call. The graph is linear and runs without checkpoints: after a
-crash the ledger and the result rows restore its state.
+If a model answers without the images, the images are described first. One execution handles all answers to one sample.
+Every order of a verdict and of visual factuality is a separate call. The graph is linear and runs without checkpoints:
+after a crash the ledger and the result rows restore its state.
 """
 
 from collections.abc import Mapping
@@ -51,7 +51,7 @@ T = TypeVar("T")
 
 
 class Duel(AnswerState, total=False):
-    """An answer, the baseline's answer that it is compared with, and the ids of the judgements."""
+    """An answer, the baseline's answer to compare it with, and the ids of the judgements."""
 
     baseline: str
     judgements: list[str]
@@ -59,7 +59,7 @@ class Duel(AnswerState, total=False):
 
 
 class State(TypedDict, total=False):
-    """Id of the sample, and the answers to it; an item with a `response` and a `baseline` is not requested again."""
+    """The sample's id and the answers to it; items with a `response` and a `baseline` are not requested again."""
 
     sample: str
     items: list[Duel]
@@ -125,7 +125,7 @@ def _undescribed(options: DuelOptions, failed: Failed) -> Failed:
 
 
 async def answer(state: State, runtime: Runtime[Context]) -> State:
-    """Send the request to the candidates and the baseline, each answer once; the baseline may be the reference answer.
+    """Request each answer of the candidates and the baseline once; the baseline may be the reference answer.
 
     Raises:
         DataError: the baseline is the reference answer, and the sample has none.
@@ -152,7 +152,7 @@ async def answer(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def _answer(context: Context, sample: Sample, key: AnswerKey, described: str) -> tuple[AskResult[Response], str]:
-    """Return one model's answer and the id of its stored value, empty after a failure."""
+    """Return one model's answer and the id of its stored value, which is empty after a failure."""
     model, arm, repeat = key
     if arm == TEXT:
         ask = answer_described(sample, await context.store.get(Described, described), repeat=repeat)
@@ -163,7 +163,7 @@ async def _answer(context: Context, sample: Sample, key: AnswerKey, described: s
 
 
 def _answered(item: Duel, answers: Mapping[AnswerKey, tuple[AskResult[Response], str]], options: DuelOptions) -> Duel:
-    """Return an item with the answers on both sides, or with the failure of one of them."""
+    """Return an item with the answers on both sides, or with the failure of either."""
     if item.get("failed"):
         return item
     failures: list[Failed] = []
@@ -221,7 +221,7 @@ async def _judge(context: Context, sample: Sample, item: Duel) -> Duel:
 
 
 class _Judge(NamedTuple):
-    """The judge of one answer and the baseline's."""
+    """The judge of an answer and the baseline's answer."""
 
     context: Context
     options: DuelOptions
@@ -279,7 +279,7 @@ class _Judge(NamedTuple):
         score: float | None = None,
         baseline_score: float | None = None,
     ) -> DuelJudgement:
-        """Return a reply as a judgement for the evaluated model, or as its failure."""
+        """Return a reply as a judgement of the evaluated model, or as its failure."""
         failed = reply.failure if reply.value is None else None
         return DuelJudgement(
             asked=asked,
@@ -305,7 +305,7 @@ async def after_answer(state: State) -> Literal["judge", "__end__"]:
 
 
 def build() -> StateGraph[State, Context]:
-    """Return the graph, not compiled."""
+    """Return the uncompiled graph."""
     graph = StateGraph(State, context_schema=Context)
     graph.add_node("describe", describe)
     graph.add_node("answer", answer)

@@ -25,29 +25,32 @@ from dokimasia.graphs.watched import at_item
 COLLECTOR = (50_000, 10, 10)
 """Thresholds of the garbage collector while graphs run (see `gc.set_threshold`)."""
 
-_thresholds: list[tuple[int, int, int]] = []
-"""The previous thresholds, one entry for each `reduced_gc` in progress."""
+_thresholds: list[tuple[tuple[int, int, int], bool]] = []
+"""The previous thresholds and whether objects were excluded, one entry for each `reduced_gc` in progress."""
 
 
 @contextmanager
 def reduced_gc() -> Iterator[None]:
-    """Collect cyclic garbage less often, and exclude objects that exist already.
+    """Collect cyclic garbage less often, and exclude existing objects.
 
-    A run creates hundreds of small values per call, nearly all freed by reference counting; with Python's default thresholds
-    a quarter of a run's time is spent on traversing modules and schemas that stay anyway. The last of several concurrent
-    runs restores the thresholds.
+    A run creates hundreds of small values per call, nearly all freed by reference counting. With Python's default
+    thresholds, a quarter of a run's time goes into traversing modules and schemas that are never freed. The last of
+    several concurrent runs restores the thresholds. If the calling program has excluded objects itself, the set of
+    excluded objects stays as it is.
     """
-    if not _thresholds:
+    freezes = not _thresholds and not gc.get_freeze_count()
+    if freezes:
         gc.freeze()
-    _thresholds.append(gc.get_threshold())
+    _thresholds.append((gc.get_threshold(), freezes))
     gc.set_threshold(*COLLECTOR)
     try:
         yield
     finally:
-        before = _thresholds.pop()
+        before, frozen = _thresholds.pop()
         if not _thresholds:
             gc.set_threshold(*before)
-            gc.unfreeze()
+            if frozen:
+                gc.unfreeze()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,7 @@ class GraphRun:
         inputs: the initial state: ids and small primitives.
         item: the item whose steps are reported.
         context: the context of its nodes.
-        thread: the id under which its steps are saved, so that it resumes from the last one; empty: none are saved.
+        thread: the id under which its steps are saved, so that it resumes from the last one; empty to save none.
     """
 
     graph: GraphFile
@@ -82,16 +85,16 @@ class Executor(Protocol):
 
         Raises:
             CallFailed: a call failed in a way that the graph does not handle.
-            Interrupted: the work was asked to stop.
+            Interrupted: the work was told to stop.
         """
         ...
 
 
 class CompletedStepSaver(BaseCheckpointSaver[str]):
-    """Saves steps up to the first with an open request: the budget was used up, or a person has not answered.
+    """Saves steps up to the first one with an open request: the budget is exhausted, or a person has not answered.
 
-    A resumed execution repeats that step with its open requests. If the step were saved, the execution would continue as if
-    there were no answer, since only this process knows which requests are open.
+    A resumed execution repeats that step with its open requests. If the step were saved, the execution would continue
+    as if there were no answer, since only this process knows the open requests.
     """
 
     def __init__(self, saver: BaseCheckpointSaver[str]) -> None:
@@ -106,7 +109,7 @@ class CompletedStepSaver(BaseCheckpointSaver[str]):
         return self._saver.get_next_version(current, channel)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Return the step that a configuration names, or the last of its thread."""
+        """Return the step named by a configuration, or the last step of its thread."""
         return await self._saver.aget_tuple(config)
 
     def alist(self, config: RunnableConfig | None, **options: Any) -> AsyncIterator[CheckpointTuple]:
@@ -151,8 +154,8 @@ class LocalExecutor:
     async def execute(self, walk: GraphRun) -> dict[str, Any]:
         """Return the final state of a graph; a thread resumes from its last checkpoint.
 
-        Every step of a thread is checkpointed before the next begins (`durability="sync"`). A thread is finished when no
-        task is left: `next` alone is also empty if a process died after a task's writes were saved and before the
+        Every step of a thread is checkpointed before the next begins (`durability="sync"`). A thread is finished when
+        no tasks remain; `next` alone is also empty if a process died after saving a task's writes and before saving the
         checkpoint that includes them.
         """
         graph = self._compiled(walk.graph, checkpointed=bool(walk.thread))

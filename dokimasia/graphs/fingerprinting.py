@@ -1,8 +1,8 @@
-"""Fingerprinting: a judge matches two reports without names to the answers of two models (ATOM, G.1).
+"""Fingerprinting: a judge matches two anonymous reports to the answers of two models (ATOM, G.1).
 
     match ─► end
 
-One thread is one trial with one request (repeated once if the reply is unusable), so it needs no checkpoints.
+A thread is a trial with one request (repeated once if the reply is unusable), so it needs no checkpoints.
 """
 
 from typing import TypedDict
@@ -39,7 +39,7 @@ class State(TypedDict, total=False):
 
 
 async def match_task(state: State, runtime: Runtime[Context]) -> State:
-    """Ask the judge which model the first report is about, and compare its choice with the truth."""
+    """Ask the judge which model the first report describes, and compare its choice with the truth."""
     context = runtime.context
     task = await context.store.get(FingerprintTask, state["task"])
     first = await context.store.get(Report, state["first"])
@@ -68,7 +68,7 @@ def anonymous_reports(task: FingerprintTask, first: Report, second: Report) -> t
 
 
 def build() -> StateGraph[State, Context]:
-    """Return the graph, not compiled."""
+    """Return the uncompiled graph."""
     graph = StateGraph(State, context_schema=Context)
     graph.add_node("match", match_task)
     graph.add_edge(START, "match")

@@ -5,10 +5,10 @@
     text_perturbing    perturb ─► check ─► end
     image_perturbing   instruct ─► edit ─► end
 
-A gold answer, written or of the data, that the checker finds wrong is stored with its faults, and no perturbation is made
-from it. A dimension that does not apply to an answer is no failure. A checker's objections to a change are stored beside it:
-people decide. An edited image that is unchanged, or, if a model checks it, does not follow the instruction, is a failure. The
-graphs are linear and run without checkpoints: after a crash the ledger answers repeated calls.
+A gold answer (written, or from the data) that the checker finds wrong is stored with its faults and not perturbed. A
+dimension that does not apply to an answer is not a failure. A checker's objections to a change are stored with it for
+people to decide. An edited image that is unchanged or, if a model checks it, does not follow the instruction is a
+failure. The graphs are linear and run without checkpoints: after a crash the ledger answers repeated calls.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ TEXTS: Task = "image-to-text"
 
 
 def _goes_on(field: str, node: str) -> Callable[[Mapping[str, Any]], Awaitable[str]]:
-    """Return a function that returns the next node if the state has the field, else the end."""
+    """Return a router that returns the next node if the state has the field, else the end."""
 
     async def next_node(state: Mapping[str, Any]) -> str:
         return node if state.get(field) else END
@@ -64,7 +64,7 @@ def _goes_on(field: str, node: str) -> Callable[[Mapping[str, Any]], Awaitable[s
 
 
 class GoldState(Failure, TypedDict, total=False):
-    """Ids of the sample, of the answer as `written` or as the data have it, and of the checked answer (`result`)."""
+    """Ids of the sample, of the answer (`written`, or from the data), and of the checked answer (`result`)."""
 
     sample: str
     written: str
@@ -99,12 +99,12 @@ async def check_answer(state: GoldState, runtime: Runtime[Context]) -> GoldState
 
 
 async def _before_writing(state: GoldState) -> str:
-    """Return `check` if an answer stands already, else `write`."""
+    """Return `check` if an answer already exists, else `write`."""
     return "check" if state.get("written") else "write"
 
 
 def build_gold_writing() -> StateGraph[GoldState, Context]:
-    """Return the graph in which gold answers are written and checked, not compiled."""
+    """Return the uncompiled graph that writes and checks gold answers."""
     graph = StateGraph(GoldState, context_schema=Context)
     graph.add_node("write", write_answer)
     graph.add_node("check", check_answer)
@@ -115,7 +115,7 @@ def build_gold_writing() -> StateGraph[GoldState, Context]:
 
 
 class GoldImageState(Failure, TypedDict, total=False):
-    """Ids of the sample, of the image as `made` or as the sample has it, and of the checked image (`result`)."""
+    """Ids of the sample, of the image (`made`, or from the sample), and of the checked image (`result`)."""
 
     sample: str
     made: str
@@ -124,7 +124,7 @@ class GoldImageState(Failure, TypedDict, total=False):
 
 
 async def make_gold_image(state: GoldImageState, runtime: Runtime[Context]) -> GoldImageState:
-    """Have the gold image made by the sample's prompt, or take the one that the sample has."""
+    """Have the gold image made from the sample's prompt, or take the sample's image."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     if sample.images:
@@ -153,7 +153,7 @@ async def check_image(state: GoldImageState, runtime: Runtime[Context]) -> GoldI
 
 
 def build_gold_imaging() -> StateGraph[GoldImageState, Context]:
-    """Return the graph in which gold images are made and checked, not compiled."""
+    """Return the uncompiled graph that makes and checks gold images."""
     graph = StateGraph(GoldImageState, context_schema=Context)
     graph.add_node("make", make_gold_image)
     graph.add_node("check", check_image)
@@ -208,7 +208,7 @@ async def perturb_text(state: TextState, runtime: Runtime[Context]) -> TextState
 
 
 async def check_text(state: TextState, runtime: Runtime[Context]) -> TextState:
-    """Have the change checked; an unusable reply leaves the item unchecked."""
+    """Have the change checked; after an unusable reply, the item stays unchecked."""
     context = runtime.context
     options = own_options(context, PerturbOptions, "text_perturbing")
     sample = await context.store.get(Sample, state["sample"])
@@ -223,13 +223,13 @@ async def check_text(state: TextState, runtime: Runtime[Context]) -> TextState:
 
 
 async def _after_perturbing(state: TextState, runtime: Runtime[Context]) -> str:
-    """Return `check` if an answer was perturbed and somebody checks it, else the end."""
+    """Return `check` if an answer was perturbed and a checker is named, else the end."""
     checked = own_options(runtime.context, PerturbOptions, "text_perturbing").checker
     return "check" if state.get("made") and checked else END
 
 
 def build_text_perturbing() -> StateGraph[TextState, Context]:
-    """Return the graph in which texts are perturbed, not compiled."""
+    """Return the uncompiled graph that perturbs texts."""
     graph = StateGraph(TextState, context_schema=Context)
     graph.add_node("perturb", perturb_text)
     graph.add_node("check", check_text)
@@ -243,7 +243,7 @@ class ImageState(Failure, TypedDict, total=False):
     """Ids of the sample, of the gold image (`gold`; else the sample's only image), of the instruction, and of the results.
 
     `dimension` is a name. `result` holds the ids of a `Perturbed` and of its `EditRecord`; or, if the image cannot be
-    edited in that dimension, the id of a `NotApplicable`, which is no failure.
+    edited in that dimension, the id of a `NotApplicable`, which is not a failure.
     """
 
     sample: str
@@ -321,7 +321,7 @@ async def _gold_image(state: ImageState, context: Context, sample: Sample) -> Im
 
 
 class EditLook(NamedTuple):
-    """The share of changed pixels, what the checker saw, its calls, and why the edit is unusable."""
+    """The share of changed pixels, the checker's findings, its calls, and why the edit is unusable."""
 
     changed: float
     check: EditCheck | None = None
@@ -361,7 +361,7 @@ async def _look_at_edit(
 
 
 def build_image_perturbing() -> StateGraph[ImageState, Context]:
-    """Return the graph in which images are perturbed, not compiled."""
+    """Return the uncompiled graph that perturbs images."""
     graph = StateGraph(ImageState, context_schema=Context)
     graph.add_node("instruct", instruct)
     graph.add_node("edit", edit)

@@ -22,7 +22,7 @@ VERSION = VERSIONS[NAME]
 
 
 class State(Failure, TypedDict, total=False):
-    """Ids of the sample, of its criteria and of the rating; `number` is the criterion's place in the set, from 1."""
+    """Ids of the sample, of its criteria and of the rating; `number` is the criterion's position in the set, from 1."""
 
     sample: str
     criteria: str
@@ -51,7 +51,7 @@ async def rate(state: State, runtime: Runtime[Context]) -> State:
 
 
 def build() -> StateGraph[State, Context]:
-    """Return the graph, not compiled."""
+    """Return the uncompiled graph."""
     graph = StateGraph(State, context_schema=Context)
     graph.add_node("rate", rate)
     graph.add_edge(START, "rate")

@@ -18,10 +18,10 @@ _OPEN: dict[FailureKind, str] = {
 
 
 async def gather_all(asks: Iterable[Awaitable[T]]) -> list[T]:
-    """Return the results of awaitables in order, run concurrently; an exception is raised once all have ended.
+    """Return the results of awaitables in order, run concurrently; exceptions are raised once all have ended.
 
     Raises:
-        Interrupted: one was interrupted, and nothing worse happened.
+        Interrupted: one was interrupted, and there was no worse exception.
     """
     awaitables = list(asks)
     if len(awaitables) == 1:
@@ -34,10 +34,10 @@ async def gather_all(asks: Iterable[Awaitable[T]]) -> list[T]:
 async def gather_pair(first: Awaitable[T] | None, second: Awaitable[S] | None) -> tuple[T | None, S | None]:
     """Return the results of two awaitables, run concurrently; an exception is raised once both have ended.
 
-    None in place of an awaitable has the result None.
+    The result of None in place of an awaitable is None.
 
     Raises:
-        Interrupted: one was interrupted, and nothing worse happened.
+        Interrupted: one was interrupted, and there was no worse exception.
     """
     if first is None or second is None:
         return None if first is None else await first, None if second is None else await second
@@ -73,14 +73,14 @@ def within_budget(result: AskResult[T]) -> AskResult[T]:
     """Return a reply, or raise if its failure leaves the request open, so that a resume repeats the step.
 
     Raises:
-        CallFailed: the budget is used up, or a person has not answered yet.
+        CallFailed: the budget is exhausted, or a person has not answered yet.
     """
     raise_open(result.failed)
     return result
 
 
 def to_report(failures: Sequence[Failed]) -> Failed:
-    """Return the failure to report for an item with several: one that a resume repeats, else the first."""
+    """Return the failure to report for an item with several: one that a resume repeats, or else the first."""
     return first_open(failures) or failures[0]
 
 
@@ -99,7 +99,7 @@ def raise_open(failed: Failed | None) -> None:
     """Raise CallFailed for a failure that leaves a request open; do nothing for any other.
 
     Raises:
-        CallFailed: the budget is used up, or a person has not answered yet.
+        CallFailed: the budget is exhausted, or a person has not answered yet.
     """
     if failed is not None and (failed.kind == "budget" or failed.kind == "waiting"):
         raise CallFailed(failed.kind, failed.reason)

@@ -1,4 +1,4 @@
-"""Graphs as LangChain runnables: typed, streamed step by step, with a context that opens itself."""
+"""Graphs as LangChain runnables: typed, streamed step by step, with a context that opens on demand."""
 
 import asyncio
 import importlib
@@ -32,20 +32,20 @@ T = TypeVar("T")
 CompiledGraph = CompiledStateGraph[Any, Context]
 
 MODEL_FIELDS = ("model", "coder", "judge", "writer", "reader")
-"""Fields of inputs that name a model."""
+"""Fields of inputs that hold the name of a model."""
 
 MODES: tuple[StreamMode, ...] = ("updates", "values")
-"""What is streamed of a graph: each step's update, and the state after it."""
+"""What a graph streams: each step's update, and the state after it."""
 
 INHERITED = ("verification",)
-"""Graphs that wait for a person, by the checkpoints of the graph that they are part of."""
+"""Graphs that wait for a person, by the checkpoints of the graph that contains them."""
 
 
 def own_graph(name: str) -> GraphFile:
     """Return a graph of the package.
 
     Raises:
-        KeyError: there is none of that name.
+        KeyError: there is no graph of that name.
     """
     signature = SIGNATURES[name]
     module = importlib.import_module(f"dokimasia.graphs.{signature.module}")
@@ -53,9 +53,9 @@ def own_graph(name: str) -> GraphFile:
 
 
 def signature_of(graph: GraphFile) -> Signature:
-    """Return the signature of a graph; that of a plug-in's graph is made from its state.
+    """Return the signature of a graph; for a plug-in's graph, it is derived from the state.
 
-    Whether a plug-in's graph asks a judge is seen when it asks: without a judge that is a ConfigError.
+    Whether a plug-in's graph asks a judge is known only when it asks: without a judge, it raises a ConfigError.
     """
     if graph.NAME in SIGNATURES:
         return SIGNATURES[graph.NAME]
@@ -67,17 +67,17 @@ def signature_of(graph: GraphFile) -> Signature:
 
 
 def _loose(hint: object) -> object:
-    """Return the type of a state's field where a value may stand in place of an id."""
+    """Return the type of a state's field that accepts a value in place of an id."""
     if hint is str:
         return Value | str
     return list[Value | str] if hint == list[str] else hint
 
 
 class SharedContext(Generic[C]):
-    """A context that the first of several concurrent users opens and the last closes, in each event loop."""
+    """A context that, in each event loop, the first of several concurrent users opens and the last one closes."""
 
     def __init__(self, opening: Callable[[], AbstractAsyncContextManager[C]]) -> None:
-        """Open it by `opening`."""
+        """Open the context with `opening`."""
         self._opening = opening
         self._held: WeakKeyDictionary[asyncio.AbstractEventLoop, _Held] = WeakKeyDictionary()
 
@@ -113,10 +113,9 @@ class GraphRunnable(Runnable[Any, JsonObject]):
     """A graph as a LangChain runnable.
 
     `ainvoke` takes the graph's input as a mapping, with values or the ids of stored ones, and returns its final state.
-    The output has the fields of `output_schema`. `astream` yields each step as `{node: update}`. In a pipe, and as a node
-    of another graph, it gives its final state.
-    Fields of the input that the graph does not know are left out, so that the state of another graph can be its input.
-    That graph's context and checkpoints have no effect on it.
+    The output has the fields of `output_schema`. `astream` yields each step as `{node: update}`. In a pipe, and as a
+    node of another graph, it gives its final state. Fields of the input that are unknown to the graph are ignored, so
+    that the state of another graph can be its input. That graph's context and checkpoints have no effect on it.
     """
 
     def __init__(
@@ -132,8 +131,8 @@ class GraphRunnable(Runnable[Any, JsonObject]):
         Args:
             graph: the graph.
             opening: opens the context of calls; concurrent calls share it.
-            values: whether values, in place of their ids, are given back.
-            borrowed: whether the context belongs to the caller, and with it to the caller's event loop.
+            values: whether to return values in place of their ids.
+            borrowed: whether the context belongs to the caller and its event loop.
         """
         allow_in_checkpoints()
         self.name = graph.NAME
@@ -162,11 +161,11 @@ class GraphRunnable(Runnable[Any, JsonObject]):
         return _compile(self._graph)
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: object) -> JsonObject:
-        """Return the fields of the graph's final state that its output has.
+        """Return the fields of the graph's final state that belong to its output.
 
         Raises:
-            InputError: the input is not the graph's, or an argument is not known.
-            ConfigError: a model that is asked is not among the context's.
+            InputError: the input does not match the graph, or an argument is unknown.
+            ConfigError: a requested model is not among the context's.
         """
         self._check_arguments(kwargs)
         return await self._run(input, config, None)
@@ -174,10 +173,11 @@ class GraphRunnable(Runnable[Any, JsonObject]):
     async def astream(
         self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: object
     ) -> AsyncIterator[JsonObject]:
-        """Yield each step as it ends: its node, and what the node changed in the state.
+        """Yield each step as it ends: its node, and the node's changes of the state.
 
         Raises:
-            InputError: the input is not the graph's, or an argument is not known (`stream_mode` may be `updates` only).
+            InputError: the input does not match the graph, or an argument is unknown (`stream_mode` may be `updates`
+                only).
         """
         self._check_arguments(kwargs)
         steps: asyncio.Queue[JsonObject | None] = asyncio.Queue()
@@ -206,7 +206,7 @@ class GraphRunnable(Runnable[Any, JsonObject]):
         """Yield the final state, for the next part of a pipe without an event loop; parts of the input are merged.
 
         Raises:
-            LoopRunning: an event loop runs already, or the context belongs to one.
+            LoopRunning: an event loop is already running, or the context belongs to one.
         """
         merged: JsonObject = {}
         for part in input:
@@ -217,7 +217,7 @@ class GraphRunnable(Runnable[Any, JsonObject]):
         """Return the graph's final state, for callers without an event loop.
 
         Raises:
-            LoopRunning: an event loop runs already, or the context belongs to one.
+            LoopRunning: an event loop is already running, or the context belongs to one.
         """
         return self._block_on(lambda: self.ainvoke(input, config, **kwargs), "invoke", "`await runnable.ainvoke(...)`")
 
@@ -225,7 +225,7 @@ class GraphRunnable(Runnable[Any, JsonObject]):
         """Yield the steps once all of them have ended, for callers without an event loop.
 
         Raises:
-            LoopRunning: an event loop runs already, or the context belongs to one.
+            LoopRunning: an event loop is already running, or the context belongs to one.
         """
 
         async def steps() -> list[JsonObject]:
@@ -244,7 +244,7 @@ class GraphRunnable(Runnable[Any, JsonObject]):
         """Return the final states of several inputs, which share a context, for callers without an event loop.
 
         Raises:
-            LoopRunning: an event loop runs already, or the context belongs to one.
+            LoopRunning: an event loop is already running, or the context belongs to one.
         """
 
         async def states() -> list[JsonObject]:
@@ -263,10 +263,10 @@ class GraphRunnable(Runnable[Any, JsonObject]):
         return_exceptions: bool = False,
         **kwargs: object,
     ) -> Iterator[tuple[int, JsonObject]]:
-        """Yield the final states of several inputs, each with its input's place, once all of them have ended.
+        """Yield the final states of several inputs, each with its input's index, once all of them have ended.
 
         Raises:
-            LoopRunning: an event loop runs already, or the context belongs to one.
+            LoopRunning: an event loop is already running, or the context belongs to one.
         """
 
         async def states() -> list[tuple[int, JsonObject]]:
@@ -312,15 +312,15 @@ class GraphRunnable(Runnable[Any, JsonObject]):
             return self._given(self._output_of(state), store)
 
     def _output_of(self, state: JsonObject) -> JsonObject:
-        """Return the fields of a final state that the output has; all of them where the output names none."""
+        """Return the fields of a final state that belong to the output, or all of them if the output names none."""
         fields = get_type_hints(self._signature.gives) or state
         return {name: value for name, value in state.items() if name in fields}
 
     def _check_arguments(self, arguments: JsonObject) -> None:
-        """Check that nothing is asked of a call that the runnable does not do.
+        """Check that a call has no arguments that the runnable does not support.
 
         Raises:
-            InputError: something is.
+            InputError: it has some.
         """
         for name, value in arguments.items():
             if name != "stream_mode" or value not in ("updates", ["updates"]):
@@ -335,7 +335,7 @@ class GraphRunnable(Runnable[Any, JsonObject]):
         return cast("JsonObject", resolved(part, store.values))
 
     def _checked(self, input: JsonObject) -> JsonObject:
-        """Return the graph's part of an input.
+        """Return the part of an input that belongs to the graph.
 
         Raises:
             InputError: a field is missing, or is of another type.
@@ -366,7 +366,7 @@ class GraphRunnable(Runnable[Any, JsonObject]):
 
 
 def check_judge(graph: str, judge: str) -> None:
-    """Check that a graph that asks a judge has one, so that no contestant judges itself.
+    """Check that a graph that asks a judge has one, so that no candidate judges itself.
 
     Raises:
         ConfigError: no judge is named.
@@ -379,11 +379,12 @@ def check_judge(graph: str, judge: str) -> None:
 
 
 def allow_in_checkpoints() -> None:
-    """Have LangGraph's serializer know the package's values, which the checkpoints of a graph around a runnable hold.
+    """Register the package's values, which checkpoints of an enclosing graph may hold, with LangGraph's serializer.
 
-    It warns of each type that is not on its list of safe ones, and refuses such types in its strict mode. A saver without an
-    allow list of its own cannot be given one, so the values are added to that list: frozen data, whose making runs nothing
-    but their validation. Without the list, as in another version of LangGraph, nothing changes.
+    The serializer warns about each type that is not on its list of safe types, and refuses such types in strict mode. A
+    saver without its own allow list cannot be given one, so the values are added to the serializer's list: they are
+    frozen data, and constructing them runs only their validation. If the list does not exist, as in another version of
+    LangGraph, nothing changes.
     """
     kinds: set[type[Value]] = {Value}
     parents = list(kinds)
@@ -399,15 +400,15 @@ def allow_in_checkpoints() -> None:
 
 
 def borrowed(context: Context) -> Callable[[], AbstractAsyncContextManager[Context]]:
-    """Return what opens a context that the caller has opened and closes."""
+    """Return an opener for a context that the caller opens and closes."""
     return lambda: nullcontext(context)
 
 
 def _check_models(inputs: JsonObject, options: GraphOptions) -> None:
-    """Check that every model that an input names is among those of the context.
+    """Check that every model named in an input is among the context's.
 
     Raises:
-        ConfigError: one is not.
+        ConfigError: a model is not.
     """
     parts: list[JsonObject] = [inputs]
     for part in (*inputs.get("items", ()), *inputs.get("calls", ())):
@@ -427,7 +428,7 @@ _COMPILED: dict[str, tuple[GraphFile, CompiledGraph]] = {}
 
 
 def _compile(graph: GraphFile) -> CompiledGraph:
-    """Return the compiled graph, which takes no checkpoints of a graph around it unless it waits for people."""
+    """Return the compiled graph, which takes no checkpoints from an enclosing graph unless it waits for people."""
     known = _COMPILED.get(graph.NAME)
     if known is not None and known[0] is graph:
         return known[1]
@@ -439,7 +440,7 @@ def _compile(graph: GraphFile) -> CompiledGraph:
 
 @cache
 def _adapter(type_: type) -> TypeAdapter[JsonObject] | None:
-    """Return what checks an input; None for a type that pydantic cannot read."""
+    """Return the validator of an input; None for a type that pydantic cannot read."""
     try:
         return cast("TypeAdapter[JsonObject]", TypeAdapter(type_))
     except PydanticUserError:

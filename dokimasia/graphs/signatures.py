@@ -1,4 +1,4 @@
-"""What each graph takes and gives as a runnable: values in place of ids, its options, and where it is defined."""
+"""Inputs and outputs of each graph as a runnable: values in place of ids, its options, and where it is defined."""
 
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, NotRequired
@@ -38,10 +38,10 @@ from dokimasia.domain.rubric import RubricJudgement, RubricOptions, RubricSet, R
 from dokimasia.domain.sample import ImageRef, Sample
 
 Id = str
-"""The id of a value in the context's store, which may stand in place of the value."""
+"""The id of a value in the context's store, which may replace the value."""
 
 Text = str
-"""The text of a response, which may stand in place of the response."""
+"""The text of a response, which may replace the response."""
 
 
 class Outcome(TypedDict, total=False):
@@ -466,8 +466,8 @@ class Signature(NamedTuple):
         graph: the name of the graph in its module; empty: the module is the graph.
         options: the type of its options.
         names: the options that name models.
-        judge: whether it asks a judge: `with criteria` only where its input has criteria, `without checker` only where its
-            options name no checker, `no` where options or input name every model that it asks.
+        judge: whether it asks a judge: `with criteria` only if its input has criteria, `without checker` only if its
+            options name no checker, `no` if options or input name every model that it asks.
     """
 
     module: str
@@ -518,4 +518,4 @@ SIGNATURES: dict[str, Signature] = {
     "gold_rubrics": Signature("probe.gold_rubrics", RubricsInput, RubricsMade, options=RubricOptions),
     "deciding": Signature("probe.deciding", AnswersInput, AnswersDecided),
 }
-"""By name, in the order of the methods."""
+"""Signatures by name, in the order of the methods."""

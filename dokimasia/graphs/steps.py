@@ -7,14 +7,14 @@ from pydantic import Field
 from dokimasia.domain.identity import Value
 
 Step = Literal["began", "ended", "failed", "stopped"]
-"""The progress of a node at an item: `failed` if it raised or its update says that the item failed; `stopped` if the run was
-asked to stop, a person has to answer first, or the budget is used up."""
+"""The progress of a node at an item: `failed` if it raised or its update says that the item failed; `stopped` if the
+run was told to stop, a person has to answer first, or the budget is exhausted."""
 
 START, END = "__start__", "__end__"
 
 
 class Edge(Value):
-    """A way from one node to another; `taken_if` where a router decides whether it is taken."""
+    """An edge from one node to another, with `taken_if` where a router decides whether it is taken."""
 
     source: str
     target: str
@@ -22,7 +22,7 @@ class Edge(Value):
 
 
 class GraphOutline(Value):
-    """A graph's nodes in the order in which they were added, `START` and `END` among them, and its edges."""
+    """A graph's nodes in the order of their addition, including `START` and `END`, and its edges."""
 
     name: str
     nodes: tuple[str, ...] = Field(min_length=1)

@@ -4,8 +4,9 @@
        ▲                  │                           fit ─► map where everything has its place)
        └── next round ────┘
 
-The state holds ids of tree versions. Every step is checkpointed; an interrupted step is repeated whole, its calls answered
-by the ledger. Within a step all calls see one version of the tree, and their results are gathered in a fixed order.
+The state holds ids of tree versions. Every step is checkpointed; an interrupted step is repeated as a whole, with its
+calls answered by the ledger. Within a step, all calls see one version of the tree, and their results are gathered in a
+fixed order.
 """
 
 import asyncio
@@ -61,22 +62,23 @@ VERSION = VERSIONS[NAME]
 CHECKPOINTED = True
 
 PAIRED_CRITERIA = 100
-"""Criteria for each list of leaves that is searched for duplicates; the limit is at least 64 lists."""
+"""Number of criteria per list of leaves to search for duplicates; the number of lists is at least 64."""
 
 WIDTH = (8, 256)
-"""The fewest and the most concurrent calls of a phase; the gateway limits those that are really sent."""
+"""Minimum and maximum number of concurrent calls of a phase; the gateway limits those that are really sent."""
 
 LISTED = 200
-"""Rejections that a report lists, at most; all are counted."""
+"""Maximum number of rejections that a report lists; all are counted."""
 
 SHOWN_LEAVES = 400
-"""Leaves of a tree that a proposer sees, at most: those with most support."""
+"""Maximum number of leaves that a proposer sees, those with the most support."""
 
 EXAMPLES, CHILDREN = 3, 10
-"""Criteria of a node (of different samples, if possible), and capabilities below a parent, that a judge of merges sees."""
+"""Numbers of criteria of a node (from different samples, if possible) and of capabilities below a parent that a judge
+of merges sees."""
 
 EMBEDDED = 128
-"""Texts in one embedding call, at most."""
+"""Maximum number of texts in one embedding call."""
 
 TOO_LARGE = ("unparsable", "truncated", "context_overflow")
 """Kinds of failure that a smaller batch may avoid."""
@@ -87,9 +89,9 @@ class GrowthContext(Context):
     """The services of a growth.
 
     `criteria` are all criteria to be placed, sorted by key; `placed` are those with a place in the extended tree, which
-    they keep. `keep` stores a version as the tree's newest, with the report of its phase and the placements of its criteria
-    (storing an existing version again changes nothing); `placements` returns the placements of a version. `on_progress` is
-    called with a phase, the number of its finished calls, and the number of all its calls.
+    is kept. `keep` stores a version as the tree's newest, with the report of its phase and the placements of its
+    criteria (storing an existing version again changes nothing); `placements` returns the placements of a version.
+    `on_progress` is called with a phase, the number of its finished calls, and the total number of its calls.
     """
 
     criteria: Sequence[TreeCriterion]
@@ -103,7 +105,7 @@ class GrowthContext(Context):
         """Return the result of a function for each item, in order, with bounded concurrency.
 
         Raises:
-            Interrupted: one was interrupted; raised once all that had begun have ended.
+            Interrupted: one was interrupted; raised once all that had started have ended.
         """
         results: dict[int, B] = {}
         problems: list[BaseException] = []
@@ -161,8 +163,8 @@ class Tally:
 class State(TypedDict, total=False):
     """Ids of tree versions, and the round.
 
-    `version` is the current tree; `base` the version that is extended (empty: the tree begins with its anchors); `fitted`
-    the version in which new criteria were mapped to the leaves of `base`.
+    `version` is the current tree; `base` the version that is extended (empty: the tree starts from its anchors);
+    `fitted` the version with new criteria mapped to the leaves of `base`.
     """
 
     version: str
@@ -178,10 +180,10 @@ async def fit(state: State, runtime: Runtime[GrowthContext]) -> State:
 
 
 async def propose(state: State, runtime: Runtime[GrowthContext]) -> State:
-    """Ask which capabilities a part of the sub-sample requires, and merge the proposals.
+    """Ask which capabilities a part of the subsample requires, and merge the proposals.
 
-    In the first round one batch, spread over the whole part, is proposed for alone, so that the others, which run
-    concurrently, see its names. In later rounds all batches see one version.
+    In the first round, one batch spread over the whole part is proposed first, so that the others, which run
+    concurrently, see its names. In later rounds, all batches see one version.
     """
     context, number = runtime.context, state.get("round", 0) + 1
     tree = await _tree(context, state["version"])
@@ -270,7 +272,7 @@ async def after_prune(state: State, runtime: Runtime[GrowthContext]) -> Literal[
 
 
 def build() -> StateGraph[State, GrowthContext]:
-    """Return the graph, not compiled."""
+    """Return the uncompiled graph."""
     graph = StateGraph(State, context_schema=GrowthContext)
     graph.add_node("fit", fit)
     graph.add_node("propose", propose)
@@ -286,7 +288,7 @@ def build() -> StateGraph[State, GrowthContext]:
 
 
 async def _proposed_for(context: GrowthContext, state: State, tree: "Tree", number: int) -> list[TreeCriterion]:
-    """Return the unplaced criteria of a round: of its own part of the sub-sample, and those left by earlier rounds."""
+    """Return the unplaced criteria of a round: those in its part of the subsample, and those left by earlier rounds."""
     pool = context.criteria
     if state.get("base"):
         waiting = _without_place(context, state)
@@ -301,7 +303,7 @@ async def _proposed_for(context: GrowthContext, state: State, tree: "Tree", numb
 
 
 async def _map_to_leaves(context: GrowthContext, state: State, phase: Phase, placed: Mapping[str, Placement]) -> str:
-    """Map all unplaced criteria to the leaves of the tree, save it, and return its version."""
+    """Map all unplaced criteria to the leaves of the tree, store it, and return its version."""
     tree = await _tree(context, state["version"])
     tally = Tally()
     new = [criterion for criterion in context.criteria if criterion.key not in placed]
@@ -343,7 +345,7 @@ async def _fixed(context: GrowthContext, state: State) -> set[str]:
 
 
 def _absorbed(tree: "Tree", base: "Tree | None") -> dict[str, str]:
-    """Return, for each node that this growth merged, renamed or dropped, the node that took it over."""
+    """Return, for each node that this growth merged, renamed or dropped, the node that replaced it."""
     earlier: set[str] = set()
     if base is not None:
         for node in base:
@@ -372,7 +374,7 @@ async def _keep(
 
 
 def _signed(edits: Iterable[TreeEdit], by: Mapping[str, Provenance], *, by_criteria: bool = False) -> list[TreeEdit]:
-    """Return edits with the judge's calls behind them; `by` is keyed by node, or by criterion."""
+    """Return edits with the judge calls behind them; `by` is keyed by node or by criterion."""
     signed: list[TreeEdit] = []
     for edit in edits:
         keys = edit.criteria if by_criteria else (edit.node, edit.node.rpartition("<")[0])
@@ -486,7 +488,7 @@ async def vectors_of(context: GrowthContext, names: Sequence[str], tally: Tally)
     """Return an embedding of each name, or None if a call failed (which the tally records).
 
     Raises:
-        CallFailed: the budget is used up, or a person has not answered yet.
+        CallFailed: the budget is exhausted, or a person has not answered yet.
     """
     model = context.options.spec(context.growth.embedding)
     chunks = _batches(names, EMBEDDED)
@@ -516,7 +518,7 @@ async def all_mappings(
 ) -> list[Placement]:
     """Return the placement of each criterion in one leaf of the final tree, or why it has none; sorted by criterion.
 
-    If there are too many leaves for one list, a criterion is first mapped to a category, then to a parent.
+    If there are too many leaves for one list, a criterion is mapped to a category first, then to a parent.
     """
     placements: list[Placement] = []
     waiting: dict[str, list[TreeCriterion]] = {ROOT: list(criteria)}
@@ -550,9 +552,9 @@ async def all_mappings(
 async def _map_batch(
     context: GrowthContext, paths: list[str], batch: Sequence[TreeCriterion], *, may_split: bool = True
 ) -> list[tuple[Sequence[TreeCriterion], AskResult[Mapped]]]:
-    """Return the replies for a batch; a batch that was too large for a usable reply is repeated once, in halves.
+    """Return the replies for a batch; a batch too large for a usable reply is repeated once, in halves.
 
-    On a retry a split batch is not sent again, so that the usable replies of its halves are kept.
+    On a retry, a split batch is not sent again, so that the usable replies to its halves are kept.
     """
     request = map_criteria(batch, paths)
     may_split = may_split and len(batch) > 1
@@ -595,7 +597,7 @@ def _batches(items: Sequence[A], size: int) -> list[Sequence[A]]:
 
 
 def _shown_nodes(tree: Any) -> list[str]:
-    """Return the ids of the nodes that a proposer sees: the anchors in their order, each with the nodes below it."""
+    """Return the ids of the nodes that a proposer sees: the anchors in order, each followed by the nodes below it."""
     ranked = sorted(leaves(tree), key=lambda node: (-int(tree.nodes[node]["support"]), node))
     nodes = {*ranked[:SHOWN_LEAVES], *(node for node in tree if 0 < tree.nodes[node]["layer"] < deepest(tree))}
     ordered: list[str] = []

@@ -1,4 +1,4 @@
-"""How inputs become a graph's state, and its state what a runnable gives: in general, and for graphs with more to it."""
+"""Conversion of inputs to a graph's state, and of its state to a runnable's output, with graphs' special cases."""
 
 import importlib
 import re
@@ -22,23 +22,23 @@ V = TypeVar("V", bound=Value)
 
 
 RESPONSES = ("response", "baseline", "reference")
-"""Fields of an input, and of its items and calls, that take a response."""
+"""Fields of an input, and of its items and calls, that accept a response."""
 
 RESPONSE_LISTS = ("responses", "auxiliary")
-"""Fields of an input that take several responses."""
+"""Fields of an input that accept several responses."""
 
 _ID = re.compile(f"[0-9a-f]{{{ID_LENGTH}}}")
 
 
 class RecordingStore:
-    """A store of values around another, which remembers the values that were put into it or taken from it."""
+    """A store of values around another store, which remembers the values written to it or read from it."""
 
     def __init__(self, inner: ValueStore) -> None:
         self._inner = inner
         self.values: dict[str, Value] = {}
 
     async def put(self, value: Value) -> str:
-        """Store the value and return its id."""
+        """Store the value, and return its id."""
         id = await self._inner.put(value)
         self.values[id] = value
         return id
@@ -77,7 +77,7 @@ def resolved(part: object, values: Mapping[str, Value]) -> object:
 
 
 async def walk_graph(name: str, inputs: JsonObject, context: Context, walk: Walk) -> JsonObject:
-    """Return what a graph gives for an input; the values in it are stored.
+    """Return a graph's output for an input; the values in it are stored.
 
     Args:
         name: the graph's name.
@@ -97,7 +97,7 @@ async def walk_graph(name: str, inputs: JsonObject, context: Context, walk: Walk
 
 
 async def _with_responses(inputs: JsonObject, context: Context) -> JsonObject:
-    """Return an input in which each text of a response is a `Response` to the sample; ids of stored ones stay."""
+    """Return an input in which each response text is a `Response` to the sample; stored responses' ids stay."""
     if not any(_has_text(part) for part in (inputs, *inputs.get("items", ()), *inputs.get("calls", ()))):
         return inputs
     sample = inputs["sample"]
@@ -113,7 +113,7 @@ async def _with_responses(inputs: JsonObject, context: Context) -> JsonObject:
 
 
 def _is_text(part: object) -> bool:
-    """Return whether a part of an input is the text of a response, and not an id."""
+    """Return whether a part of an input is the text of a response rather than an id."""
     return isinstance(part, str) and bool(part) and not _ID.fullmatch(part)
 
 
@@ -130,7 +130,7 @@ class _ResponseReader:
 
     Attributes:
         sample: the sample.
-        models: by field, who gave a response that the item's model did not give.
+        models: by field, the author of a response that is not the item's model.
     """
 
     sample: Sample
@@ -149,7 +149,7 @@ class _ResponseReader:
         return filled
 
     def _listed(self, entry: object) -> object:
-        """Return an entry of a list of responses, whose models nobody needs to know."""
+        """Return an entry of a list of responses, whose models are not needed."""
         if _is_text(entry):
             return self._response(entry, "", "", 0)
         return entry
@@ -159,7 +159,7 @@ class _ResponseReader:
 
 
 async def _refine(inputs: JsonObject, context: Context, walk: Walk) -> JsonObject:
-    """Correct an answer: its check first, then the rounds."""
+    """Correct an answer: check it first, then run the rounds."""
     if isinstance(inputs["response"], str):
         inputs["response"] = await context.store.get(Response, inputs["response"])
     module = importlib.import_module("dokimasia.graphs.refinement.one_refinement")
@@ -167,7 +167,7 @@ async def _refine(inputs: JsonObject, context: Context, walk: Walk) -> JsonObjec
 
 
 async def _make_rubrics(inputs: JsonObject, context: Context, walk: Walk) -> JsonObject:
-    """Make rubrics from the source that stands in the input."""
+    """Make rubrics from the source in the input."""
     options = own_options(context, RubricOptions, "the making of rubrics")
     id, source = await stored(inputs["sample"], context.store), await stored(inputs["source"], context.store)
     sample = await context.store.get(Sample, str(id))
@@ -191,7 +191,7 @@ async def _make_modes(inputs: JsonObject, context: Context, walk: Walk) -> JsonO
 
 
 async def _code_answer(inputs: JsonObject, context: Context, walk: Walk) -> JsonObject:
-    """Code an answer, after what it names by id is stored."""
+    """Code an answer, after storing the values that it names by id."""
     await stored(inputs.pop("values", ()), context.store)
     return await walk({name: await stored(part, context.store) for name, part in inputs.items()}, context)
 
@@ -232,7 +232,7 @@ def _criterion(entry: TreeCriterion | tuple[str, str]) -> TreeCriterion:
 
 
 def _extended(name: str, type_: str, context: Context, **more: object) -> Context:
-    """Return the context of a graph with a type of context of its own."""
+    """Return the context of a graph that has its own type of context."""
     module = importlib.import_module(f"dokimasia.graphs.{SIGNATURES[name].module}")
     return getattr(module, type_)(**services_of(context), **more)
 

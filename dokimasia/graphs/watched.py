@@ -1,4 +1,4 @@
-"""Reporting of a graph's steps: nodes are wrapped before compilation, only if there is a listener."""
+"""Reporting of a graph's steps: nodes are wrapped before compilation, but only if there is a listener."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -65,7 +65,7 @@ class _ReportingNode(Runnable[Any, Any]):
 
 
 def watch(graph: StateGraph[Any, Context], name: str, steps: Steps) -> None:
-    """Wrap the nodes of a graph that is not compiled yet, so that its steps are reported under `name`."""
+    """Wrap the nodes of an uncompiled graph, so that its steps are reported under `name`."""
     for node, spec in graph.nodes.items():
         spec.runnable = cast("Any", _ReportingNode(cast("Runnable[Any, Any]", spec.runnable), name, node, steps))
 

@@ -16,8 +16,7 @@ from dokimasia.parsing.refusals import looks_like_refusal
 
 ItemFailure = Literal["refused", "empty", "unparsed", "api_error", "unscored"]
 """Why an item has no score: the model refused, its answer is empty, no verdict could be read from it, a call failed, or
-the
-harness scored nothing without giving a reason.
+the harness scored nothing without giving a reason.
 """
 
 FAILURES: tuple[ItemFailure, ...] = get_args(ItemFailure)
@@ -145,8 +144,7 @@ def result_of(
     """Return the row of an item, with the kind of its failure, if any.
 
     Without the harness's own `failure`, an empty answer and one that opens like a refusal are failures, unless they
-    have a
-    score; any other row without a score is unscored. `counted` is the file's score of such a failure.
+    have a score; any other row without a score is unscored. `counted` is the file's score of such a failure.
     """
     if failure is None and not recorded:
         if answer is not None and not answer.strip():

@@ -1,1 +1,1 @@
-"""Methods: a folder each, with what it is asked, what it accepts, its work, its figures and how they are drawn."""
+"""Methods, one folder each: the request, its acceptance, the work, the figures and the report."""

@@ -83,8 +83,7 @@ class FileReply:
     """A file that an operation returns. If it has a name, a browser saves it and runs no script in it.
 
     `content` is its bytes, or an open temporary file that `data` or `parts` reads once. `title` describes the content
-    to
-    people and is not sent.
+    to people and is not sent.
     """
 
     content: bytes | IO[bytes]

@@ -375,7 +375,7 @@ def begun(context: OperationContext, run: Run) -> RunBegun:
 
 def estimate_of(run: Run) -> JsonObject:
     """Return the estimate of a run's calls and cost, as made when it was accepted."""
-    return Estimate.model_validate(run.options["estimate"]).shown()
+    return Estimate.of_run(run).shown()
 
 
 def links_of(run: str) -> Links:

@@ -49,8 +49,7 @@ def parse_reasoned_assessment(text: str, n_a: int, n_b: int) -> RubricAssessment
 
     The form has `<Reason>SENTENCE</Reason>` after each `<Result>`, or before each. A reason is never read as a result,
     whatever it contains, since it is removed before the results are read. A result without a reason is kept, and its
-    reason
-    is None.
+    reason is None.
 
     Args:
         text: the judge's reply.

@@ -83,8 +83,7 @@ def _box(corners: JsonValue, unit: JsonValue, size: Sequence[int]) -> Box | None
     """Return a box of left, upper, right and lower edge, in fractions; None if it is ambiguous.
 
     Numbers of at most 1.05 are fractions, whatever the unit. Others are in the unit; without one, numbers of at most
-    1000
-    are on a scale of 0 to 1000, and larger ones are pixels. Nothing is read in an unknown unit.
+    1000 are on a scale of 0 to 1000, and larger ones are pixels. Nothing is read in an unknown unit.
     """
     if not isinstance(corners, list) or len(corners) != 4:
         return None

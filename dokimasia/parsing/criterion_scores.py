@@ -171,20 +171,16 @@ def _reasons_aside(text: str) -> tuple[str, list[tuple[int | None, str]]]:
             reasons.append((None, behind["reason"]))
         else:
             lines.append(line)
-        bare = (
-            len(lines) - 1
-            if stated is not None and not lines[-1].endswith(_MARK)
-            else bare
-            if not line.strip()
-            else None
-        )
+        if stated is not None and not lines[-1].endswith(_MARK):
+            bare = len(lines) - 1
+        elif line.strip():
+            bare = None
     return "\n".join(lines), reasons
 
 
 def _is_reason(behind: re.Match[str]) -> bool:
     """Return whether the text after a score is its reason: labelled as such, or words after a bar that do not begin
-    like a
-    score.
+    like a score.
     """
     bar, label, reason = behind.group("bar", "label", "reason")
     if label is not None:

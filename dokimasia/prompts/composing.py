@@ -7,12 +7,13 @@ any other, with its own name, version and hash; the hash covers the whole text, 
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
+from pydantic import BaseModel, TypeAdapter
 
 from dokimasia.errors import ConfigError
 
@@ -27,12 +28,27 @@ PARTS = ("whole", "axes", "levels", "rules", "lines")
 the reply's lines.
 """
 
+WHOLE = "overall"
+"""The axis of what is judged on the whole."""
+
 _FILE = Path(__file__).parent / "blindspots" / "axes.yaml"
 _HEAD = re.compile(r"\A---\n(.*?\n)---\n", re.DOTALL)
 _LISTED = re.compile(r"^strategies: \[([a-z_, ]+)\]\n", re.MULTILINE)
 _TASK = re.compile(r"^task: ([a-z-]+)\n", re.MULTILINE)
 _SECTION = re.compile(r"^(## [a-z]+\n)", re.MULTILINE)
 _POINTS = ("9 to 10", "6 to 8", "3 to 5", "1 to 2")
+
+
+class _Axis(BaseModel):
+    definition: str
+    levels: tuple[str, ...] = ()
+    rule: str = ""
+
+
+class _Material(BaseModel):
+    levels: tuple[str, ...]
+    rules: tuple[str, ...]
+    axes: dict[str, _Axis]
 
 
 def composed(path: Path, text: str) -> Mapping[str, str] | None:
@@ -114,39 +130,38 @@ def _environment() -> "Environment":
     )
 
 
-def _parts(material: Mapping[str, Any], strategy: str, *, single: bool) -> Iterable[tuple[str, str]]:
+def _parts(material: _Material, strategy: str, *, single: bool) -> Iterable[tuple[str, str]]:
     """Yield the parts of a strategy: `whole` or `axes` (with levels or rules for each), `levels` or `rules`, and
     `lines`.
     """
-    axes: Mapping[str, Any] = material["axes"]
-    names = ["overall"]
+    names = [WHOLE]
     if strategy.startswith("axes"):
         detail = strategy.removeprefix("axes").removeprefix("_")
-        names = [name for name, axis in axes.items() if not single or "levels" in axis]
-        yield "axes", "\n".join(_axis(name, axes[name], detail) for name in names)
+        names = [name for name, axis in material.axes.items() if not single or axis.levels]
+        yield "axes", "\n".join(_axis_lines(name, material.axes[name], detail) for name in names)
     else:
-        yield "whole", axes["overall"]["definition"]
+        yield "whole", material.axes[WHOLE].definition
         if strategy == "rubric":
-            yield "levels", "\n".join(_levels(material["levels"], ""))
+            yield "levels", "\n".join(_levels(material.levels, ""))
         if strategy == "rules":
-            yield "rules", "\n".join(f"- {rule}" for rule in material["rules"])
+            yield "rules", "\n".join(f"- {rule}" for rule in material.rules)
     line = "{} | score: [your score]" if single else "{} | better: [your choice]"
     yield "lines", "\n".join(map(line.format, names))
 
 
-def _axis(name: str, axis: Mapping[str, Any], detail: str) -> str:
-    lines = [f"- {name}: {axis['definition']}"]
+def _axis_lines(name: str, axis: _Axis, detail: str) -> str:
+    lines = [f"- {name}: {axis.definition}"]
     if detail == "rubric":
-        lines += _levels(axis["levels"], "  ")
+        lines += _levels(axis.levels, "  ")
     if detail == "rules":
-        lines.append(f"  Rule: {axis['rule']}")
+        lines.append(f"  Rule: {axis.rule}")
     return "\n".join(lines)
 
 
-def _levels(levels: list[str], indent: str) -> list[str]:
+def _levels(levels: Sequence[str], indent: str) -> list[str]:
     return [f"{indent}{points}: {level}" for points, level in zip(_POINTS, levels, strict=True)]
 
 
 @cache
-def _axes_by_task() -> Mapping[str, Any]:
-    return yaml.load(_FILE.read_text(encoding="utf-8"), LOADER)
+def _axes_by_task() -> Mapping[str, _Material]:
+    return TypeAdapter(dict[str, _Material]).validate_python(yaml.load(_FILE.read_text(encoding="utf-8"), LOADER))

@@ -156,8 +156,7 @@ def read_fences(text: str, prompt: str, version: int) -> dict[str, str] | None:
     """Return the unescaped text of every fenced block by its name.
 
     None if the text has no block, an unclosed block, two with one name, or a nonce that does not match its block in a
-    prompt
-    of that name and version.
+    prompt of that name and version.
     """
     *blocks, rest = fenced_pieces(text)
     blocks = [piece for piece in blocks if piece.name]

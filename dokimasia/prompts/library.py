@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 from dokimasia.domain.identity import Value
 from dokimasia.domain.user_yaml import read_user_yaml
 from dokimasia.domain.wording import nearest
-from dokimasia.errors import ConfigError, DataError
+from dokimasia.errors import ConfigError, DataError, list_faults
 from dokimasia.prompts.composing import LOADER, composed
 
 _FRONT = re.compile(r"\A---\n(.*?)\n---\n(.*)\Z", re.DOTALL)
@@ -85,11 +85,13 @@ class Prompt(Value):
 
 @lru_cache(maxsize=256)  # called for every call, nearly always with the same few numbers
 def _form(form: str, count: int) -> str:
-    lines = (
-        [line.replace(_NUMBER, str(number)) for number in range(1, count + 1)] if _NUMBER in line else [line]
-        for line in form.splitlines()
-    )
-    return "\n".join(line for several in lines for line in several)
+    lines: list[str] = []
+    for line in form.splitlines():
+        if _NUMBER in line:
+            lines += (line.replace(_NUMBER, str(number)) for number in range(1, count + 1))
+        else:
+            lines.append(line)
+    return "\n".join(lines)
 
 
 class PromptLibrary:
@@ -251,9 +253,7 @@ def _read(path: Path, data: bytes, name: str) -> Prompt:
     try:
         prompt = Prompt.model_validate({**head, **sections, "hash": hashlib.sha256(data).hexdigest()[:16]})
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"{path}: {where}: {first['msg']}") from None
+        raise ConfigError(f"{path}: {list_faults(error)[0]}") from None
     if prompt.name != name:
         raise ConfigError(f"{path}: the prompt is called {prompt.name!r}; a prompt's name is its file's")
     slots = _SLOT.findall(prompt.user)

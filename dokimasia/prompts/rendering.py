@@ -186,8 +186,7 @@ def recognise(messages: Sequence[Message], *, library: PromptLibrary | None = No
     A prompt is recognised with and without `with_form`, `with_looking` and later looks.
 
     The nonces are checked against the inputs, so that a forged block is not recognised. A prompt whose inputs are all
-    plain
-    (a candidate's question) is recognised by having no system message and no fence.
+    plain (a candidate's question) is recognised by having no system message and no fence.
     """
     prompts = library or default_library()
     messages = without_looks(messages)

@@ -86,8 +86,7 @@ class Chart:
     """A Plotly figure; `about` describes it in words, and a neighbouring table has the same numbers.
 
     `variants` are alternative views by name: each replaces properties of the figure's first trace. `picks` labels the
-    menu
-    of variants. Only the page draws charts; a Markdown document has the table.
+    menu of variants. Only the page draws charts; a Markdown document has the table.
     """
 
     figure: JsonObject

@@ -198,7 +198,11 @@ def _figure(board: Board, figure: Interval | None, place: str) -> Cell:
 
 
 def _writer(board: Board) -> Callable[[float], str]:
-    unit, digits = (100, 1) if board.measure == "accuracy" else (1, 1 if board.scale[1] > 10 else 2)
+    unit, digits = 1, 2
+    if board.measure == "accuracy":
+        unit, digits = 100, 1
+    elif board.scale[1] > 10:
+        digits = 1
     return lambda value: f"{unit * value:.{digits}f}".replace("-", figures.MINUS)
 
 

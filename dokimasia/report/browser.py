@@ -53,8 +53,8 @@ KEYS = (
 
 def draw_browser(data: ReportData, note: str) -> str:
     """Return the samples of the report as HTML; without scripts, all cards are shown one below the other."""
-    views = sample_views(data)
-    items = "\n".join(_item(number, view, data.blind_arms) for number, view in enumerate(views, start=1))
+    views, blind = sample_views(data), data.blind_arms
+    items = "\n".join(_item(number, view, blind) for number, view in enumerate(views, start=1))
     most = most_text(views)
     cards = "\n".join(_card(number, view, data, most) for number, view in enumerate(views, start=1))
     return f"""<p class="note" id="samples-note">{escape(note)}</p>

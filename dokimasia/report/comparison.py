@@ -554,8 +554,7 @@ def difference_cells(means: ComparedMeans, percent: bool = False, *, adjusted: f
     """Return both means, their difference, its interval and its p-value as cells; five empty cells without a pair.
 
     Shares have a decimal, so that the difference matches the shown means. It is marked by `direction_of`, which takes
-    the
-    `adjusted` p-value of the table, if any.
+    the `adjusted` p-value of the table, if any.
     """
     measured = means.measured
     if measured is None:

@@ -15,8 +15,7 @@ class PrintableConsole(Console):
     """A Rich console that escapes control characters in every text.
 
     Strings are escaped when they become text (`render_str`), ready-made texts before layout, and every segment again
-    when
-    it is written.
+    when it is written.
     """
 
     def render_str(self, text: str, **how: Any) -> Text:

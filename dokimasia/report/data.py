@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeVar
 from urllib.parse import quote, urlencode
 
-from pydantic import BaseModel, JsonValue
+from pydantic import AliasPath, BaseModel, Field, JsonValue
 
 from dokimasia.domain.call import STORED
 from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.wording import is_or_are
 from dokimasia.report.blocks import Block, Cell, Section
+from dokimasia.report.fields import ForkedFrom, PassportUsed
 from dokimasia.report.figures import several
 
 SIMULATED_NOTE = "Simulated models: these figures say something about the instrument, nothing about any real model."
@@ -124,6 +125,33 @@ class Selection:
         return self.failed_shown + self.others_shown
 
 
+class CommonFigures(BaseModel):
+    """The figures that a report shows of runs of any kind; what a kind of run does not have is empty."""
+
+    simulated: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    passports: tuple[PassportUsed, ...] = ()
+    forked_from: ForkedFrom | None = None
+    open_items: int = 0
+    samples: int | None = None
+    n: int | None = None
+
+
+class Standing(BaseModel):
+    """What a model is ranked by; None where it has no such figure."""
+
+    accuracy: float | None = Field(default=None, validation_alias=AliasPath("strict_accuracy", "share"))
+    score: float | None = Field(default=None, validation_alias=AliasPath("score", "mean"))
+
+
+class RankedFigures(BaseModel):
+    """The figures by which the models of an evaluation are ranked; `judge` is empty where rules alone decided."""
+
+    judge: str = ""
+    models: dict[str, Standing] = {}
+    blind: dict[str, object] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class ReportData:
     """All data of a report.
@@ -185,11 +213,15 @@ class ReportData:
         return self.figures if isinstance(self.figures, model) else model.model_validate(self.summary)
 
     @property
+    def common(self) -> CommonFigures:
+        """The figures that are shown of runs of any kind."""
+        return CommonFigures.model_validate(self.summary)
+
+    @property
     def simulated(self) -> Sequence[str]:
         """Names of the simulated models, for the notice at the top of the report."""
-        names: Sequence[str] = self.summary.get("simulated", ())
         by_model = {model.name for model in self.facts.models if "sim" in model.model.split("/")[:-1]}
-        return sorted({*names, *by_model})
+        return sorted({*self.common.simulated, *by_model})
 
     @property
     def stored(self) -> frozenset[str]:
@@ -203,29 +235,31 @@ class ReportData:
         added = self.added.get(name)
         return None if added is None else added.value
 
+    @property
+    def _ranked(self) -> RankedFigures:
+        return RankedFigures.model_validate(self.summary)
+
     def ranked(self) -> list[str]:
         """Return the models by strict accuracy, best first; ties and unknown values are ordered by mean score."""
-        return sorted(self.summary["models"], key=lambda name: (-self._accuracy(name), -self._score(name), name))
+        models = self._ranked.models.items()
+        ranks = sorted((-(model.accuracy or 0), -(model.score or 0), name) for name, model in models)
+        return [name for _, _, name in ranks]
 
     def by_score(self) -> list[str]:
         """Return the models by mean score, best first; those without a score come last, by strict accuracy."""
-        return sorted(self.summary["models"], key=lambda name: (-self._score(name), -self._accuracy(name), name))
-
-    def _accuracy(self, name: str) -> float:
-        return (self.summary["models"][name].get("strict_accuracy") or {}).get("share") or 0
-
-    def _score(self, name: str) -> float:
-        return (self.summary["models"][name]["score"] or {"mean": 0})["mean"]
+        models = self._ranked.models.items()
+        ranks = sorted((-(model.score or 0), -(model.accuracy or 0), name) for name, model in models)
+        return [name for _, _, name in ranks]
 
     @property
     def judged(self) -> bool:
         """Whether a judge scored; without one, rules alone decided whether answers are right."""
-        return bool(self.summary.get("judge"))
+        return bool(self._ranked.judge)
 
     @property
     def blind_arms(self) -> frozenset[str]:
         """Displayed names of the arms without the image."""
-        return frozenset(f"{name}#blind" for name in self.summary.get("blind", {}))
+        return frozenset(f"{name}#blind" for name in self._ranked.blind)
 
 
 SectionMaker = Callable[[ReportData], Section | None]

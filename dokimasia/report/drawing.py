@@ -167,15 +167,14 @@ def _with_regions(image: Image) -> str:
 
 def _table(table: Table, *, titled: bool) -> str:
     head = "".join(_head(column) for column in table.columns)
-    rows = "\n".join(
-        "<tr>"
-        + "".join(
+    lines: list[str] = []
+    for row in table.rows:
+        cells = [
             _data(cell, column, first=not index, sortable=table.sortable)
             for index, (cell, column) in enumerate(zip(row, table.columns, strict=True))
-        )
-        + "</tr>"
-        for row in table.rows
-    )
+        ]
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    rows = "\n".join(lines)
     kinds = [*(["sortable"] if table.sortable else []), *(["dense"] if len(table.columns) > DENSE else [])]
     kind = f' class="{" ".join(kinds)}"' if kinds else ""
     unseen = "" if titled else ' class="unseen"'

@@ -98,6 +98,13 @@ class PassportUsed(Value):
     chosen: str | None = Field(default=None, description="why it was chosen as judge; absent where it was named")
 
 
+class ForkedFrom(Value):
+    """The run that a run was forked from."""
+
+    run: str = Field(description="its id")
+    node: str | None = Field(description="the step that was done anew; null where the whole run was")
+
+
 class Bounds(Value):
     """What a figure over all n could have been, whatever the failed ones would have come to; in the figure's unit."""
 

@@ -132,7 +132,11 @@ def share(value: float | None, place: str = "") -> Span:
         return NOTHING
     text = percentage(value)
     if (text == "100 %" and value < 1) or (text == "0 %" and value > 0):
-        text = percentage(value, 1) if 0.001 <= value <= 0.999 else ("> 99.9 %" if value > 0.5 else "< 0.1 %")
+        text = percentage(value, 1)
+        if value > 0.999:
+            text = "> 99.9 %"
+        elif value < 0.001:
+            text = "< 0.1 %"
     return Span(text, "", place, value)
 
 

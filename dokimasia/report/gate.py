@@ -16,6 +16,8 @@ from dokimasia.report.fields import Bounds, Count, Counts, Interval
 
 GateVerdict = Literal["no drop", "drop", "cannot tell"]
 
+GRAVEST_FIRST: tuple[GateVerdict, ...] = ("drop", "cannot tell", "no drop")
+
 TONES: dict[GateVerdict, Literal["good", "bad", "strong"]] = {"no drop": "good", "drop": "bad", "cannot tell": "strong"}
 
 
@@ -146,12 +148,11 @@ def _conclusion(gate: Gate) -> list[Cell]:
         "cannot tell": f": the samples do not show whether {gate.measured} fell by more than {allowed}.",
     }
     sentences: list[Cell] = [(Span(gate.verdict.capitalize(), TONES[gate.verdict]), headline[gate.verdict])]
-    order: list[GateVerdict] = ["drop", "cannot tell", "no drop"]
-    models = sorted(gate.models, key=lambda model: order.index(model.verdict))
-    first_models = models[: MOST_SENTENCES - 1 if len(models) < MOST_SENTENCES else MOST_SENTENCES - 2]
-    sentences += [_sentence(gate, model) for model in first_models]
-    if len(models) > len(first_models):
-        more = figures.several(len(models) - len(first_models), "more model is", "more models are")
+    models = sorted(gate.models, key=lambda model: GRAVEST_FIRST.index(model.verdict))
+    listed = models[: MOST_SENTENCES - 1 if len(models) < MOST_SENTENCES else MOST_SENTENCES - 2]
+    sentences += [_sentence(gate, model) for model in listed]
+    if len(models) > len(listed):
+        more = figures.several(len(models) - len(listed), "more model is", "more models are")
         sentences.append(f"{more} in the table.")
     return sentences
 

@@ -17,8 +17,7 @@ def render_page(data: ReportData) -> str:
     """Return the page; equal data give equal bytes.
 
     Only the page's own two scripts run, allowed by their hashes. Nothing is loaded, and text on the page can neither
-    run
-    nor load anything.
+    run nor load anything.
     """
     sections = sections_of(data)
     charts = Charts()

@@ -77,8 +77,7 @@ class DecidedRun(NamedTuple):
     """The decisions of a run.
 
     `judge` is the model that decided, None if only rules did. `prompts` are those of the run; `categories` and
-    `clusters`
-    are keyed by sample. `scores` are the judge's scores of each model's answers, without failed ones.
+    `clusters` are keyed by sample. `scores` are the judge's scores of each model's answers, without failed ones.
     """
 
     measures: tuple[Measure, ...]

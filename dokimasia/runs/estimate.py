@@ -14,6 +14,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.gateway.pricing import cost_of, known_price
 from dokimasia.prompts import PromptLibrary
 from dokimasia.report.figures import several
+from dokimasia.storage.runs import Run
 
 CHARACTERS_PER_TOKEN = 4
 PIXELS_PER_TOKEN = 1000
@@ -113,6 +114,11 @@ class Estimate(Value):
     def in_ledger(self) -> int:
         """The number of calls behind the results that cost nothing: in the ledger, or decided by a rule."""
         return sum(step.calls - step.left for step in self.by_step)
+
+    @classmethod
+    def of_run(cls, run: Run) -> "Estimate":
+        """Return the estimate that was made when a run was accepted."""
+        return cls.model_validate(run.options["estimate"])
 
     def shown(self) -> JsonObject:
         """Return the estimate ready for JSON, without `answered`.

@@ -82,8 +82,7 @@ async def fork(
     """Repeat a finished run with something changed, as a new run, and return its result.
 
     The data file is not needed. The ledger answers calls that the change does not affect. An open `home` stays open;
-    see
-    `dokimasia.runs.lifecycle.run`.
+    see `dokimasia.runs.lifecycle.run`.
 
     Raises:
         InputError: nothing changes, the run is unfinished, or runs of its kind cannot be forked.

@@ -4,6 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import orjson
+from pydantic import BaseModel
 
 from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import InputError
@@ -21,6 +22,13 @@ LEAST_ITEMS = 2_000
 """The fewest results of a run whose figures are cached; smaller runs are computed in a moment."""
 
 
+class KeptFigures(BaseModel):
+    """The file of a run: its figures, and the state of database and program that they were computed from."""
+
+    state: list[int | str]
+    figures: JsonObject
+
+
 def finished_figures(method: AnyMethod, home: Home, run: Run) -> JsonObject:
     """Return the figures of a finished run, from its cache file if neither database nor program has changed.
 
@@ -30,10 +38,10 @@ def finished_figures(method: AnyMethod, home: Home, run: Run) -> JsonObject:
     state = _state(home) if count_items(home, run.id)[1] >= LEAST_ITEMS else None
     path = _file(home, run.id)
     if state is not None:
-        with suppress(OSError, ValueError, KeyError, TypeError):  # missing or damaged: compute and write again
-            cached = orjson.loads(path.read_bytes())
-            if cached["state"] == state:
-                return cached["figures"]
+        with suppress(OSError, ValueError):  # missing or damaged: computed anew, and written anew
+            kept = KeptFigures.model_validate(orjson.loads(path.read_bytes()))
+            if kept.state == state:
+                return kept.figures
     figures = method.json_figures(home, run)
     if state is not None and state == _state(home):
         with suppress(InputError):

@@ -444,10 +444,9 @@ async def carry_out(
 ) -> RunResult:
     """Do the items of an accepted run that have no result, and return the run's result.
 
-    `estimate` is of the remaining work, by default the one made when the run was accepted.
-    A run that is refused before it begins, for example because a key is missing, keeps its status; a `new` one is
-    marked
-    failed. If this process is already working on the run, wait for that work.
+    `estimate` is of the remaining work, by default the one made when the run was accepted. A run that is refused before
+    it begins, for example because a key is missing, keeps its status; a `new` one is marked failed. If this process is
+    already working on the run, wait for that work.
 
     Raises:
         InputError: failures are to be repeated while the run is at work.
@@ -516,7 +515,7 @@ async def _open_job(
     )
     answered = calls_made(home, run.id)
     async with _running(home, run, opening, control.stop, retry=retry, new=new) as services:
-        expected = estimate or Estimate.model_validate(run.options["estimate"])
+        expected = estimate or Estimate.of_run(run)
         if retry:
             answered = calls_made(home, run.id)
         notes = (*expected.notes, *limit_notes(request.spending_limits, spent_by(home, run.id), expected))
@@ -657,12 +656,9 @@ async def _running(
     """Open a run's services, with the run's status `running` while they are open.
 
     Stopped work leaves the status that `stop` names; any error leaves `failed`. If services cannot be opened, for
-    example
-    because a key is missing, the status of an existing run is unchanged. The status is set before open items and
-    retried
-    items are reopened, so that a process that dies in between leaves no run that seems finished. Threads without a run
-    are
-    deleted.
+    example because a key is missing, the status of an existing run is unchanged. The status is set before open items
+    and retried items are reopened, so that a process that dies in between leaves no run that seems finished. Threads
+    without a run are deleted.
 
     Raises:
         ConfigError: the key of a model is not in the environment.

@@ -420,8 +420,7 @@ def spread(repeats: Iterable[Sequence[float]]) -> float | None:
     """Return the standard deviation over repeats, pooled over all things with two or more; None without any.
 
     It is corrected for small-sample bias (c4): uncorrected, two repeats give on average 0.8 of the standard deviation
-    of
-    normal values.
+    of normal values.
     """
     several = [values for values in repeats if len(values) > 1]
     df = sum(len(values) - 1 for values in several)

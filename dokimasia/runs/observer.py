@@ -18,8 +18,7 @@ class Progress:
     """The progress of a run.
 
     `restored` counts the items that earlier invocations finished. Items that wait for people (`waiting_items`) and
-    those
-    beyond the budget (`unpaid_items`) are neither done nor failed.
+    those beyond the budget (`unpaid_items`) are neither done nor failed.
     """
 
     items: int = 0
@@ -92,8 +91,7 @@ class _Remaining:
     """Estimates the remaining `seconds` of a run; None until enough is done.
 
     Items that start together finish together, in bursts. So there is no estimate until the time since the first
-    finished
-    item equals the time before it, and the rate is that of the later half, which excludes the slow start.
+    finished item equals the time before it, and the rate is that of the later half, which excludes the slow start.
     """
 
     def __init__(self) -> None:

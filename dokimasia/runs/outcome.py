@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Literal
 
+from pydantic import BaseModel
+
 from dokimasia.domain.call import PEOPLE
 from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
@@ -20,7 +22,7 @@ from dokimasia.storage.decisions import import_filed
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import has_answers, open_questions
 from dokimasia.storage.results import events, failed_by_model, record_event, result_failures
-from dokimasia.storage.runs import Run, RunStatus, get_run, set_status
+from dokimasia.storage.runs import AT_WORK, Run, RunStatus, get_run, set_status
 from dokimasia.storage.spending import spent_by
 from dokimasia.storage.threads import leave_queue
 
@@ -34,6 +36,13 @@ ENDED = "ended"
 
 SPENT = "the spending limit was reached and some results are missing"
 BLIND = "#blind"
+
+
+class RunEnding(BaseModel):
+    """How a run ended, and the sentence that says why if it is not `complete`."""
+
+    end: str = ""
+    why: str = ""
 
 
 def check_measures(method: AnyMethod, request: Invocation) -> None:
@@ -75,7 +84,8 @@ async def record_end(home: Home, run: Run, end: str, why: str, settings: Setting
     Raises:
         StorageError: the home could not be written.
     """
-    await record_event(home, run.id, ENDED, {"end": end, "why": Redactor(settings.secrets)(why)})
+    ending = RunEnding(end=end, why=Redactor(settings.secrets)(why))
+    await record_event(home, run.id, ENDED, ending.model_dump())
 
 
 def check_cancellable(run: Run) -> None:
@@ -110,10 +120,15 @@ def outcome_of_error(problem: BaseException) -> tuple[str, str]:
     return "failed", broken_plugin(problem) or f"internal error: {type(problem).__name__}: {problem}"
 
 
+def last_end(home: Home, run: Run) -> RunEnding:
+    """Return how a run last ended; empty for a queued or running run, or one that has not ended."""
+    ends = [] if run.status in AT_WORK else events(home, run.id, kind=ENDED)
+    return RunEnding.model_validate(ends[-1].data) if ends else RunEnding()
+
+
 def why_ended(home: Home, run: Run) -> str:
     """Return the reason for a run's last end other than `complete`; empty for a queued or running run."""
-    ends = [] if run.status in ("queued", "running") else events(home, run.id, kind=ENDED)
-    return str(ends[-1].data["why"]) if ends else ""
+    return last_end(home, run).why
 
 
 def describe_limits(home: Home, run: Run) -> list[str]:

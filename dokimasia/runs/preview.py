@@ -118,8 +118,7 @@ def lacking_keys(settings: Settings, specs: Mapping[str, ModelSpec], *, api_keys
     """Return a sentence for each model whose key is not set: the configured one, or its provider's own.
 
     With `api_keys_only`, only variables whose name ends in `_API_KEY` count: some clouds take other credentials instead
-    of
-    the variables that LiteLLM knows.
+    of the variables that LiteLLM knows.
     """
     missing: list[str] = []
     available = transports_for_models(specs)

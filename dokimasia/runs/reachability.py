@@ -98,8 +98,7 @@ class FailFastGateway(ModelGateway):
 
     def _hopeless(self, name: str, last: TransportError | None) -> bool:
         """Return whether a failure would affect every call, such as an exhausted account; 403 and 404 count only for a
-        model that
-        has never answered, since some providers refuse single prompts with them.
+        model that has never answered, since some providers refuse single prompts with them.
         """
         if last is None:
             return False

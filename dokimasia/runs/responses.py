@@ -91,10 +91,12 @@ def without_predictions(request: Q) -> tuple[Q, str]:
     Raises:
         ConfigError: the data are predictions, and the method does not take responses.
     """
-    tsv = dataset_of_predictions(request.data) if isinstance(request, DataRequest) else None
+    if not isinstance(request, DataRequest):
+        return request, ""
+    predictions = request.data
+    tsv = dataset_of_predictions(predictions)
     if tsv is None:
         return request, ""
-    predictions: Path = request.model_dump(include={"data"})["data"]
     responses = getattr(request, "responses", None)
     if not isinstance(responses, tuple):
         raise ConfigError(f"{predictions} has a model's predictions on {tsv.name}: give {tsv}, which has the questions")

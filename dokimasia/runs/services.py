@@ -299,8 +299,7 @@ async def open_services(
     """Yield the services of a run; on exit, calls in flight are finished and committed.
 
     Decisions that people filed while the home was locked are imported at the beginning and the end. If the request
-    allows
-    every failure, an unreachable model does not stop the run. The caller closes the `transports` it passes.
+    allows every failure, an unreachable model does not stop the run. The caller closes the `transports` it passes.
 
     Raises:
         ConfigError: the key of a model is not in the environment.

@@ -175,8 +175,7 @@ class Job(Generic[P]):
         """Process a unit's items in batches of `BATCH`, each created when its turn comes.
 
         Units of more than one batch take turns, so that about `MAX_CONCURRENT_ITEMS` of their items are at work
-        together.
-        Starting all at once would block the event loop.
+        together. Starting all at once would block the event loop.
         """
         stream = iter(items)
         batch, following = list(islice(stream, BATCH)), list(islice(stream, BATCH))
@@ -213,8 +212,7 @@ class Job(Generic[P]):
 
         A graph that is `CHECKPOINTED` continues after its last step. Any other starts over, and the ledger answers its
         finished calls; its steps are stored only if the request keeps them. The thread of a walk named after an item is
-        closed
-        when the item's row is committed.
+        closed when the item's row is committed.
 
         Args:
             graph: the graph.
@@ -269,8 +267,7 @@ class Job(Generic[P]):
         """Return the stage that walks each item of every sample through a graph to one row.
 
         The graph's inputs are `sample` and the item's `inputs`. Its final state has `result` (the id of the value that
-        it
-        made, or a list of ids), or `failed` (a kind of failure) and `reason`; `score` and `calls` (ledger keys) are
+        it made, or a list of ids), or `failed` (a kind of failure) and `reason`; `score` and `calls` (ledger keys) are
         stored.
 
         Args:
@@ -391,8 +388,7 @@ async def work_through(
         endpoint_idles: returns whether the units in flight wait for one endpoint while another could take more. Then
         more
             units start, up to `MAX_IN_FLIGHT` in flight for each process, so that the slowest endpoint does not idle
-            the
-            others.
+            the others.
         processes: the number of working processes.
 
     Raises:

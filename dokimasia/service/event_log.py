@@ -163,10 +163,8 @@ class Log:
     """The events of a run, for one event loop.
 
     A reader's only state is its position, the id of the last event it received. Of states, such as progress, only the
-    last
-    can be read; of the other events, the last `KEPT`. A reader with an older position first receives the picture up to
-    the
-    oldest available event, as a `snapshot`.
+    last can be read; of the other events, the last `KEPT`. A reader with an older position first receives the picture
+    up to the oldest available event, as a `snapshot`.
 
     Attributes:
         picture: the state of the run after all events.

@@ -241,10 +241,8 @@ def split_faults(
     """Split an error message into the parts on single fields, by name, and the rest, worded as in the form.
 
     A message names a field as requests do (`limit: ...`), by a file that it contains (`questions.csv: ...`), as the
-    command
-    line does (`--limit ...`), or by a value (`there is no model 'x'`) that only one field contains; else it concerns
-    the
-    field whose option it mentions first.
+    command line does (`--limit ...`), or by a value (`there is no model 'x'`) that only one field contains; else it
+    concerns the field whose option it mentions first.
     """
     controls = {control.name: control for group in groups for control in group.controls}
     names = "|".join(sorted(map(re.escape, controls), key=len, reverse=True))
@@ -361,23 +359,20 @@ def _in_words_of_forms(groups: Iterable[FieldGroup]) -> list[FieldGroup]:
     """Return groups whose hints name fields by their labels, and no commands."""
     groups = list(groups)
     labels = labels_of(groups)
-    return [
-        replace(
-            group,
-            controls=tuple(
-                replace(control, hint=as_on_pages(_DIRECTIONS.sub("", control.hint), labels))
-                for control in group.controls
-            ),
-        )
-        for group in groups
-    ]
+    worded: list[FieldGroup] = []
+    for group in groups:
+        hints = [as_on_pages(_DIRECTIONS.sub("", control.hint), labels) for control in group.controls]
+        controls = [replace(control, hint=hint) for control, hint in zip(group.controls, hints, strict=True)]
+        worded.append(replace(group, controls=tuple(controls)))
+    return worded
 
 
 def _hint(name: str, field: FieldInfo, option: Option) -> str:
     """Return the hint of a field, with the rule for its values where only the type implies one."""
     description = field.description or HINTS.get(name, "")
-    rule = RULES["models"] if option.models else RULES["labels"] if option.label else ""
-    return f"{description}{rule}"
+    if option.models:
+        return description + RULES["models"]
+    return description + RULES["labels"] if option.label else description
 
 
 def _parts(kind: object) -> tuple[str, ...]:

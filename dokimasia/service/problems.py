@@ -9,14 +9,13 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic_core import ErrorDetails
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.errors import ServerErrorMiddleware
 from starlette.routing import Match
 
 from dokimasia.domain.identity import JsonObject
-from dokimasia.errors import DecidedMeanwhile, DokimasiaError, HomeLocked, InputError, NotFound, Unreachable
+from dokimasia.errors import DecidedMeanwhile, DokimasiaError, Fault, HomeLocked, InputError, NotFound, Unreachable
 from dokimasia.log import logger
 from dokimasia.operations.operation import RequestRefused
 from dokimasia.plugins import broken_plugin
@@ -130,7 +129,9 @@ def handle_problems(app: FastAPI, redact: Callable[[str], str], *, error_page: E
     async def invalid(  # pyright: ignore[reportUnusedFunction]
         request: Request, error: RequestValidationError
     ) -> Response:
-        return respond(request, HTTPStatus.UNPROCESSABLE_ENTITY, "; ".join(map(fault_message, error.errors())))
+        return respond(
+            request, HTTPStatus.UNPROCESSABLE_ENTITY, "; ".join(str(Fault.of(details)) for details in error.errors())
+        )
 
     @app.exception_handler(Exception)
     async def internal_error(request: Request, error: Exception) -> Response:
@@ -180,11 +181,6 @@ def _unknown_address(request: Request) -> str:
     segment = path.split("/")[1]
     matches = get_close_matches(segment, BEGINNINGS, n=1) if segment not in BEGINNINGS else []
     return f"there is no page {_path(request)}{f'; did you mean `/{matches[0]}`?' if matches else ''}"
-
-
-def fault_message(fault: ErrorDetails) -> str:
-    """Return the message of a pydantic error, with its location."""
-    return f"{'.'.join(map(str, fault['loc']))}: {fault['msg'].removeprefix('Value error, ')}"
 
 
 def may_answer(*statuses: int) -> dict[int | str, JsonObject]:

@@ -11,7 +11,7 @@ from pydantic import JsonValue, ValidationError
 
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.ports import Transport
-from dokimasia.errors import InputError, Interrupted, NotFound, StorageError
+from dokimasia.errors import InputError, Interrupted, NotFound, StorageError, list_faults
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.log import bound, logger
 from dokimasia.runs.catalogue import method_of
@@ -23,7 +23,6 @@ from dokimasia.runs.reachability import home_gone
 from dokimasia.runs.requests import Invocation, RunRequest, check_range
 from dokimasia.runs.services import Stop, share_services
 from dokimasia.service.allowances import Allowances
-from dokimasia.service.problems import fault_message
 from dokimasia.settings import Settings
 from dokimasia.storage.decisions import import_filed
 from dokimasia.storage.home import Home
@@ -126,8 +125,7 @@ class Queue:
 
     Runs that are queued or at work continue after a restart, by a table in the home; runs that a person cancelled or a
     command line interrupted do not. A run that waits for people continues when they have answered (`QUIET`). A failed
-    run
-    keeps its message and does not affect others.
+    run keeps its message and does not affect others.
     """
 
     def __init__(
@@ -181,10 +179,8 @@ class Queue:
         """Continue the runs that were queued or at work when the previous process ended.
 
         No other process writes to the home, so a running run outside the queue was left by a dead process and is marked
-        as
-        interrupted. A run that was at work in `DEATHS` deaths of the service is interrupted as well, so that it cannot
-        crash
-        the service repeatedly.
+        as interrupted. A run that was at work in `DEATHS` deaths of the service is interrupted as well, so that it
+        cannot crash the service repeatedly.
         """
         if self._remote_workers.remote_workers:
             engine = importlib.import_module("dokimasia.distribution.engine")
@@ -464,5 +460,5 @@ def checked_changes(run: Run, changes: Mapping[str, JsonValue]) -> dict[str, Jso
     try:
         changed = type(request).model_validate({**request.model_dump(), **Invocation().invocation, **changes})
     except ValidationError as error:
-        raise InputError(fault_message(error.errors()[0])) from None
+        raise InputError(str(list_faults(error)[0])) from None
     return {name: getattr(changed, name) for name in changes}

@@ -16,7 +16,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from dokimasia.domain.identity import JsonObject
-from dokimasia.errors import InputError
+from dokimasia.errors import Fault, InputError
 from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.requests import PLAIN, Invocation, Option, option_of
 from dokimasia.service.uploads import RequestFiles
@@ -58,8 +58,7 @@ Resolver = Callable[[str, str, Option], str]
 
 def settable_over_http(name: str, field: FieldInfo) -> bool:
     """Return whether a field can be set over HTTP: it is not excluded, names no output, and its type says which values
-    name
-    files.
+    name files.
     """
     return name not in NEVER and not option_of(field).written and files_are_decidable(field.annotation)
 
@@ -163,24 +162,24 @@ def validate_json(model: type[B], sent: object) -> B:
     try:
         instance = model.model_validate_json(orjson.dumps(sent))
     except ValidationError as error:
-        for fault in error.errors(include_url=False, include_input=False):
-            where = f"{'.'.join(map(str, fault['loc']))}: " if fault["loc"] else ""
-            faults.append(f"{where}{_error_message(fault, fields)}")
+        for details in error.errors(include_url=False, include_input=False):
+            faults.append(str(Fault.of(details)._replace(message=_error_message(details, fields))))
         raise InputError("; ".join(faults)) from None
     if faults:
         raise InputError("; ".join(faults))
     return instance
 
 
-def _error_message(fault: ErrorDetails, fields: Mapping[str, FieldInfo]) -> str:
+def _error_message(details: ErrorDetails, fields: Mapping[str, FieldInfo]) -> str:
     """Return the message for an invalid value: from `MESSAGES` if there is one, else pydantic's."""
-    field = fields.get(str(fault["loc"][0])) if fault["loc"] else None
+    fault = Fault.of(details)
+    field = fields.get(fault.field.partition(".")[0])
     form = option_of(field).metavar if field else None
-    if fault["type"] == "string_pattern_mismatch" and form:
+    if fault.kind == "string_pattern_mismatch" and form:
         return f"write it in the form {form.replace('|', ' or ')}"
-    if fault["type"] in MESSAGES:
-        return MESSAGES[fault["type"]].format(**fault.get("ctx", {}))
-    return fault["msg"].removeprefix("Value error, ")
+    if fault.kind in MESSAGES:
+        return MESSAGES[fault.kind].format(**details.get("ctx", {}))
+    return fault.message
 
 
 def _keeps_default(model: type[Invocation], name: str, value: object) -> bool:
@@ -228,7 +227,11 @@ def _resolve_files(kind: object, value: object, where: str, option: Option, reso
         return value
     arguments = get_args(kind)
     if _is_union(kind):
-        shape = "text" if isinstance(value, str) else "object" if isinstance(value, dict) else "many"
+        shape = "many"
+        if isinstance(value, str):
+            shape = "text"
+        elif isinstance(value, dict):
+            shape = "object"
         arms = [
             arm
             for arm in arguments

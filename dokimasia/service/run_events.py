@@ -149,7 +149,7 @@ class Events:
         stored = StoredPicture.model_validate(records[-1].data) if records else StoredPicture()
         picture, planned = stored.picture, stored.picture.planned
         if planned is None:
-            estimate = Estimate.model_validate(run.options["estimate"])
+            estimate = Estimate.of_run(run)
             planned = {"samples": estimate.samples, "calls": estimate.calls, "cost": estimate.cost}
             planned |= self._spending(run)
         if picture.run_status != run.status:
@@ -168,17 +168,15 @@ class Events:
 
     def _failures(self, run_id: str) -> dict[str, FailureCount]:
         """Return the failures of a run by kind, each with a count and the last reasons; open items are not failures."""
-        return {
-            kind: FailureCount(
-                count=count,
-                last=tuple(
+        failures: dict[str, FailureCount] = {}
+        for kind, (count, rows) in last_failures(self._home, run_id, LAST).items():
+            if kind not in OPEN_KINDS:
+                last = [
                     FailureEvent(kind=kind, model=row.model, item=row.item, reason=self._redact(row.reason or ""))
                     for row in rows
-                ),
-            )
-            for kind, (count, rows) in last_failures(self._home, run_id, LAST).items()
-            if kind not in OPEN_KINDS
-        }
+                ]
+                failures[kind] = FailureCount(count=count, last=tuple(last))
+        return failures
 
 
 MEDIA_TYPE = "text/event-stream"

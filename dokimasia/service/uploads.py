@@ -203,8 +203,7 @@ class Incoming:
         """Check the images and store all files; return the upload, and whether it is new.
 
         Without a name it gets the default. If these files are stored already, their upload keeps its name unless
-        another one
-        is given.
+        another one is given.
 
         Raises:
             RequestRefused: there is no file, or an image cannot be used.
@@ -225,8 +224,10 @@ class Incoming:
         suffix = f" and {len(files) - 1} more" if len(files) > 1 else ""
         title = next(iter(upload.sets), first) + suffix
         name = (name or default)[:200] or (upload.sets[0] if len(upload.sets) == 1 else title)
-        is_single_file = len(files) == 1 and not _has_image_ending(first) and not first.endswith(PROMPT)
-        data = first if is_single_file else upload.sets[0] if len(upload.sets) == 1 else ""
+        alone = len(files) == 1 and not _has_image_ending(first) and not first.endswith(PROMPT)
+        data = upload.sets[0] if len(upload.sets) == 1 else ""
+        if alone:
+            data = first
         folder = _folder(name) if not upload.sets and any(_has_image_ending(file.name) for file in files) else FILES
         upload = upload.model_copy(update={"name": name, "data": data, "folder": folder})
         (self.part / FILES).rename(self.part / folder)

@@ -305,7 +305,9 @@ def _other_final_answer(question: SceneQuestion, final: str, feedback: _Feedback
 
 def _outcome_in_text(step: SceneStep, text: str) -> StepOutcome:
     score = statement_score(step.statement, text)
-    return "right" if score == RIGHT else "hedged" if score == HEDGED else "wrong"
+    if score == RIGHT:
+        return "right"
+    return "hedged" if score == HEDGED else "wrong"
 
 
 def _read_feedback_points(text: str) -> dict[str, str]:

@@ -180,8 +180,7 @@ def sense_of_criterion(question: str, ground_truth: str = "") -> Sense:
     """Return the subject of a criterion, by its words alone.
 
     Criteria of the made-up tree are recognised by cue words, those of the planted scenes by the wording of their
-    question.
-    Others are recognised by plain words ("how many", "which colour"), or else by their first content word.
+    question. Others are recognised by plain words ("how many", "which colour"), or else by their first content word.
     """
     path = capability_by_cue(question) or capability_by_cue(ground_truth)
     if path is None and not is_unknown_question(question):

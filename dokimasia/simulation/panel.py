@@ -244,8 +244,8 @@ def rewrite(member: PanelProfile, candidates: Sequence[CandidateReading], pictur
     """Return a description corrected by what the member checks in the picture.
 
     It starts from the text ranked first, removes or corrects statements that it checks and finds false, and adds
-    statements
-    of other texts that it checks and finds true. A member that checks nothing returns the most readable text.
+    statements of other texts that it checks and finds true. A member that checks nothing returns the most readable
+    text.
     """
     base = candidates[_rank(candidates, looks=_goes_by_picture(member, draws))[0]]
     sentences: list[str] = []

@@ -62,10 +62,8 @@ class PictureFact(NamedTuple):
     """A fact of a picture as a statement, with false values of the same form.
 
     The first false value is the lure, which is in most wrong statements of a hard fact. `readings` is empty except for
-    a
-    disputed fact, whose readings are all equally right. `sort` is the kind of mistake if it is stated wrong; `box` is
-    its
-    place, None in a photograph.
+    a disputed fact, whose readings are all equally right. `sort` is the kind of mistake if it is stated wrong; `box` is
+    its place, None in a photograph.
     """
 
     attribute: str

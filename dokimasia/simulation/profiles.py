@@ -16,8 +16,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 Slip = Literal["refuses", "unparsable", "out_of_range", "one_short", "partially", "wrong_group"]
 """Unusable replies: a refusal; chatter; candidate 7 of 3 (or a rating of 11); one result too few; the word `partially`
-for
-true or false; a result in the wrong group of rubrics. A prompt to which a slip does not apply gets chatter.
+for true or false; a result in the wrong group of rubrics. A prompt to which a slip does not apply gets chatter.
 """
 
 
@@ -305,8 +304,7 @@ def profiles() -> Mapping[str, Profile]:
     """Return all included simulated models except the image models, by name.
 
     In order: judges, candidates from strong to weak, a terse and a talkative one, learners and tutors, panel members,
-    and
-    judges and writers with special faults.
+    and judges and writers with special faults.
     """
     return {
         name: _ROLES[model.role].model_validate({"name": name, **model.planted})
@@ -367,10 +365,8 @@ def as_member(profile: Profile, domain: Domain) -> PanelProfile:
     """Return a model in the role of a panel member, for pictures of a domain.
 
     A candidate states what it does not omit, wrong at the rate of its lack of skill, and detects faults at the rate of
-    its
-    base skill; a judge describes without a fault and detects at its own rate. Adjacent models in the list of included
-    ones
-    have different readings of disputed facts.
+    its base skill; a judge describes without a fault and detects at its own rate. Adjacent models in the list of
+    included ones have different readings of disputed facts.
     """
     if isinstance(profile, PanelProfile):
         return profile

@@ -123,7 +123,9 @@ def _response_lines(question: SceneQuestion, responses: list[PlantedResponse]) -
 
 def _slip(draws: Draws, model: str) -> int:
     fate = draws.unit("slip", model)
-    return 2 if fate < SLIP else -2 if fate < 2 * SLIP else 0
+    if fate < SLIP:
+        return 2
+    return -2 if fate < 2 * SLIP else 0
 
 
 def _wrong(question: SceneQuestion, draws: Draws) -> str:

@@ -291,8 +291,8 @@ async def open_bundle(path: Path, folder: Path) -> Opened:
     """Add the run of a bundle to a home, which is created if missing, without asking any model.
 
     Everything is verified before the home is changed, as by `dokimasia verify`: every id and hash, and that every
-    reference
-    resolves. A run that the home already has is unchanged. A name that belongs to another run of the home is dropped.
+    reference resolves. A run that the home already has is unchanged. A name that belongs to another run of the home is
+    dropped.
 
     Args:
         path: the bundle.

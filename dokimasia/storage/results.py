@@ -11,7 +11,7 @@ from dokimasia.domain.identity import JsonObject, Value, canonical_json
 from dokimasia.domain.judgement import OPEN_KINDS, Answered, FailureKind
 from dokimasia.storage.connection import Row, rows_of
 from dokimasia.storage.home import Home
-from dokimasia.storage.people.corrections import COUNTED, Corrections, corrections_of
+from dokimasia.storage.people.corrections import Columns, Corrections, corrections_of
 from dokimasia.storage.schema.rows import insert_row, insert_rows, next_number, without_seal
 from dokimasia.storage.values import now
 
@@ -139,10 +139,15 @@ def result_pages(home: Home, run_id: str, kind: str) -> Iterator[list[ResultRow]
         yield [read_result(row) for row in page]
 
 
+def columns_of(row: ResultRow) -> Columns:
+    """Return the columns of a result that a correction may change."""
+    return Columns(*(getattr(row, name) for name in Columns._fields))
+
+
 def corrected(row: ResultRow, corrections: Corrections) -> ResultRow:
     """Return a result with its correction, if there is one."""
     correction = corrections.of(row.item, row.judgement_id, row.final_id)
-    return row if correction is None else row.model_copy(update={name: correction.now[name] for name in COUNTED})
+    return row if correction is None else row.model_copy(update=correction.now._asdict())
 
 
 def get_result(home: Home, run_id: str, item: str) -> ResultRow | None:

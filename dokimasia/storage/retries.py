@@ -24,6 +24,12 @@ class Retry(Value):
     failed: ResultRow
 
 
+class Retries(Value):
+    """The event of items that were reopened together."""
+
+    items: tuple[Retry, ...]
+
+
 async def retry_failed(home: Home, run_id: str, *, failures: Collection[FailureKind]) -> int:
     """Reopen a run's items that failed, or lost their verdict, in these ways, in one transaction; return their number.
 
@@ -39,10 +45,10 @@ async def retry_failed(home: Home, run_id: str, *, failures: Collection[FailureK
         if not rows:
             return 0
         before = _attempts(connection, run_id)
-        retries = [
+        retries = tuple(
             Retry(item=row.item, attempt=before.get(row.item, 0) + _failed_itself(row), failed=row) for row in rows
-        ]
-        insert_event(connection, run_id, RETRIED, {"items": [retry.model_dump(mode="json") for retry in retries]})
+        )
+        insert_event(connection, run_id, RETRIED, Retries(items=retries).model_dump(mode="json"))
         change_row(connection, "runs", run_id, {"status": "running", "updated_at": now()})
         return len(rows)
 
@@ -56,7 +62,8 @@ def retries(home: Home, run_id: str) -> dict[str, Retry]:
 
 def earlier_outcomes(home: Home, run_id: str) -> list[Retry]:
     """Return all retries of a run, in order."""
-    return [Retry.model_validate(item) for event in events(home, run_id, kind=RETRIED) for item in event.data["items"]]
+    stored = (Retries.model_validate(event.data) for event in events(home, run_id, kind=RETRIED))
+    return [retry for event in stored for retry in event.items]
 
 
 def _attempts(connection: sqlite3.Connection, run_id: str) -> dict[str, int]:

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Literal, NamedTuple, Protocol, TypeVar, cast
 
 import orjson
-from pydantic import Field, JsonValue
+from pydantic import BaseModel, Field, JsonValue
 
 from dokimasia.domain.identity import Value, canonical_json
 from dokimasia.domain.sample import Sample
@@ -21,6 +21,7 @@ from dokimasia.storage.people.corrections import corrections_of
 from dokimasia.storage.schema.rows import SEAL, change_row, insert_row, insert_rows, insert_statement, without_seal
 from dokimasia.storage.values import now, packed_row, read_value, row_of, table_of
 
+M = TypeVar("M", bound=BaseModel)
 V = TypeVar("V", bound=Value)
 RunStatus = Literal["queued", "running", "waiting", "done", "interrupted", "failed"]
 """`queued`: in the service's queue; `waiting`: only answers of people are missing; `failed`: ended in an error, such as a model
@@ -78,7 +79,7 @@ class Run(Value):
     created_at: str = ""
     updated_at: str = ""
 
-    def plan_as(self, plan: type[V]) -> V:
+    def plan_as(self, plan: type[M]) -> M:
         """Return the stored plan as the plan model of the run's method."""
         return plan.model_validate(self.options["plan"])
 
@@ -307,7 +308,7 @@ def judged_criteria(home: Home, run_id: str) -> dict[str, JudgedCriteria]:
     """Return the criteria as judged in each judgement of a run, by the judgement's id."""
     sql = "SELECT j.id, j.scores, j.stated FROM results r JOIN judgements j ON j.id = r.judgement_id WHERE r.run_id = ?"
     answers = corrections_of(home, run_id).answers.values()
-    judgement_ids = [str(id) for answer in answers if (id := answer.now["judgement_id"])]
+    judgement_ids = [answer.now.judgement_id for answer in answers if answer.now.judgement_id]
     by_people = home.all_among("SELECT id, scores, stated FROM judgements WHERE id IN ({marks})", judgement_ids)
 
     @cache  # many judgements are alike

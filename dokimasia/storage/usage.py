@@ -6,7 +6,7 @@ from typing import NamedTuple
 from dokimasia.domain.call import MOST_TOKENS
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.storage.home import Home
-from dokimasia.storage.people.corrections import COUNTED, corrections_of
+from dokimasia.storage.people.corrections import corrections_of
 
 PAGE = 5_000
 NANO = 1_000_000_000
@@ -18,8 +18,7 @@ class LedgerUsage(NamedTuple):
     """The usage of a set of ledger entries: entries, reported tokens, entries without reported tokens, US dollars.
 
     `input_tokens` and `output_tokens` are None if no entry reported them, as is `cached_tokens`, the part of the input
-    that
-    came from providers' caches. `cost` is None if the cost of any entry is unknown; `known` is then the sum of the
+    that came from providers' caches. `cost` is None if the cost of any entry is unknown; `known` is then the sum of the
     others.
     """
 
@@ -43,8 +42,7 @@ class ScoredAnswer(NamedTuple):
     """A scored or failed answer, as figures need it.
 
     `model` is the displayed name with the arm, as of `runs.figures.shown_name`. `referenced` states whether the sample
-    has
-    a reference answer. The other fields are as in `storage.results.ResultRow`.
+    has a reference answer. The other fields are as in `storage.results.ResultRow`.
     """
 
     sample_id: str
@@ -154,7 +152,7 @@ def scored_answers(home: Home, run_id: str, *, as_judged: bool = False) -> Itera
             if answer.sample_id in corrections.left_out:
                 continue
             correction = corrections.of(answer.item, answer.judgement_id, answer.final_id)
-            yield answer if correction is None else answer._replace(**{name: correction.now[name] for name in COUNTED})
+            yield answer if correction is None else answer._replace(**correction.now._asdict())
 
 
 def count_calls(home: Home, run_id: str) -> int:

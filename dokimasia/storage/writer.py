@@ -51,8 +51,7 @@ class Writer:
     process.
 
     A `routine` job adds to a run at work the rows that are added continually (calls, values, results), and changes
-    nothing
-    that existed before; any other job may change the data of every run.
+    nothing that existed before; any other job may change the data of every run.
 
     Attributes:
         changes: the number of groups committed with a job that is not routine.

@@ -36,8 +36,7 @@ class DecodedImage(NamedTuple):
     """A decoded image: upright RGB pixels, its transparency (None without any), and its origin.
 
     `scene` is the metadata of a simulated image. `origin` and `part` are the image it was cut from and the region:
-    itself
-    and the whole, unless a tool made it.
+    itself and the whole, unless a tool made it.
     """
 
     image: Image.Image

@@ -16,8 +16,7 @@ def reduce_image(data: bytes, side: int) -> tuple[ImageRef, bytes]:
     """Return an upright image with a longer side of `side` pixels, and its bytes.
 
     A JPEG stays a JPEG, at quality 90 with full colour resolution; everything else becomes a lossless PNG, which keeps
-    the
-    scene and the origin in its metadata. Equal bytes give equal bytes.
+    the scene and the origin in its metadata. Equal bytes give equal bytes.
 
     Args:
         data: the image file's bytes.

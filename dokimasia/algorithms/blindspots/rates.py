@@ -40,13 +40,13 @@ class FailureRate(NamedTuple):
     Attributes
     ----------
     judge, task, evaluator
-        The judge, its task, and how it was asked.
+        The judge, its task, and the evaluator.
     scope, name
         All errors, or those of the group or dimension of this name.
     undetected : ItemShare
         Errors that no relevant axis detects; for pairs the mean over both orders.
     strict : ItemShare
-        The strict form: no relevant axis is lower. Of pairs: not detected in both orders.
+        The strict form: no relevant axis is lower. For pairs: not detected in both orders.
     either, both : ItemShare or None
         For pairs: undetected in at least one order, and in both; None for other evaluators.
     majority, overall : ItemShare or None
@@ -60,11 +60,11 @@ class FailureRate(NamedTuple):
     unnoticed : ItemShare
         Errors that neither the scores nor the justification show, of those whose justification was read.
     spot : SpotTest or None
-        For a dimension: whether it is missed more often than the judge's other errors on the same images, and so called a
-        blind spot. The p-values of a judge are adjusted over all its tasks, evaluators and dimensions together (Benjamini
-        and Hochberg): a judge that misses all kinds of error equally often is said to have a blind spot in at most 5 % of
-        cases, and at most 5 % of the blind spots reported are expected to be false. None if no image holds errors of this
-        dimension and of another one.
+        For a dimension: whether it is missed more often than the judge's other errors on the same images, which makes
+        it a blind spot. The p-values of a judge are adjusted over all its tasks, evaluators and dimensions together
+        (Benjamini and Hochberg): a judge that misses all kinds of error equally often is said to have a blind spot in
+        at most 5 % of cases, and at most 5 % of the blind spots reported are expected to be false. None if no image
+        holds errors of this dimension and of another one.
     controls : ControlRates or None
         Only in the row of all errors: how harmless changes and unchanged answers were judged.
     """
@@ -131,7 +131,7 @@ def failure_rates(items: Iterable[Detection], *, seed: int = 0) -> tuple[Failure
 
 
 def _place(detection: Detection) -> tuple[str, ...]:
-    """Return the sort key of an item: a test's draws depend on the order, which has to be the same in passports and probes."""
+    """Return the sort key of an item, since a test's draws depend on the order, which passports and probes share."""
     return detection.case, detection.group, detection.dimension, detection.cluster, detection.item
 
 

@@ -10,7 +10,7 @@ Scores = Mapping[str, float]
 Choices = Mapping[str, str]
 
 AxisRule = Literal["any", "majority"]
-"""How several relevant axes combine: any one of them detects an error, or only more than half of them do."""
+"""The rule for several relevant axes: any one of them detects an error, or only more than half of them do."""
 
 FULL_SCORE = 10.0
 """The highest score of a scale from 1 to 10."""
@@ -49,8 +49,8 @@ def undetected_single(
     Raises
     ------
     ValueError
-        If no relevant axis was scored, or one was scored for one of the answers only, or a score is not finite: a failed
-        judgement is neither a detection nor a miss, and must be left out.
+        If no relevant axis was scored, or one was scored for one of the answers only, or a score is not finite: a
+        failed judgement is neither a detection nor a miss, and must be left out.
 
     References
     ----------
@@ -161,8 +161,8 @@ def undetected_pair(verdicts: Sequence[int]) -> float:
     Parameters
     ----------
     verdicts : sequence of int
-        One per order, as `pair_verdict` returns them. Leave out an order whose judgement failed, and preferably the whole
-        item, or its two places no longer weigh the same.
+        One per order, as `pair_verdict` returns them. Leave out an order whose judgement failed, and preferably the
+        whole item, since its two places would no longer have equal weight.
 
     Raises
     ------
@@ -209,8 +209,8 @@ def equal_pair(orders: Sequence[Choices]) -> float:
 def full_score(axes: Scores, relevant: Iterable[str]) -> bool:
     """Return whether an answer compared with a reference has the full score on all relevant axes asked for.
 
-    For an answer with an error that means that the error went undetected; for a harmless change, over all axes, that it
-    was judged equal to the reference.
+    For an answer with an error, this means that the error went undetected; for a harmless change, over all axes, that
+    it was judged equal to the reference.
 
     Raises
     ------
@@ -243,8 +243,8 @@ def undetected_score(gold: float, perturbed: float) -> bool:
 def undetected_gated(gold: Sequence[bool], perturbed: Sequence[bool]) -> bool:
     """Return whether every rubric that holds for the gold answer also holds with the error; True is worse.
 
-    The strict form only requires that the gated score is not lower (`undetected_score`): a rubric that fails behind a gate
-    which was already closed does not lower it.
+    The strict form only requires that the gated score is not lower (`undetected_score`): a rubric that fails behind a
+    closed gate does not lower it.
 
     Parameters
     ----------
@@ -279,7 +279,7 @@ def _axis_pairs(gold: Scores, other: Scores, relevant: Iterable[str]) -> list[tu
 
 
 def _chosen(count: int, axes: int, rule: AxisRule) -> bool:
-    """Return whether so many of the relevant axes are enough."""
+    """Return whether this number of relevant axes is enough."""
     return count > 0 if rule == "any" else 2 * count > axes
 
 

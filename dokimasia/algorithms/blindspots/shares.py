@@ -1,4 +1,4 @@
-"""Shares of items, of which some judgements failed and some pairs were judged in two orders, with their intervals."""
+"""Shares of items, with failed judgements and pairs judged in two orders, and their intervals."""
 
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
@@ -30,7 +30,7 @@ class ItemShare(NamedTuple):
 
     @property
     def coverage(self) -> float | None:
-        """The part of the items with a judgement; None without an item."""
+        """The share of items with a judgement; None without items."""
         return self.n_scored / self.n if self.n else None
 
 

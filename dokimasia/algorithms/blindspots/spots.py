@@ -1,4 +1,4 @@
-"""Which kinds of error a judge misses more often than others: a test of all dimensions, and the rule for blind spots."""
+"""Kinds of error that a judge misses more often than others: a test of all dimensions, and the rule for blind spots."""
 
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from dokimasia.algorithms.statistics.clusters import Floats, Positions, number_c
 
 DRAWS, FEWEST = 10_000, 1_000
 OPEN = 0.08
-"""If every p-value lies above this after the fewest draws, none will come down to 0.05, and drawing stops."""
+"""If every p-value exceeds this after the minimum number of draws, none will fall to 0.05, and drawing stops."""
 
 LEVEL = 0.05
 _AT_ONCE = 2_000_000
@@ -18,7 +18,7 @@ Floats = Floats
 
 
 class ImageCounts(NamedTuple):
-    """How many images hold errors of a dimension beside errors of another one, and how many hold them alone."""
+    """The number of images with errors of a dimension and of another one, and of images with this dimension alone."""
 
     mixed: int
     alone: int
@@ -55,15 +55,15 @@ def blind_spots(
     Parameters
     ----------
     undetected : sequence of float
-        For each item, 0 to 1, how far its error went undetected. Leave out failed judgements.
+        For each item, 0 to 1, the degree to which its error went undetected. Leave out failed judgements.
     dimensions : sequence of str
         The error dimension of each item.
     clusters : sequence of hashable
         The cluster (image) of each item.
     seed : int
-        Seed of the draws; the order of the items does not matter to what is tested.
+        Seed of the draws; the order of the items does not matter.
     draws : int
-        How many permutations to draw; a thousand are enough if they show that no p-value is small.
+        Number of permutations to draw; a thousand are enough if they show that no p-value is small.
 
     Returns
     -------
@@ -73,12 +73,13 @@ def blind_spots(
 
     Notes
     -----
-    A blind spot is a kind of error that is missed more often than the other kinds on the same images; a judge that misses
-    everything has none, and its share over all dimensions says so. Under the null hypothesis the dimension of an error
-    does not influence whether it is missed on its image. So outcomes are permuted among the items of one image, and
-    never between images: a kind that occurs mostly on hard images is missed more often because of the images, and is not
-    a blind spot. An image whose errors are all of one dimension is no evidence about it (`images_of`). The p-value is the
-    share of permutations, the observed one included, in which at least as much of the dimension goes undetected.
+    A blind spot is a kind of error that is missed more often than the other kinds on the same images; a judge that
+    misses everything has none, as its share over all dimensions shows. Under the null hypothesis the dimension of an
+    error does not influence whether it is missed on its image. So outcomes are permuted among the items of one image,
+    and never between images: a kind that occurs mostly on hard images is missed more often because of the images, and
+    is not a blind spot. An image whose errors are all of one dimension gives no evidence about it (`images_of`). The
+    p-value is the share of permutations, the observed one included, in which at least as much of the dimension goes
+    undetected.
 
     References
     ----------
@@ -117,7 +118,7 @@ def blind_spots(
 
 
 def images_of(dimensions: Sequence[str], clusters: Sequence[Hashable]) -> dict[str, ImageCounts]:
-    """Return for each dimension, in order of appearance, how many images hold it with another one, and how many alone.
+    """Return, for each dimension in order of appearance, the numbers of images with and without another dimension.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from dokimasia.algorithms.statistics.intervals import bootstrap_interval, rate_i
 from dokimasia.algorithms.statistics.shares import ConfidenceInterval
 
 LEAST_APART = 0.1
-"""The least sensitivity + specificity - 1 with which a rate is corrected."""
+"""The minimum of sensitivity + specificity - 1 for correcting a rate."""
 
 _HALVINGS = 60
 _ROUNDING = 1e-9
@@ -20,9 +20,9 @@ _ROUNDING = 1e-9
 class _Equation(NamedTuple):
     """The equation that a corrected figure solves: total - figure * (sensitivity + specificity - 1) = 0.
 
-    `sampled` are the limits of the total that the answers allow, at the measured sensitivity and specificity. An error of
-    the sensitivity moves the total by `missed` minus the figure, and an error of one minus the specificity by the figure
-    minus `passed`.
+    `sampled` are the limits of the total that the answers permit, at the measured sensitivity and specificity. An error
+    of the sensitivity moves the total by `missed` minus the figure, and an error of one minus the specificity by the
+    figure minus `passed`.
     """
 
     total: float
@@ -56,21 +56,21 @@ def corrected_rate(
     Returns
     -------
     Corrected
-        0 to 1, higher is better. Refused if sensitivity + specificity - 1 is below 0.1; if its interval reaches 0, since the
-        judge may then decide about right and wrong answers alike; if there is no decision, or no interval of a rate; and
-        if no share of right answers agrees with both decisions and rates.
+        0 to 1, higher is better. Refused if sensitivity + specificity - 1 is below 0.1; if its interval reaches 0,
+        since the judge may then decide alike on right and wrong answers; if there is no decision, or a rate has no
+        interval; and if no share of right answers agrees with both decisions and rates.
 
     Notes
     -----
-    With w the share judged wrong, s the sensitivity, f = 1 - specificity and x the share of right answers, w = (1 - x) s + x f,
-    so that x = (s - w) / (s - f), clipped to 0 and 1. The interval holds every x at which (1 - x) s + x f - w may be 0: its
-    limits combine the distances by which the limits of the three rates move it, as the square root of the sum of squares
-    (MOVER), so that x is never divided by a difference that may be 0 (Fieller). Decisions by rules are taken as they are:
-    with r the share of all answers that rules found right, and g the share that a judge decided, x is clipped to r and
-    r + g.
+    With w the share judged wrong, s the sensitivity, f = 1 - specificity and x the share of right answers, w = (1 - x)
+    s + x f, so that x = (s - w) / (s - f), clipped to 0 and 1. The interval holds every x at which (1 - x) s + x f - w
+    may be 0: its limits combine the distances by which the limits of the three rates move it, as the square root of the
+    sum of squares (MOVER), so that x is never divided by a difference that may be 0 (Fieller). Decisions by rules are
+    used unchanged: with r the share of all answers that rules found right, and g the share that a judge decided, x is
+    clipped to r and r + g.
 
-    This interval was chosen among five by simulation (docs/correction.md): the delta method on the logit and the parametric
-    bootstrap cover too little, and Lang and Reiczigel's handles counts but no clusters.
+    This interval was chosen among five by simulation (docs/correction.md): the delta method on the logit and the
+    parametric bootstrap cover too little, and Lang and Reiczigel's interval handles counts but not clusters.
 
     References
     ----------
@@ -129,11 +129,11 @@ def corrected_difference(
     Returns
     -------
     Corrected
-        -1 to 1, above 0 if the second is better: the difference of the two rates of `corrected_rate`, and refused if either
-        of them is. If no rate is clipped and no rule decided, that is the judged difference divided by
+        -1 to 1, above 0 if the second is better: the difference of the two rates of `corrected_rate`, and refused if
+        either of them is. If no rate is clipped and no rule decided, that is the judged difference divided by
         sensitivity + specificity - 1. The interval is solved from the differences of the samples, is extended to the
-        difference of the clipped rates, and ends at the limits of the least and the most that the difference can be
-        given the decisions by rules.
+        difference of the clipped rates, and ends at the lowest and highest difference that the decisions by rules
+        permit.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def corrected_difference(
         return Corrected(None, None, f"of the {'first' if rates[0] is None else 'second'} model there is no rate")
     n = len(first)
     before, after = (judged_values(side, sensitivity, specificity) for side in (first, second))
-    # a value less another is at most sensitivity - (sensitivity - 1)
+    # the difference of two values is at most sensitivity - (sensitivity - 1)
     differences = [min(1.0, max(-1.0, b - a)) for a, b in zip(before, after, strict=True)]
     sampled = bootstrap_interval(differences, clusters=clusters, seed=seed, bounds=(-1.0, 1.0))
     right_by_rule = sum(b.right and not b.by_judge for b in second) - sum(a.right and not a.by_judge for a in first)
@@ -189,21 +189,21 @@ def corrected_difference(
 
 
 def _left_open(first: Sequence[DecidedLabel], second: Sequence[DecidedLabel]) -> tuple[list[float], list[float]]:
-    """Return the least and the most that each sample can add to the difference, given the decisions by rules."""
+    """Return the lowest and highest contribution of each sample to the difference, given the decisions by rules."""
     least = [float((b.right and not b.by_judge) - (a.right or a.by_judge)) for a, b in zip(first, second, strict=True)]
     most = [float((b.right or b.by_judge) - (a.right and not a.by_judge)) for a, b in zip(first, second, strict=True)]
     return least, most
 
 
 def apart(sensitivity: ShareEstimate, specificity: ShareEstimate) -> ShareEstimate:
-    """Return sensitivity + specificity - 1, which is 0 for a judge that decides about right and wrong answers alike."""
+    """Return sensitivity + specificity - 1, which is 0 for a judge that decides alike on right and wrong answers."""
     alarms = specificity.less
     interval = contrast_interval(sensitivity.share, sensitivity.interval, alarms.share, alarms.interval)
     return ShareEstimate(sensitivity.share - alarms.share, interval)
 
 
 def refusal(sensitivity: ShareEstimate, specificity: ShareEstimate) -> str:
-    """Return why no rate is corrected by these rates of a judge, as a phrase; empty if it can be."""
+    """Return why these rates of a judge correct no rate, as a phrase; empty if they can."""
     for name, estimate in (("sensitivity", sensitivity), ("specificity", specificity)):
         if estimate.interval.reason:
             return f"the {name} has no interval: {estimate.interval.reason}"
@@ -221,7 +221,7 @@ def refusal(sensitivity: ShareEstimate, specificity: ShareEstimate) -> str:
 def judged_values(
     decisions: Sequence[DecidedLabel], sensitivity: ShareEstimate, specificity: ShareEstimate
 ) -> list[float]:
-    """Return the contribution of each answer: their mean over sensitivity + specificity - 1 is the corrected rate."""
+    """Return the contribution of each answer; their mean over sensitivity + specificity - 1 is the corrected rate."""
     separation = sensitivity.share - specificity.less.share  # in this order never above the sensitivity by rounding
 
     def value(decision: DecidedLabel) -> float:
@@ -240,7 +240,7 @@ def _solved(
     *,
     within: tuple[float, float],
 ) -> Corrected:
-    """Return the figure, clipped to what these answers allow, and its interval on a scale."""
+    """Return the figure, clipped to what these answers permit, and its interval on a scale."""
     alarms = specificity.less
     separation = sensitivity.share - alarms.share
     rate = min(within[1], max(within[0], equation.total / separation))
@@ -267,7 +267,7 @@ def _solved(
 
 
 def _root(limit: Callable[[float, int], float], side: int, end: float, rate: float) -> float:
-    """Return the figure farthest from the rate, towards an end of its scale, that the limit still allows."""
+    """Return the figure farthest from the rate, towards an end of its scale, that the limit still permits."""
     if limit(end, side) * side >= 0:
         return end
     inside, outside = rate, end

@@ -1,4 +1,4 @@
-"""Kinds of error: a judge's sensitivity to the mix of kinds in the answers, and how much another mix would change."""
+"""Kinds of error: a judge's sensitivity to the mix of kinds in the answers, and the effect of another mix."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ _ROUNDING = 1e-9
 
 
 class Mixes(NamedTuple):
-    """The lowest and highest value of a corrected rate over all mixes of kinds, and the kinds that lead to them."""
+    """The lowest and highest value of a corrected rate over all mixes of kinds, and the kinds at these extremes."""
 
     low: float
     high: float
@@ -44,7 +44,7 @@ def mixed_sensitivity(
     mix : mapping of str to float
         The share of each kind among the errors, or numbers proportional to the shares; each kind is in `by_kind`.
     n_errors : int, optional
-        The number of errors that the mix was counted from. Without it the mix is taken as known.
+        The number of errors that the mix was counted from. Without it, the mix is assumed to be known.
     pooled : tuple of (mapping, ShareEstimate), optional
         The mix in which all kinds were measured, and the sensitivity to it. If errors of several kinds share images, its
         interval is wider than that of kinds measured separately, and the result is widened by as much.
@@ -87,7 +87,7 @@ def mixed_sensitivity(
 
 
 def _widening(joint: float, separate: float) -> float:
-    """Return how much wider an interval of all kinds together is than one of kinds measured apart, at least 1."""
+    """Return how much wider an interval of all kinds together is than one of separately measured kinds, at least 1."""
     return max(1.0, joint / separate) if separate else 1.0
 
 
@@ -139,7 +139,8 @@ def rates_over_mixes(
     -------
     Mixes
         From the measured rates, without their intervals. A kind that the judge hardly distinguishes from right answers
-        (sensitivity + specificity - 1 below 0.1) leaves the lower end open; if all kinds are such, both ends are open.
+        (sensitivity + specificity - 1 below 0.1) leaves the lower end open; if all kinds are like this, both ends are
+        open.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """The share of right answers from a few human labels and a judge's decisions on all answers: power-tuned inference.
 
-The words are those of `values`. A *label* is a person's decision on an answer, right or wrong; the labelled answers are a
-random sample of the open answers. An answer is *known* if a rule decided it, which does not err; the others are *open*.
+Terms are as in `values`. A *label* is a person's decision on an answer, right or wrong; the labelled answers are a
+random sample of the open answers. An answer is *known* if a rule decided it, since rules do not err; the others are
+*open*.
 """
 
 from collections.abc import Sequence
@@ -27,35 +28,36 @@ from dokimasia.algorithms.statistics.shares import ConfidenceInterval, effective
 
 FEWEST_LABELS = 20
 FEWEST_CLUSTERS = 10
-"""The fewest labels, and clusters of labelled answers, with which a rate is corrected."""
+"""Minimum numbers of labels and of clusters of labelled answers for correcting a rate."""
 
 FEWEST_OF_A_KIND = 5
-"""With fewer labels of the rarer kind the judge's decisions are ignored: so few labels cannot say how good they are."""
+"""With fewer labels of the rarer kind, the judge's decisions are ignored: so few labels cannot show their quality."""
 
 _UNSEEN = 2.0
-"""The least number of squared residuals to assume, since as many may go unseen."""
+"""The minimum number of squared residuals to assume, since as many may be unobserved."""
 
 
 class Powered(NamedTuple):
-    """A rate, or a difference of two, from labels and decisions, beside the same from the labels alone.
+    """A rate, or a difference of two rates, from labels and decisions, with the same from the labels alone.
 
     Attributes
     ----------
     rate : float or None
-        0 to 1, a difference -1 to 1; None if it is refused. It never lies outside what known answers and labels leave open.
+        0 to 1, a difference -1 to 1; None if it is refused. It never lies outside the range that known answers and
+        labels leave possible.
     interval : ConfidenceInterval or None
-        95 %, for the population that the samples stand for: it also holds that other samples would leave other answers open.
+        95 %, for the population that the samples represent; it accounts for other samples leaving other answers open.
     weight : float
-        The weight of the judge's decisions on open answers, 0 (the labels alone count) to 1, tuned on the labels; of a
-        difference the mean of both sides.
+        The weight of the judge's decisions on open answers, 0 (the labels alone count) to 1, tuned on the labels; for a
+        difference, the mean of both sides.
     alone : ShareEstimate or None
         The same from known answers and the labels alone.
     labels, clusters : int
         The number of each, of open answers.
     missing : int
-        How many labels more are needed at least; 0 if none.
+        The minimum number of additional labels required; 0 if none.
     reason : str
-        Why it is refused, as a phrase; empty if it is not.
+        The reason for a refusal, as a phrase; empty without one.
     """
 
     rate: float | None
@@ -69,7 +71,7 @@ class Powered(NamedTuple):
 
 
 class LabelledAnswers(NamedTuple):
-    """One model's answers: whether each was decided right, its label (None without), and whether a rule decided it."""
+    """One model's answers: whether each was decided right, its label (None if missing), and whether by a rule."""
 
     decided: Sequence[bool]
     labels: Sequence[bool | None]
@@ -107,16 +109,16 @@ def powered_rate(
 
     Notes
     -----
-    The rate of the open answers is that of the labels plus lambda times the share judged right among the unlabelled answers
-    minus that among the labelled ones. The variance is least at lambda = slope / (1 + n / N) for n labels, N unlabelled answers
-    and the slope of the labels on the decisions, clipped to 0 and 1; that rate is the share of right answers among those judged
-    right and among those judged wrong, weighted by how many of the open answers are judged so. Known answers are added as they
-    are. The interval uses that form, since a share of few labels has an interval that holds its level and a variance of few
-    labels does not: Korn and Graubard's intervals of the two shares and that of the share judged right, or with known answers
-    the bootstrap's of the mean of what each answer counts, are combined as the square root of the sum of squares. If answers
-    share clusters, each end is the outer one of this interval and the jackknife's over clusters (as a share of effective
-    trials), which accounts for the correlation of the three. With fewer than five labels of the rarer kind, or a slope of 0,
-    the labels are used alone.
+    The rate of the open answers is that of the labels plus lambda times the share judged right among the unlabelled
+    answers minus that among the labelled ones. The variance is smallest at lambda = slope / (1 + n / N) for n labels, N
+    unlabelled answers and the slope of the labels on the decisions, clipped to 0 and 1; that rate is the share of right
+    answers among those judged right and among those judged wrong, weighted by how many of the open answers are judged
+    so. Known answers are added unchanged. The interval uses that form, since an interval of a share from few labels
+    holds its level, while a variance from few labels does not: Korn and Graubard's intervals of the two shares and that
+    of the share judged right, or with known answers the bootstrap's of the mean of what each answer counts, are
+    combined as the square root of the sum of squares. If answers share clusters, each end is the outer one of this
+    interval and the jackknife's over clusters (as a share of effective trials), which accounts for the correlation of
+    the three. With fewer than five labels of the rarer kind, or a slope of 0, the labels are used alone.
 
     References
     ----------
@@ -173,8 +175,8 @@ def powered_difference(
     Parameters
     ----------
     first, second : LabelledAnswers
-        Both models' answers to each sample that is decided for both, in the same order. Labels may be of other samples for
-        one model than for the other; drawn on the same samples they tell more.
+        Both models' answers to each sample that is decided for both, in the same order. The labels of the two models
+        may be of different samples, but are more informative on the same samples.
     clusters : sequence of hashable, optional
         The cluster that each sample belongs to.
 
@@ -191,9 +193,9 @@ def powered_difference(
 
     Notes
     -----
-    The interval is Student's t with the jackknife's error over clusters, which holds how both models' labels go together. The
-    residual variance of each model's labels is at least that of two labels on which judge and people differ, since as many
-    may go unseen.
+    The interval is Student's t with the jackknife's error over clusters, which accounts for the correlation of both
+    models' labels. The residual variance of each model's labels is at least that of two labels on which judge and
+    people differ, since as many may be unobserved.
 
     Examples
     --------
@@ -234,10 +236,11 @@ def _difference(sides: "Sequence[_Side]") -> tuple[float, ConfidenceInterval]:
 
 
 class _Side(NamedTuple):
-    """One model's answers as arrays, and what its labels say of them.
+    """One model's answers as arrays, and the estimates from their labels.
 
-    `open` and `labelled` are masks; labels of known answers are not among them. `truth` are the labels in order, `slope` that
-    of the labels on the decisions, 0 if the labels stand alone, and `place` the number of each answer's cluster.
+    `open` and `labelled` are masks, which exclude labels of known answers. `truth` are the labels in order, `slope` is
+    that of the labels on the decisions (0 if the labels are used alone), and `place` is the number of each answer's
+    cluster.
     """
 
     decisions: Floats
@@ -308,12 +311,12 @@ class _Side(NamedTuple):
 
     @property
     def unseen(self) -> float:
-        """The least residual variance of the labels."""
+        """The minimum residual variance of the labels."""
         return 0.0 if self.complete else self.part_open**2 * _UNSEEN / self.n_labels**2
 
     @property
     def values(self) -> Floats:
-        """What each answer counts: their mean is the rate."""
+        """The contribution of each answer; their mean is the rate."""
         values = self.decisions.copy()
         if self.complete:
             values[self.labelled] = self.truth
@@ -332,14 +335,14 @@ class _Side(NamedTuple):
         return float(self.values.mean())
 
     def sampled(self, seed: int) -> ShareEstimate:
-        """Return the rate with the interval of the answers alone, as if what the labels say were sure."""
+        """Return the rate with the interval of the answers alone, as if the estimates from labels were certain."""
         values, clusters = self.values, self.place.tolist()
         return ShareEstimate(
             self.rate, bootstrap_interval(values.tolist(), clusters=clusters, seed=seed, bounds=(0.0, 1.0))
         )
 
     def alone(self, seed: int) -> ShareEstimate:
-        """Return the rate of known answers and labels alone."""
+        """Return the rate from known answers and labels alone."""
         right = [bool(label) for label in self.truth]
         of_labels = rate_interval(right, clusters=self.place[self.labelled].tolist())
         labels = ShareEstimate(float(self.truth.mean()), of_labels)
@@ -352,7 +355,7 @@ class _Side(NamedTuple):
         return ShareEstimate(sampled.share, interval)
 
     def left_out(self) -> Floats:
-        """Return the rate without each cluster in turn, with the slope tuned again each time."""
+        """Return the rate without each cluster in turn, with the slope tuned anew each time."""
 
         def without(values: Floats) -> Floats:
             sums = np.bincount(self.place, weights=values)
@@ -386,7 +389,7 @@ def _combined(rate: float, parts: Sequence[ShareEstimate], weights: Sequence[flo
 
 
 def too_few(labels: int, clusters: int, open_answers: int, answers: int) -> Powered | None:
-    """Return the refusal of too few labels; None where there are enough, or every open answer is labelled."""
+    """Return the refusal for too few labels; None if there are enough, or every open answer is labelled."""
     if answers and labels == open_answers:
         return None
     lacking = max(FEWEST_LABELS - labels, FEWEST_CLUSTERS - clusters)
@@ -403,7 +406,7 @@ def too_few(labels: int, clusters: int, open_answers: int, answers: int) -> Powe
 
 
 def _slope(judged_right: Mask, truly_right: Mask) -> float:
-    """Return the slope of labels on decisions, clipped to 0 and 1; 0 if the labels stand alone."""
+    """Return the slope of labels on decisions, clipped to 0 and 1; 0 if the labels are used alone."""
     n, right = len(judged_right), int(truly_right.sum())
     if not (0 < judged_right.sum() < n and FEWEST_OF_A_KIND <= right <= n - FEWEST_OF_A_KIND):
         return 0.0

@@ -1,7 +1,7 @@
 """The mean of people's labels by strata, from a few labels and a judge's scores of all answers: cross-fitted inference.
 
-A *stratum* is a group of answers, such as a category, within which labels were drawn at random. *Known* answers are those that
-a rule decided, which does not err; the others are *open*.
+A *stratum* is a group of answers, such as a category, within which labels were drawn at random. *Known* answers are
+those that a rule decided, since rules do not err; the others are *open*.
 """
 
 from collections.abc import Hashable, Sequence
@@ -27,19 +27,19 @@ from dokimasia.algorithms.statistics.distributions import student_t_quantile
 from dokimasia.algorithms.statistics.shares import ConfidenceInterval, clopper_pearson, effective_share
 
 FEWEST_OF_STRATUM = 5
-"""The fewest labels of a stratum that is not completely labelled; strata with fewer are pooled."""
+"""Minimum number of labels in a stratum that is not completely labelled; strata with fewer are pooled."""
 
 _FEWEST_DRAWN = 2
 
 FOLDS = 5
-"""The number of folds of the labels: the judge's weight on a fold's labels is tuned on the others."""
+"""Number of folds of the labels; the judge's weight on a fold's labels is tuned on the other folds."""
 
 _UNSEEN = 2.0
-"""The least number of squared residuals of one step of the scale to assume, since as many may go unseen."""
+"""The minimum number of squared residuals of one step of the scale to assume, since as many may be unobserved."""
 
 
 class RatedAnswers(NamedTuple):
-    """One model's answers: the judge's value of each, its label (None without), its stratum, and whether a rule decided it."""
+    """One model's answers: the judge's value, the label (None if missing), the stratum, and whether decided by rule."""
 
     values: Sequence[float]
     labels: Sequence[float | None]
@@ -60,15 +60,15 @@ def stratified_mean(
     Parameters
     ----------
     answers : RatedAnswers
-        Leave out answers without a value. Of each stratum the labelled open answers are a random draw of its open ones.
-        Labels of known answers are ignored.
+        Leave out answers without a value. In each stratum, the labelled open answers are a random draw from the open
+        ones. Labels of known answers are ignored.
     clusters : sequence of hashable, optional
         The cluster that each answer belongs to.
     scale : (float, float)
-        The least and the most that a label can be: (0, 1) for right and wrong, (1, 5) for scores.
+        The lowest and highest possible label: (0, 1) for right and wrong, (1, 5) for scores.
     together : bool
-        Whether to pool the strata in which a random draw of as many labels would have fewer than five. The labels then have to
-        be a random draw of all open answers. Otherwise strata with fewer than five labels are refused.
+        Whether to pool the strata in which a random draw of as many labels would have fewer than five. The labels must
+        then be a random draw from all open answers. Otherwise strata with fewer than five labels are refused.
     seed : int
         Seed of the folds.
 
@@ -80,12 +80,13 @@ def stratified_mean(
 
     Notes
     -----
-    In each stratum the mean is that of the labels plus b times the mean value of all its open answers minus that of the
-    labelled ones (PPI++); strata are weighted by their open answers, and known answers added as they are. On the labels of
-    each of five folds of clusters b is the slope of labels on values in the other folds (cross-fitting), within the stratum if
-    it has 20 labels there and else within all strata, clipped to 0 and 1. So no label tunes its own weight. The interval is
-    Korn and Graubard's of a share with the effective number of trials that the linearised error over clusters leaves, on the
-    scale brought to 0 and 1; the residual variance is at least that of two labels that are a step (1) off.
+    In each stratum, the mean is that of the labels plus b times the mean value of all its open answers minus that of
+    the labelled ones (PPI++); strata are weighted by their open answers, and known answers are added unchanged. On the
+    labels of each of five folds of clusters, b is the slope of labels on values in the other folds (cross-fitting),
+    within the stratum if it has 20 labels there and else within all strata, clipped to 0 and 1. Thus no label tunes its
+    own weight. The interval is Korn and Graubard's for a share, with the effective number of trials implied by the
+    linearised error over clusters, on the scale mapped to 0 and 1; the residual variance is at least that of two labels
+    that are off by a step (1).
 
     References
     ----------
@@ -129,8 +130,8 @@ def stratified_difference(
     Returns
     -------
     Powered
-        In the unit of the scale, above 0 if the second is better; refused if either mean is. The interval is Student's t with
-        the error over clusters, which accounts for how both models' labels are correlated.
+        In the unit of the scale, above 0 if the second is better; refused if either mean is. The interval is Student's
+        t with the error over clusters, which accounts for the correlation of both models' labels.
 
     Raises
     ------
@@ -166,7 +167,7 @@ def labels_needed(
     scale: Bounds = (0.0, 1.0),
     seed: int = 0,
 ) -> int | None:
-    """Return about how many labels of open answers are needed in all for an interval no wider than `width`.
+    """Return the approximate total number of labels of open answers for an interval no wider than `width`.
 
     Parameters
     ----------
@@ -178,12 +179,12 @@ def labels_needed(
     Returns
     -------
     int or None
-        The present number if that is enough. None if the labels are too few to tell, or if even labels of all open answers
-        would not be enough: more answers are needed then.
+        The present number if that is enough. None if the labels are too few to tell, or if even labels of all open
+        answers would not suffice, so that more answers are needed.
 
     Notes
     -----
-    The error has two parts: that of the labels falls with their number, that of the answers does not.
+    The error has two parts: the labels' part falls with their number, the answers' part does not.
 
     Examples
     --------
@@ -199,7 +200,7 @@ def labels_needed(
     interval = pool.interval(scale)
     if interval.high - interval.low <= width:
         return pool.n_labels
-    # the measured width stands for the errors: it has what the ends of the scale and the few labels add
+    # the measured width represents the errors, since it includes the effects of the scale's ends and of few labels
     allowed = (width / (interval.high - interval.low)) ** 2
     n_open, n = int(pool.open.sum()), pool.n_labels
     whole, of_answers = pool.error**2, _error(pool.of_answers) ** 2
@@ -213,8 +214,8 @@ def labels_needed(
 class _Pool(NamedTuple):
     """One model's answers as arrays, and the mean label estimated from them.
 
-    `contributions` are those of the clusters to the error of the mean, and `of_answers` the part of these that more labels
-    cannot reduce; `floor` is the least variance of the labels' part.
+    `contributions` are the clusters' contributions to the error of the mean, and `of_answers` is the part of these that
+    more labels cannot reduce; `floor` is the minimum variance of the labels' part.
     """
 
     mean: float
@@ -244,7 +245,7 @@ class _Pool(NamedTuple):
         Raises
         ------
         ValueError
-            If lengths differ, or a value or label lies outside of the scale.
+            If lengths differ, or a value or label lies outside the scale.
         """
         n = len(answers.values)
         for column in (answers.labels, answers.strata, answers.known):
@@ -272,7 +273,8 @@ class _Pool(NamedTuple):
         stratum = np.zeros(n, dtype=np.intp) if answers.strata is None else number_clusters(answers.strata, n)
         counts, sizes = np.bincount(stratum, weights=labelled), np.bincount(stratum, weights=open_)
         if together:
-            # By how many labels are expected: by how many were drawn, those of a stratum would count less where they are few.
+            # By the expected number of labels: with the drawn number, the labels of a stratum would weigh less where
+            # they are few.
             expected = sizes * n_labels / max(1, int(open_.sum()))
             short = (expected < FEWEST_OF_STRATUM) | (counts < _FEWEST_DRAWN)
             short &= (counts < sizes) & (sizes > 0)
@@ -292,7 +294,7 @@ class _Pool(NamedTuple):
 
     @classmethod
     def _from(cls, parts: "_RatedArrays", slopes: Floats, n_labels: int, n_clusters: int) -> "_Pool":
-        """Return the pool with these slopes, one for each answer; only those of labelled answers are used."""
+        """Return the pool with one slope for each answer; only those of labelled answers are used."""
         values, truth, open_, labelled, stratum, place = parts
         n = len(values)
         counted = np.where(open_, 0.0, values)
@@ -310,7 +312,7 @@ class _Pool(NamedTuple):
                 continue
             bias = n_drawn / max(1, n_drawn - 1)
             of_labels[drawn] = size / n / n_drawn * (residual - residual.mean()) * bias**0.5
-            # of the labels' part (1 - drawn / size) is left where the labels are part of the answers
+            # of the labels' part, (1 - drawn / size) remains if the labels are part of the answers
             floor += (size / n) ** 2 * _UNSEEN / max(n_drawn, 1) / n_labels
             weight += size * slope * (1 - n_drawn / size)
         mean = float(counted.mean())
@@ -339,7 +341,7 @@ class _Pool(NamedTuple):
         left_out = _left_out(self.contributions, self.error) / (high - low)
         if 0 < share < 1 and np.ptp(left_out) > ROUNDING:
             limits = effective_share(share, left_out, 0.95)
-        else:  # all labels are alike: as many trials as clusters, with one that may be otherwise
+        else:  # all labels are alike: count as many trials as clusters, one of which may differ
             limits = clopper_pearson(round(share * self.n_clusters), self.n_clusters)
         return ConfidenceInterval(low + (high - low) * limits.low, low + (high - low) * limits.high)
 
@@ -356,7 +358,7 @@ class _RatedArrays(NamedTuple):
 
 
 def _joined(stratum: Positions, expected: Floats, counts: Floats, short: Mask) -> Positions:
-    """Return the strata with the short ones merged, and with others too while too few labels are expected of them."""
+    """Return the strata with short ones merged, together with others while too few labels are expected of them."""
     if not short.any():
         return stratum
     joined = short.copy()
@@ -401,7 +403,7 @@ def _slope(parts: _RatedArrays, chosen: Mask) -> float:
 
 
 def _left_out(contributions: Floats, error: float = 0.0) -> Floats:
-    """Return the change of a mean without each cluster in turn, widened to a standard error of at least `error`."""
+    """Return the changes of a mean without each cluster in turn, widened to a standard error of at least `error`."""
     count = len(contributions)
     left_out = -contributions * count / (count - 1)
     estimate = jackknife_error(left_out)

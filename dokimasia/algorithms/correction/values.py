@@ -1,7 +1,7 @@
 """The values that corrections take and return.
 
-The words mean the same throughout: a judge looks for *wrong* answers. Its `sensitivity` is the share of wrong answers that it
-judges wrong, its `specificity` the share of right answers that it judges right.
+Terms have the same meaning throughout: a judge looks for *wrong* answers. Its `sensitivity` is the share of wrong
+answers that it judges wrong, and its `specificity` the share of right answers that it judges right.
 """
 
 from typing import NamedTuple, Self
@@ -10,7 +10,7 @@ from dokimasia.algorithms.statistics.shares import ConfidenceInterval, clopper_p
 
 
 class ShareEstimate(NamedTuple):
-    """A share that was measured, 0 to 1, with its 95 % interval."""
+    """A measured share, 0 to 1, with its 95 % interval."""
 
     share: float
     interval: ConfidenceInterval
@@ -30,7 +30,7 @@ class ShareEstimate(NamedTuple):
 
 
 class DecidedLabel(NamedTuple):
-    """A decision on an answer: whether it is right, and whether a judge decided it (else a rule, which does not err)."""
+    """A decision on an answer: whether it is right, and whether a judge decided it (a rule does not err)."""
 
     right: bool
     by_judge: bool = True
@@ -47,7 +47,7 @@ class Corrected(NamedTuple):
         It includes the uncertainty of the answers and of sensitivity and specificity. If it has a `reason`, only the rate is
         known.
     reason : str
-        Why the correction is refused, as a phrase; empty if it is not.
+        The reason for a refusal of the correction, as a phrase; empty without one.
     """
 
     rate: float | None

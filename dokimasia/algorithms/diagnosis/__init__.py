@@ -1,1 +1,1 @@
-"""A diagnosis in words checked against its tables."""
+"""Checks of a diagnosis in words against its tables."""

@@ -1,4 +1,4 @@
-"""A diagnosis's tables as text for a model to read, and their figures as a report prints them."""
+"""A diagnosis's tables as text for a model to read, and their figures as printed in reports."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,10 +6,11 @@ from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figu
 from dokimasia.domain.wording import percentage
 
 MOST_ROWS = 120
-"""The most rows of one table that are shown; rows marked by a rule have priority."""
+"""Maximum number of shown rows of a table; rows marked by a rule have priority."""
 
 MOST_MARKED, MOST_MODES = 12, 6
-"""The marked rows of one table, and the failure modes of one model (with two examples each), that a writer always sees."""
+"""Maximum numbers of marked rows of a table, and of a model's failure modes (with two examples each), that a writer
+always sees."""
 
 LEVEL = "95 % interval"
 """The level of the intervals of all tables."""
@@ -17,12 +18,12 @@ _MINUS = "\N{MINUS SIGN}"
 
 
 def rows_of(asset: Asset, model: str) -> list[int]:
-    """Return the numbers (from 1) of the rows that are about a model: all of its own table."""
+    """Return the numbers (from 1) of the rows about a model: all rows of its own table."""
     return [at for at, row in enumerate(asset.rows, 1) if asset.model == model or row.model == model]
 
 
 def telling_rows(asset: Asset, rows: Iterable[int]) -> list[int]:
-    """Return the rows (from 1) that hold information: in a table of estimates, those with at least one estimate."""
+    """Return the informative rows (from 1): in a table of estimates, those with at least one estimate."""
     at = [place for place, column in enumerate(asset.columns) if column.kind not in ("name", "mark", "count")]
     return [row for row in rows if not at or any(asset.rows[row - 1].cells[place].value is not None for place in at)]
 
@@ -30,8 +31,8 @@ def telling_rows(asset: Asset, rows: Iterable[int]) -> list[int]:
 def shown_always(assets: Iterable[Asset], subject: str, *, everyone: bool) -> dict[str, list[int]]:
     """Return the rows, by table, that a writer always sees, so that no selection starves a report.
 
-    These are the overall results, the pairs of models, the rows marked by a rule, right answers on wrong grounds, and the
-    failure modes with their examples. A table without marked rows comes without rows: its sentence says so.
+    These are the overall results, the pairs of models, the rows marked by a rule, right answers on wrong grounds, and
+    the failure modes with their examples. A table without marked rows is shown without rows, as its sentence states.
 
     Parameters
     ----------
@@ -100,19 +101,19 @@ def table_text(asset: Asset, rows: Iterable[int] | None = None) -> str:
 
 
 def tables_text(tables: Sequence[tuple[Asset, Sequence[int] | None]], *, quiet: bool = False) -> str:
-    """Return several tables as text, separated by empty lines; tables without rows are left out unless `quiet` is set."""
+    """Return several tables as text, separated by empty lines; tables without rows are omitted unless `quiet`."""
     return "\n\n".join(
         table_text(asset, rows) for asset, rows in tables if quiet or (asset.rows if rows is None else rows)
     )
 
 
 def counted(row: AssetRow) -> str:
-    """Return the number of units behind a row, as a table writes it: `12`, or `12 of 14` if some have no score."""
+    """Return the number of units behind a row in the notation of tables: `12`, or `12 of 14` if some have no score."""
     return f"{row.n:,} of {row.held:,}" if row.held != row.n else f"{row.n:,}"
 
 
 def number_text(value: float, column: AssetColumn) -> str:
-    """Return a number as the tables write it: a share with its percent sign, a difference with its sign.
+    """Return a number in the notation of tables: a share with its percent sign, a difference with its sign.
 
     Examples
     --------
@@ -158,7 +159,7 @@ def figure_text(figure: Figure, column: AssetColumn) -> str:
 
 
 def _about(asset: Asset, row: AssetRow) -> tuple[str, ...]:
-    """Return the models that a row is about: one, or both of a pair."""
+    """Return the models that a row is about: one, or the two of a pair."""
     return (row.model, *(str(cell.value) for cell in row.cells[:2])) if asset.family == "pairs" else (row.model,)
 
 

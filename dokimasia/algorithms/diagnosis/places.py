@@ -1,4 +1,4 @@
-"""References in a sentence replaced from the tables: figures, tested comparisons, quoted texts; and their faults."""
+"""Replacement of references in a sentence by figures, tested comparisons and quoted texts; and the faults found."""
 
 import re
 from collections.abc import Iterator
@@ -8,13 +8,13 @@ from dokimasia.domain.diagnosis.report import FaultKind, FigureReference, Senten
 
 REASON_LIMIT = 500
 NAMED_DIGITS = 5
-"""The most numbers of a sentence that its fault lists."""
+"""Maximum number of numbers in a sentence that its fault lists."""
 
 _PLACE = re.compile(r"\{([^{}\n]{1,600})\}")
 _KEYWORD = re.compile(r"(compare|quote)\s+", re.IGNORECASE)
 _WORD = re.compile(r"\S+")
 _LEVEL = re.compile(r"(?<![\w.,])95\s?% intervals?\b", re.IGNORECASE)
-"""The level of all intervals, as it is printed."""
+"""The level of all intervals, as printed."""
 
 _FIRST_OF_ALL = re.compile(
     r"\b(?:best|worst|highest|lowest|strongest|weakest|top) (?:(?:score|mean|result|model)s? )?(?:of|among) "
@@ -22,7 +22,7 @@ _FIRST_OF_ALL = re.compile(
     re.IGNORECASE,
 )
 RANKED = ("ranks", "top-ties")
-"""Tables whose figures say which model is first."""
+"""Tables whose figures state which model is first."""
 
 _BETWEEN = re.compile(r"(?:,|\s)\s*(?:and\s+)?(?=[a-z0-9-]+(?:/[^\s:]+)?:)")
 """The separator between the two cells of a comparison."""
@@ -37,26 +37,26 @@ class Unprintable(Exception):
 
 
 def expand(sentence: WrittenSentence, tables: EvidenceTables) -> Sentence:
-    """Return a sentence with its references replaced from the tables, and its faults.
+    """Return a sentence with its references replaced from the tables, and the sentence's faults.
 
     `{ASSET:ROW.COLUMN}` prints a cell: a figure with its unit and its 95 % interval, or a text such as a verdict.
     `{compare CELL CELL}` prints *higher than*, *lower than* or *not distinguishable from* by the paired test of the two
-    cells. `{quote CELL}` prints a cell's text in quotation marks, and `{quote ASSET}` what a table says it shows.
+    cells. `{quote CELL}` prints a cell's text in quotation marks, and `{quote ASSET}` a table's own description.
 
     Parameters
     ----------
     sentence : WrittenSentence
-        As its writer wrote it.
+        The sentence as written.
     tables : EvidenceTables
         The tables that may be cited.
 
     Returns
     -------
     Sentence
-        A reference that cannot be printed stays as it was written and is a fault, and so is every digit outside a reference
-        and outside a name from the tables; "95 % interval" counts as such a name. A number in words from three on is a
-        fault, too, except for the number of the models and of the others, and so is a model that is called the best or
-        lowest of several if the sentence prints neither a rank nor a comparison. Other words are not checked.
+        A reference that cannot be printed is unchanged and counts as a fault, as does every digit outside references
+        and names from the tables; "95 % interval" counts as such a name. A number in words from three on is a fault,
+        too, except for the number of the models and of the others, and so is a model that is called the best or lowest
+        of several if the sentence prints neither a rank nor a comparison. Other words are not checked.
 
     References
     ----------
@@ -85,7 +85,7 @@ def expand(sentence: WrittenSentence, tables: EvidenceTables) -> Sentence:
 
 
 def _printed(place: str, tables: EvidenceTables) -> tuple[str, str]:
-    """Return the text that a reference prints, and the row that it leads to."""
+    """Return the text that a reference prints, and the row it refers to."""
     keyword = _KEYWORD.match(place)
     reference = place[keyword.end() :] if keyword else place
     try:
@@ -102,7 +102,7 @@ def _printed(place: str, tables: EvidenceTables) -> tuple[str, str]:
 
 
 def _compared(references: str, tables: EvidenceTables) -> tuple[str, str]:
-    """Return how two cells compare; references may hold spaces, so the text is split where both parts lead to a cell."""
+    """Return how two cells compare; references may contain spaces, so the text is split where both parts are cells."""
     problem: Missing | None = None
     for gap in _BETWEEN.finditer(references):
         try:
@@ -129,7 +129,7 @@ def _quoted(reference: str, tables: EvidenceTables) -> tuple[str, str]:
 
 
 def _outside(text: str, tables: EvidenceTables) -> Iterator[SentenceFault]:
-    """Yield the faults of the text outside references: stray braces, and digits that are in no name."""
+    """Yield the faults of the text outside references: stray braces, and digits that are not part of a name."""
     if "{" in text or "}" in text:
         yield _fault("no_such_place", "a brace has no partner, so that nothing is printed there")
     text = _LEVEL.sub(" ", text)
@@ -149,13 +149,13 @@ def _outside(text: str, tables: EvidenceTables) -> Iterator[SentenceFault]:
 
 
 def _spelt(text: str, tables: EvidenceTables) -> Iterator[str]:
-    """Yield the numbers in words, except for the number of models and the number of others."""
+    """Yield the numbers written in words, except for the number of models and the number of others."""
     counts = {len(tables.models), len(tables.models) - 1}
     return (match[0] for match in SPELT.finditer(text) if COUNTING.get(match[0].casefold()) not in counts)
 
 
 def _first_of_all(text: str, tables: EvidenceTables) -> Iterator[SentenceFault]:
-    """Yield the superlatives about one of several models that no figure of the sentence shows."""
+    """Yield superlatives about one of several models that no figure of the sentence supports."""
     if len(tables.models) < 2:
         return
     for match in _FIRST_OF_ALL.finditer(text):
@@ -167,7 +167,7 @@ def _first_of_all(text: str, tables: EvidenceTables) -> Iterator[SentenceFault]:
 
 
 def _is_digit(sign: str) -> bool:
-    """Return whether a character is a number in any script; letters that stand for a number are words."""
+    """Return whether a character is a number in any script; letters that stand for a number count as words."""
     return sign.isnumeric() and not sign.isalpha()
 
 

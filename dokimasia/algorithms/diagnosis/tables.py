@@ -1,4 +1,4 @@
-"""The tables of a diagnosis that a report may cite: cells by reference, and the paired test of two cells."""
+"""The citable tables of a diagnosis: cells by reference, and the paired test of two cells."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ from dokimasia.algorithms.diagnosis.asset_tables import counted, figure_text
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure
 
 COUNTED = "n"
-"""The last column of every table, as it is shown: the number of units behind a row."""
+"""The displayed last column of every table: the number of units behind a row."""
 
 _WORDS = (
     "three four five six seven eight nine ten eleven twelve "
@@ -18,7 +18,7 @@ _WORDS = (
 )
 _TENS = "thirty forty fifty sixty seventy eighty ninety hundred"
 COUNTING = {word: count for count, word in enumerate(_WORDS.split(), start=3)}
-"""Words that are figures; one and two are too common in plain speech to count."""
+"""Number words that count as figures; one and two are too common in ordinary language."""
 
 SPELT = re.compile(rf"\b(?:{'|'.join([*COUNTING, *_TENS.split()])})\b", re.IGNORECASE)
 """A figure in words."""
@@ -29,7 +29,7 @@ _BACKWARD: dict[str, Way] = {**_FORWARD, "better": "lower than", "worse": "highe
 
 
 class Missing(Exception):
-    """A reference leads nowhere, or to an empty cell; the message says so."""
+    """A reference has no target or refers to an empty cell; the message says which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class EvidenceCell:
 
     @property
     def text(self) -> str:
-        """The cell as a report prints it: figure, unit and interval, or its text."""
+        """The cell as printed in reports: figure, unit and interval, or its text."""
         if self.column is None:
             return f"{counted(self.row)} {self.asset.counts}"
         return figure_text(self.figure, self.column)
@@ -57,7 +57,7 @@ class EvidenceCell:
 
 @dataclass(frozen=True)
 class EvidenceTables:
-    """The tables that may be cited, by id, and the models that they are about."""
+    """The citable tables, by id, and the models they are about."""
 
     assets: dict[str, Asset]
     models: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ class EvidenceTables:
         """Return a table by its id.
 
         Raises:
-            Missing: there is none.
+            Missing: there is no such table.
         """
         if ref not in self.assets:
             raise Missing(f"there is no table {ref[:80]!r}")
@@ -113,9 +113,9 @@ class EvidenceTables:
     def tested(self, first: EvidenceCell, second: EvidenceCell) -> tuple[Way, str] | None:
         """Return how the first of two cells compares with the second by a paired test, and the row of that test.
 
-        Two models' weighted scores (`models`, column `score`) are compared in `pairs`, sample by sample. Where there are
-        two models, their scores at one node are compared in `contrasts`, criterion by criterion, if that node was tested.
-        No other cells are compared by a test.
+        Two models' weighted scores (`models`, column `score`) are compared in `pairs`, sample by sample. With two
+        models, their scores at one node are compared in `contrasts`, criterion by criterion, if that node was tested.
+        No test compares other cells.
         """
         first_model, second_model = _model(first, self.models), _model(second, self.models)
         if not first_model or not second_model or first_model == second_model:
@@ -130,7 +130,7 @@ class EvidenceTables:
     def _of_pair(self, first: str, second: str) -> tuple[Way, str] | None:
         for number, row in self._rows("pairs"):
             about = (row.cells[0].value, row.cells[1].value)
-            if self.assets["pairs"].direction is not None:  # Without one the first model has the second subtracted.
+            if self.assets["pairs"].direction is not None:  # Otherwise the second model is subtracted from the first.
                 about = about[::-1]
             if about == (first, second) and row.mark in _FORWARD:
                 return _FORWARD[row.mark], f"pairs:{number}"
@@ -153,7 +153,7 @@ class EvidenceTables:
 
     @cached_property
     def numbered_names(self) -> tuple[str, ...]:
-        """Names that contain a figure, in digits or words, longest first: of models, tables, rows, nodes, and text cells."""
+        """Names of models, tables, rows, nodes and text cells with a figure in digits or words, longest first."""
         names = {*self.models, *self.assets}
         for asset in self.assets.values():
             names.update(column.name for column in asset.columns)
@@ -179,7 +179,7 @@ def _model(cell: EvidenceCell, models: Sequence[str]) -> str:
 
 
 def _columns(asset: Asset) -> dict[str, AssetColumn | None]:
-    """Return the columns by every name that a reference may use: with the unit, as in the heading, or without."""
+    """Return the columns by every name that a reference may use: with the unit, as in the heading, or without it."""
     return {**{column.name: column for column in asset.columns}, COUNTED: None, **asset.heads}
 
 

@@ -1,1 +1,1 @@
-"""The deterministic rules of the leak check: whether a text states outright what it must not."""
+"""The deterministic rules of the leak check: whether a text openly states a secret."""

@@ -1,4 +1,4 @@
-"""Whether feedback or a hint states outright what it must not: a ground truth, or the final answer of the question."""
+"""Whether feedback or a hint openly states a secret: a ground truth, or the question's final answer."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from dokimasia.algorithms.leaks.word_leaks import repeats, spelt_out, tells_word
 
 
 class Leak(NamedTuple):
-    """A secret that a text gives away: its form, the secret, and the passage, which is a sentence or, if need be, the text."""
+    """A secret that a text reveals: its form, the secret, and the passage (a sentence or, if necessary, the text)."""
 
     form: str
     secret: str
@@ -26,7 +26,7 @@ def find_leaks(
     ground_truths: Sequence[str] = (),
     final_answer: str | None = None,
 ) -> tuple[Leak, ...]:
-    """Return the secrets of a question that a text states outright; empty if the rules let it pass.
+    """Return the secrets of a question that a text openly states; empty if the rules find none.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def find_leaks(
         The question that it belongs to. A word of a secret that the question itself contains is not a leak, unless the
         text says that it is the answer.
     choices : sequence of str
-        The texts of the options in order (A, B, ...); if there are none, those that the question offers ("left or right?").
+        The texts of the options in order (A, B, ...); without any, those that the question offers ("left or right?").
         Naming several of them is not a leak.
     ground_truths : sequence of str
         The ground truths of the criteria.
@@ -75,7 +75,7 @@ def _leaks_in(text: str, secrets: QuestionSecrets) -> Iterator[Leak]:
     sentences = [sentence for sentence in SENTENCE_END.split(text) if sentence.strip()]
 
     def passage(tells: Callable[[str], object]) -> str:
-        """Return the one sentence that gives the secret away, or the whole text if it takes several."""
+        """Return the single sentence that reveals the secret, or the whole text if it takes several."""
         return next((sentence.strip() for sentence in sentences if tells(sentence)), text.strip())
 
     if names_position(text, secrets):

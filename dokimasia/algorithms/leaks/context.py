@@ -1,4 +1,4 @@
-"""The context of a word or a value in a sentence: a series of its kind, a denial, words that leave it open."""
+"""The context of a word or value in a sentence: a series of its kind, a denial, or words that leave it open."""
 
 import re
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ def left_open(low: Sequence[str], at: int, *, precise: bool = False) -> bool:
     at : int
         The position of the token.
     precise : bool
-        Whether it is too specific to be stated by chance: then only a denial, an example and an "or" leave it open.
+        Whether it is too specific to be stated by chance; then only a denial, an example or an "or" leaves it open.
     """
     bounds = [0, *(index for index in range(1, len(low)) if _begins_clause(low, index)), len(low)]
     start = max(bound for bound in bounds if bound <= at)
@@ -91,7 +91,7 @@ _LEADS = word_set("a an the on in at under behind of with by to also some not")
 """Words that may precede an item of a series."""
 
 SHORT_ITEM = 4
-"""The most words of an item of a series."""
+"""Maximum number of words in an item of a series."""
 
 
 def word_in_a_row(low: Sequence[str], at: int) -> bool:

@@ -1,4 +1,4 @@
-"""Whether a text gives the right choice away by its letter or its place in the list, without its words."""
+"""Whether a text reveals the right choice by its letter or its position in the list, without its words."""
 
 import re
 from collections.abc import Iterator
@@ -30,14 +30,14 @@ _HEAD = re.compile(r"(?:^|[.!?:;]\s*|[\"'(])$")
 _ARTICLE = re.compile(
     r"\s+(?!(?:is|was|looks|seems|fits|suits|matches|describes|would|will|must|has|as|because|since|if|when|and|after)\b)\w"
 )
-"""The text after an A that is an article, at the beginning of a sentence; elsewhere a capital A is not an article."""
+"""The text after an A that is an article at the beginning of a sentence; elsewhere a capital A is not an article."""
 
 _AMONG = re.compile(
     rf"(?i)\b(?:{_CHOICE}|{_LISTED}|list\s+of|(?:the|your|this|in|on)\s+(?:\w+\s+)?list|pick|choose|chosen|tick|box|position|"
     rf"(?:stop|halt|settle)\s+(?:\w+\s+)?(?:at|on|with|for|when)|comes\s+(?:{_RANK}|last)|"
     r"of\s+(?:the|your|these|those)?\s*(?:two|three|four|five|six|both)\b|of\s+both)\b"
 )
-"""Words about choosing: without them a position may be that of anything in the image."""
+"""Words about choosing; without them, a position may be that of anything in the image."""
 
 _FROM_THE_END = re.compile(
     r"(?i)\b(?:last\s+but\s+one|(?:next|second)[\s-]to[\s-]last|second[\s-]last|penultimate|before\s+the\s+(?:last|final)|second\s+from\s+the\s+end)\b"
@@ -178,7 +178,7 @@ def _positions(text: str, secrets: QuestionSecrets) -> list[_NamedChoice]:
 
 
 def _ranks(sentence: str, secrets: QuestionSecrets) -> Iterator[_NamedChoice]:
-    """Yield the places that a sentence about choosing names; later patterns do not see what an earlier one has matched."""
+    """Yield the positions named by a sentence about choosing; later patterns skip what an earlier one has matched."""
     count = len(secrets.choices)
     for match in _BETWEEN.finditer(sentence):
         if match[2] and match[4]:
@@ -202,7 +202,7 @@ def _ranks(sentence: str, secrets: QuestionSecrets) -> Iterator[_NamedChoice]:
 
 
 def _of_another(after: str, secrets: QuestionSecrets) -> bool:
-    """Return whether a rank belongs to something neither asked for nor in the list: "the third footnote"."""
+    """Return whether a rank belongs to something neither requested nor in the list: "the third footnote"."""
     word = re.match(r"\s+([^\W\d_]+)", after)
     if word is None or word[1].casefold() in FUNCTION_WORDS.union(("one", "among", "place", "position")):
         return False
@@ -214,7 +214,7 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _sized(sentence: str, secrets: QuestionSecrets) -> Iterator[_NamedChoice]:
-    """Yield places of choices named by their size among numbers: "the second smallest of the options"."""
+    """Yield positions of choices named by their size among numbers: "the second smallest of the options"."""
     sizes = [max((value for kind, value in choice.values if kind == "n"), default=None) for choice in secrets.choices]
     if any(size is None for size in sizes):
         return
@@ -225,7 +225,7 @@ def _sized(sentence: str, secrets: QuestionSecrets) -> Iterator[_NamedChoice]:
 
 
 def _beside(sentence: str, secrets: QuestionSecrets) -> Iterator[_NamedChoice]:
-    """Yield places of choices named by their neighbours in the list: "the one listed right after the airport"."""
+    """Yield positions of choices named by their neighbours in the list: "the one listed right after the airport"."""
     for match in _BESIDE.finditer(sentence):
         for position, choice in enumerate(secrets.choices):
             if choice.stems and choice.stems <= set(stems_of(match[3])):

@@ -11,7 +11,7 @@ from dokimasia.algorithms.leaks.wording import plain_words, stem, stems_of
 from dokimasia.algorithms.text.words import FUNCTION_WORDS
 
 SHORT = 3
-"""The most words that a single ground truth may add to the question and still be searched for like an answer."""
+"""Maximum number of words that a single ground truth may add to the question to be searched for like an answer."""
 
 ANSWERS = frozenset(("yes", "no", "true", "false"))
 """Function words that can be an answer."""
@@ -28,7 +28,7 @@ class ChoiceMarks(NamedTuple):
 
 
 class QuestionSecrets(NamedTuple):
-    """The secrets of a question (stems and values of the answer, and the ground truths), and what the question itself says.
+    """The secrets of a question (stems and values of the answer, and the ground truths), and the question's own content.
 
     `answer` is the text of the answer (of the right choice, if there are choices), `right` its place among `choices`;
     `lettered` says whether the choices are listed with letters or only named by the question.
@@ -106,7 +106,7 @@ def secrets_of(
 
 
 def _added(truth: str, question: str, question_stems: frozenset[str]) -> str:
-    """Return what a ground truth adds to the question, in its own notation; empty if that is more than a few words."""
+    """Return what a ground truth adds to the question, in its own notation; empty if it adds more than a few words."""
     expected = question_stems | {stem(token) for token in read(question)[1]} | FUNCTION_WORDS - ANSWERS
     added = [token for token in read(truth)[0] if stem(token.casefold()) not in expected and token not in _STOPS]
     return " ".join(added) if sum(token[0].isalnum() for token in added) <= SHORT else ""

@@ -9,10 +9,10 @@ from dokimasia.algorithms.leaks.wording import stem
 from dokimasia.algorithms.text.words import FUNCTION_WORDS, word_set
 
 SMALL = 12
-"""The largest whole number that is common in texts as the count or the rank of something else."""
+"""The largest whole number that is common in texts as a count or rank of something else."""
 
 NEAR = 6
-"""The most tokens between a number and the word that it belongs to."""
+"""Maximum number of tokens between a number and the word it belongs to."""
 
 _LABELS = word_set(
     """step page figure fig table note hint part point section line version chapter round seat row column label question
@@ -35,8 +35,8 @@ _MANY = stem("many")
 def tells_value(sentence: str, secrets: QuestionSecrets) -> bool:
     """Return whether a sentence states a value of the answer that the question does not.
 
-    It does not if the value is part of a series, is denied or left open, is the number of a step or another label, or
-    counts something that neither the question nor the answer mentions.
+    A value does not count if it is part of a series, is denied or left open, is the number of a step or another label,
+    or counts something that neither the question nor the answer mentions.
     """
     raw, low, values = read(sentence)
     secret_values = secrets.values - secrets.question_values
@@ -58,7 +58,7 @@ def tells_value(sentence: str, secrets: QuestionSecrets) -> bool:
 
 
 def tells_truth_value(sentence: str, truth: str, secrets: QuestionSecrets) -> bool:
-    """Return whether a sentence states a value of a ground truth together with the thing that has the value."""
+    """Return whether a sentence states a value of a ground truth together with the thing that has it."""
     raw, low, values = read(sentence)
     _, truth_low, truth_values = read(truth)
     nouns_of: dict[Key, set[str]] = {}
@@ -97,7 +97,7 @@ def tells_truth_value(sentence: str, truth: str, secrets: QuestionSecrets) -> bo
 def _other_choice(
     low: Sequence[str], values: Sequence[StatedValue], secret_keys: frozenset[Key], secrets: QuestionSecrets
 ) -> bool:
-    """Return whether the value of another choice is stated, too, other than as a part of the secret value."""
+    """Return whether the value of another choice is also stated, other than as a part of the secret value."""
     secret_values = [value for value in values if key_of(value) in secret_keys]
     keys = {
         key_of(value)
@@ -109,14 +109,14 @@ def _other_choice(
 
 
 def _all_of_right(low: Sequence[str], values: Sequence[StatedValue], secrets: QuestionSecrets) -> bool:
-    """Return whether all numbers of the right choice are stated, and not all of any other choice: "20 to 30"."""
+    """Return whether all numbers of the right choice are stated, but not all of any other choice: "20 to 30"."""
     keys = {key_of(value) for value in values if value.kind == "n"}
     complete = [at for at, choice in enumerate(secrets.choices) if len(choice.values) > 1 and choice.values <= keys]
     return complete == [secrets.right] and all(kind == "n" for kind, _ in secrets.values)
 
 
 def _is_meant(raw: Sequence[str], low: Sequence[str], value: StatedValue) -> bool:
-    """Return whether an ambiguous word is meant as a value: `May` the month, `quarter` the share, but not `First find`."""
+    """Return whether an ambiguous word is meant as a value: `May` the month, `quarter` the share, not `First find`."""
     word = low[value.start]
     if value.kind == "o" and value.end < len(low) and low[value.end] in _GUIDING:
         return value.start > 0 and low[value.start - 1] not in ENDS
@@ -135,7 +135,7 @@ def _is_small(value: StatedValue) -> bool:
 def _stands_for_other(
     low: Sequence[str], value: StatedValue, relevant: frozenset[str] | set[str], secrets: QuestionSecrets
 ) -> bool:
-    """Return whether a number is a pronoun, a label, or the count or rank of something that is not asked for."""
+    """Return whether a number is a pronoun, a label, or the count or rank of something that was not asked for."""
     word = low[value.start]
     before = token_before(low, value.start)
     after = token_at(low, value.end)
@@ -164,7 +164,7 @@ def _stands_for_other(
 
 
 def _ranks(low: Sequence[str], value: StatedValue, secrets: QuestionSecrets) -> bool:
-    """Return whether a rank gives the answer away: that of the thing asked for, or of the last one to be counted."""
+    """Return whether a rank reveals the answer: the rank of the thing asked for, or of the last counted thing."""
     after = token_at(low, value.end)
     if _MANY in secrets.question_stems:
         return value.value > 2 and (bool(_LAST & set(low)) or stem(after) in secrets.question_stems)

@@ -62,7 +62,7 @@ _UNIT_NAMES = """
     bar 0.001: millibar mbar
 """
 UNITS: dict[str, tuple[str, float]] = {}
-"""By the name of a unit the base unit, and how many of those it is."""
+"""The base unit of each unit, and how many base units it equals."""
 for _name, _unit_of in word_table(_UNIT_NAMES).items():
     _base, _size = _unit_of.split()
     UNITS[_name] = (_base, float(Fraction(_size)))
@@ -120,7 +120,7 @@ def token_at(low: Sequence[str], index: int) -> str:
 
 
 def token_before(low: Sequence[str], index: int) -> str:
-    """Return the token before an index, empty at the beginning."""
+    """Return the token before an index; empty at the beginning."""
     return low[index - 1] if index else ""
 
 
@@ -284,7 +284,7 @@ def _unit(word: str) -> tuple[str, float] | None:
 
 
 def _degrees(low: list[str], number: Number) -> Iterator[StatedValue]:
-    """Yield temperatures in degrees Celsius, signed, and angles in degrees, also from radians."""
+    """Yield temperatures in signed degrees Celsius, and angles in degrees, including those in radians."""
     after = low[number.end : number.end + 3]
     below = number.start and (
         low[number.start - 1] == "minus" or {"below", "under"} & set(low[number.end : number.end + 4])

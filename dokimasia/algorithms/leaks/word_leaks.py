@@ -1,4 +1,4 @@
-"""Whether a text states the answer's own words, disguised or not, or repeats a ground truth."""
+"""Whether a text states the answer's own words, even disguised, or repeats a ground truth."""
 
 import re
 from collections.abc import Sequence
@@ -12,13 +12,14 @@ from dokimasia.algorithms.leaks.wording import plain_words, stem, stems_of
 from dokimasia.algorithms.text.words import ARTICLES, FUNCTION_WORDS, NUMBER_WORDS, word_set, word_table
 
 RUN = 5
-"""The least number of consecutive words of a ground truth that count as a quotation; a shorter one counts as a whole."""
+"""Minimum number of consecutive words of a ground truth that count as a quotation; a shorter truth counts as a
+whole."""
 
 SHORTEST = 3
-"""The least number of words of a ground truth that can be quoted as a whole."""
+"""Minimum number of words of a ground truth that can be quoted as a whole."""
 
 SHORTEST_GAPPED = 3
-"""The least number of letters of a word that is searched for with other gaps."""
+"""Minimum number of letters of a word to search for with different gaps."""
 
 _TWO_MEANINGS_TEXT = """
     left right fall may march save stone light lead close closed open first second third like point mark show read watch will can
@@ -36,8 +37,8 @@ _DERIVED = word_set("n en y d ion tion ation al er or ment ness ly")
 def tells_word(sentence: str, text: str, secrets: QuestionSecrets) -> bool:
     """Return whether a sentence names the answer and none of the other choices.
 
-    A word of the question gives nothing away, unless the sentence states it about the thing asked for. A word in a series,
-    or one that belongs to another thing, is denied or left open gives nothing away either.
+    A word of the question reveals nothing, unless the sentence states it about the thing asked for. A word that is part
+    of a series, belongs to another thing, is denied or left open reveals nothing, either.
     """
     raw, low, _ = read(sentence)
     stems = [stem(token.removesuffix("'s")) for token in low]
@@ -70,7 +71,7 @@ def tells_word(sentence: str, text: str, secrets: QuestionSecrets) -> bool:
 def repeats(text: str, truth: str, secrets: QuestionSecrets) -> bool:
     """Return whether a text repeats consecutive words of a ground truth, at least one of them not in the question.
 
-    Five words are enough, or fewer if they are the whole truth.
+    Five words suffice, or fewer if they are the whole truth.
     """
     run, text_stems = stems_of(truth), stems_of(text)
     if len(run) < SHORTEST or plain_words(truth) == plain_words(secrets.answer):
@@ -86,7 +87,7 @@ def repeats(text: str, truth: str, secrets: QuestionSecrets) -> bool:
 
 
 def _index(word: str, low: Sequence[str], stems: Sequence[str]) -> int:
-    """Return the position of a word of the answer in a sentence, as it is or abbreviated; -1 if it is not there."""
+    """Return the position of a word of the answer in a sentence, as it is or abbreviated; -1 if it does not occur."""
     for at, token_stem in enumerate(stems):
         if _same(token_stem, word) or ("." in low[at + 1 : min(at + 2, len(low) - 1)] and _shortens(low[at], word)):
             return at
@@ -94,7 +95,7 @@ def _index(word: str, low: Sequence[str], stems: Sequence[str]) -> int:
 
 
 def _shortens(short: str, word: str) -> bool:
-    """Return whether letters abbreviate a word: its first letter and others of it in order."""
+    """Return whether letters abbreviate a word: its first letter and further letters in order."""
     letters = iter(word)
     return 2 <= len(short) <= 4 < len(word) and short[0] == word[0] and all(letter in letters for letter in short)
 
@@ -112,7 +113,7 @@ def _mentions(stems: frozenset[str], answer_stems: frozenset[str], text_stems: s
 
 
 def _answers(low: Sequence[str], at: int) -> bool:
-    """Return whether yes, no, true or false is said as an answer: at the start, in quotes, or after a verb of saying."""
+    """Return whether yes, no, true or false is an answer: at the start, in quotes, or after a verb of saying."""
     after = token_at(low, at + 1)
     if not at:
         return (after in ENDS or after in _DASHES) and "but" not in low
@@ -145,7 +146,7 @@ def _is_stated(
 
 
 def _in_order(low: Sequence[str], secrets: QuestionSecrets) -> bool:
-    """Return whether a sentence contains an answer of several words, not all numbers, word by word and not left open."""
+    """Return whether a sentence contains an answer of several words (not all numbers) in order and not left open."""
     skipped = _NUMBERING | ARTICLES
     answer_words = [word for word in plain_words(secrets.answer) if word not in skipped]
     flat = [(word, at) for at, token in enumerate(low) for word in plain_words(token) if word not in skipped]
@@ -169,7 +170,7 @@ def _is_meant(
     answer_stems: frozenset[str],
     secrets: QuestionSecrets,
 ) -> bool:
-    """Return whether words have the sense that they have in the answer, and are not mentioned in passing."""
+    """Return whether words have the same sense as in the answer, and are not mentioned in passing."""
     at, last = min(indices), max(indices)
     if secrets.right is None and word_in_a_row(low, at):
         return False
@@ -225,9 +226,9 @@ def _as_a_name(raw: Sequence[str], low: Sequence[str], at: int, question_stems: 
 
 
 def spelt_out(text: str, secrets: QuestionSecrets) -> bool:
-    """Return whether a text spells the answer with other gaps: c l o s e d, FreshFishDaily, to-morrow.
+    """Return whether a text spells the answer with different gaps: c l o s e d, FreshFishDaily, to-morrow.
 
-    For a number its Roman numeral counts, too.
+    For a number, its Roman numeral counts, too.
     """
     numbers = [int(value) for kind, value in secrets.values if kind == "n"]
     if any(_digit_by_digit(str(number), text) for number in numbers):

@@ -1,4 +1,4 @@
-"""Duels: counts of verdicts, rewards, position bias, ratings of many models, and agreement of a judge with people."""
+"""Duels: verdict counts, rewards, position bias, ratings of many models, and a judge's agreement with people."""
 
 from dokimasia.algorithms.pairwise.draws import all_pairs, most_rounds, swiss_round
 from dokimasia.algorithms.pairwise.people import CLOSE, consistency, mae, to_category

@@ -1,4 +1,4 @@
-"""Ratings of models adjusted for what else decides a comparison, such as the place of a response or its length."""
+"""Ratings of models adjusted for other influences on a comparison, such as a response's position or length."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from dokimasia.algorithms.statistics.clusters import ClusterNames, Floats, Posit
 from dokimasia.algorithms.statistics.intervals import jackknifed
 
 MOST_GROUPS = 200
-"""The most groups of clusters that the jackknife leaves out; more clusters than this are dealt into so many groups."""
+"""Maximum number of groups of clusters for the jackknife; more clusters are dealt into this many groups."""
 
 SEPARATED = "the outcomes follow from what is adjusted for: there is no finite rating"
 
@@ -26,14 +26,14 @@ _FAR = 30.0
 
 
 class AdjustedValue(NamedTuple):
-    """A rating or an effect in points of ratings, with its interval."""
+    """A rating or an effect, in points of ratings, with its interval."""
 
     value: float
     interval: ConfidenceInterval
 
 
 class AdjustedRatings(NamedTuple):
-    """Ratings of models that can be compared, mean 1000, and the effects that they are adjusted for.
+    """Ratings of comparable models, mean 1000, and the effects they are adjusted for.
 
     An effect is the number of points that the first of two models gains where its covariate is 1. If `reason` is not empty,
     there are neither.
@@ -51,27 +51,27 @@ def rate_adjusted(
     *,
     clusters: ClusterNames | None = None,
 ) -> tuple[AdjustedRatings, ...]:
-    """Return ratings as of `rate_models` that are adjusted for covariates of the comparisons.
+    """Return ratings as in `rate_models`, adjusted for covariates of the comparisons.
 
     Parameters
     ----------
     comparisons : sequence of PairOutcome
         The outcomes of pairs, ties included.
     covariates : mapping of str to sequence of float
-        By name one value for each comparison, that turns its sign if the two models are swapped: for place 1 if the first
-        model was shown first and -1 if it was shown second; for length the difference over the sum.
+        By name, one value for each comparison, which changes its sign if the two models are swapped: for place, 1 if
+        the first model was shown first and -1 if it was shown second; for length, the difference over the sum.
     clusters : sequence of hashable, optional
-        The case of each comparison; without it each is its own cluster.
+        The case of each comparison; by default each is its own cluster.
 
     Returns
     -------
     tuple of AdjustedRatings
-        One for each group of models that can be compared, the strongest first.
+        One for each group of comparable models, the strongest first.
 
     Raises
     ------
     ValueError
-        If a covariate has another number of values.
+        If a covariate has a different number of values.
 
     Notes
     -----
@@ -157,7 +157,7 @@ def _fit(rows: Floats, outcomes: Floats, models: int) -> Floats | None:
     ties = bool((outcomes == 0).any())
     beta, tie = np.zeros(width), 0.0
     level = np.zeros((width, width))
-    level[:models, :models] = 1 / models  # the level of the strengths is free: their mean stays 0
+    level[:models, :models] = 1 / models  # the level of the strengths is free, so their mean stays 0
     for _ in range(_STEPS):
         u = rows @ beta
         weights = np.stack([np.exp(u), np.full_like(u, math.exp(tie) if ties else 0.0), np.exp(-u)])

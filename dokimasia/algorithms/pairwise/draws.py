@@ -19,7 +19,7 @@ def all_pairs(models: Sequence[str]) -> list[Pair]:
 
 
 def most_rounds(models: int) -> int:
-    """Return the most rounds of a Swiss draw of so many models without a repeated pair.
+    """Return the maximum number of rounds of a Swiss draw of this many models without a repeated pair.
 
     Examples
     --------
@@ -35,12 +35,12 @@ def swiss_round(models: Sequence[str], points: Mapping[str, float], met: Collect
     Parameters
     ----------
     models : sequence of str
-        All models that take part.
+        All participating models.
     points : mapping
         The points of each model, such as its mean of 1 for a win, 1/2 for a tie, 0 for a loss; a model without points is
         left out and ranks in the middle.
     met : collection of pairs
-        The pairs of earlier rounds, in either order. With an odd number of models one rests, each at most once as long as
+        The pairs of earlier rounds, in either order. With an odd number of models, one rests, each at most once while
         another can.
     seed : int
         Decides the first round and the order among equals. Equal arguments give equal pairs.
@@ -48,13 +48,13 @@ def swiss_round(models: Sequence[str], points: Mapping[str, float], met: Collect
     Returns
     -------
     list of pairs
-        Highest ranks first; in each pair the models are in the order of `models`. Empty if all have met.
+        Highest ranks first; each pair is in the order of `models`. Empty if all have met.
 
     Notes
     -----
-    Of all ways to pair as many models as possible, this is the one in which the ranks of opponents are closest: a matching
-    of least weight, where the weight of a pair is the square of the distance of its ranks, so that no choice at the top
-    leaves only repeated pairs at the bottom.
+    Of all ways to pair as many models as possible, this is the one in which the ranks of opponents are closest: a
+    matching of minimum weight, where the weight of a pair is the square of the distance of its ranks, so that no choice
+    at the top leaves only repeated pairs at the bottom.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Agreement of a judge with people: the mean absolute error, and the share within one point."""
+"""A judge's agreement with people: the mean absolute error, and the share within one point."""
 
 from collections.abc import Sequence
 from math import floor
@@ -8,7 +8,7 @@ CLOSE = 1.0
 
 
 def mae(judged: Sequence[float], human: Sequence[float]) -> float:
-    """Return the mean absolute difference of a judge from people, in the unit of the ratings; lower is better.
+    """Return the mean absolute difference between a judge and people, in the unit of the ratings; lower is better.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def check_pairs(first: Sequence[float], second: Sequence[float]) -> None:
 
 
 def to_category(value: float, low: int, high: int) -> int:
-    """Return the nearest whole rating of a scale; a value halfway between two takes the one nearer to the middle.
+    """Return the nearest whole rating of a scale; a value halfway between two gets the one nearer to the middle.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Position effects of a judge: how often both orders agree, and how much the place shown first gains."""
+"""Position effects of a judge: how often both orders agree, and how much the first position gains."""
 
 from collections.abc import Sequence
 
@@ -14,9 +14,9 @@ def position_consistency(first: Sequence[int], swapped: Sequence[int]) -> float:
     Parameters
     ----------
     first, swapped : sequence of int
-        Each pair's verdict with the evaluated model shown first, and with places swapped, both as values for the
-        evaluated model (+2 to -2). Only win, tie and loss are distinguished. Leave out pairs that lack a valid verdict in
-        one order.
+        Each pair's verdict with the evaluated model shown first, and with positions swapped, both as values for the
+        evaluated model (+2 to -2). Only win, tie and loss are distinguished. Leave out pairs that lack a valid verdict
+        in one order.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def position_consistency_interval(
     first, swapped
         As `position_consistency`.
     clusters : sequence of hashable, optional
-        The case of each pair; without it each pair is its own.
+        The case of each pair; by default each pair is its own cluster.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def position_consistency_interval(
 
 
 def position_bias(first: Sequence[int], swapped: Sequence[int]) -> float:
-    """Return how much the place shown first gains over what it should have, in points of reward, -100 to 100.
+    """Return the undue gain of the first position, in points of reward, -100 to 100.
 
     Parameters
     ----------
@@ -82,10 +82,10 @@ def position_bias(first: Sequence[int], swapped: Sequence[int]) -> float:
 
     Notes
     -----
-    With places swapped both responses take the first place once, so that an impartial judge gives that place a reward of 0
-    over both orders, whatever the quality of the responses: the excess over 0 is the bias. It is also the error of one
-    order alone: over the same pairs the reward with the evaluated model always first is the reward of both orders plus
-    the bias, and with the evaluated model always second it is that reward minus the bias. Test it for chance by
+    With positions swapped, both responses come first once, so that an impartial judge gives the first position a reward
+    of 0 over both orders, whatever the quality of the responses: the excess over 0 is the bias. It is also the error of
+    one order alone: over the same pairs the reward with the evaluated model always first is the reward of both orders
+    plus the bias, and with the evaluated model always second it is that reward minus the bias. Test it for chance by
     `sign_flip_test` of first - swapped, clustered by case.
 
     Examples
@@ -110,7 +110,7 @@ def position_bias_interval(
     first, swapped
         As `position_bias`.
     clusters : sequence of hashable, optional
-        The case of each pair; without it each pair is its own.
+        The case of each pair; by default each pair is its own cluster.
     seed
         As `bootstrap_interval`, whose refusals hold here too.
 
@@ -130,7 +130,7 @@ def position_bias_interval(
 
 
 def _gains(first: Sequence[int], swapped: Sequence[int]) -> list[float]:
-    """Return for each pair the reward of the place shown first, over both orders."""
+    """Return, for each pair, the reward of the first position over both orders."""
     _check(first, swapped)
     return [50 * (as_first - as_second) / 2 for as_first, as_second in zip(first, swapped, strict=True)]
 

@@ -30,19 +30,19 @@ from dokimasia.algorithms.statistics.intervals import RESAMPLES, accelerated
 from dokimasia.algorithms.statistics.refusal import NO_SPREAD
 
 MEAN = 1000.0
-"""The mean rating of a group of models."""
+"""The mean rating in a group of models."""
 
 TENFOLD = 400.0
-"""The difference of two ratings with odds of winning of 10 to 1, ties aside."""
+"""The difference of two ratings at which the odds of winning are 10 to 1, ties aside."""
 
 LEVEL = 0.95
 """The nominal coverage of all intervals."""
 
 FEW_CASES = 6
-"""The fewest clusters of a part with which there is an interval."""
+"""Minimum number of clusters per part for an interval."""
 
 MOST_INFINITE = 0.01
-"""The largest share of resamples without finite ratings with which there is an interval."""
+"""Maximum share of resamples without finite ratings for an interval."""
 
 _SAME = 1e-6
 """The largest difference of two ratings that counts as a tie."""
@@ -51,7 +51,7 @@ _SCALE = TENFOLD / math.log(10)
 
 
 class RatingDifference(NamedTuple):
-    """The rating of the second of two models minus that of the first, with interval and p-value (None if there is none)."""
+    """The rating of the second of two models minus the first's, with interval and p-value (None if unavailable)."""
 
     value: float
     interval: ConfidenceInterval
@@ -59,12 +59,12 @@ class RatingDifference(NamedTuple):
 
 
 class ConnectedModels(NamedTuple):
-    """Models whose ratings can be compared, in the order of their names, or the reason why they have none.
+    """Models with comparable ratings, in the order of their names, or the reason why there are no ratings.
 
-    `ratings` have the mean 1000; `tie_rate` is how often two models of equal strength tie, 0 to 1. `ranks` has for each
-    model the shares of resamples in which it comes first, second and so on; models that tie in a resample share its ranks.
-    `rank_intervals` has for each model the best and the worst rank that its tests against the others leave open. If
-    `reason` is not empty, there are no ratings, and everything else is empty.
+    `ratings` have the mean 1000; `tie_rate` is how often two models of equal strength tie, 0 to 1. `ranks` has, for
+    each model, the shares of resamples in which it comes first, second and so on; models that tie in a resample share
+    its ranks. `rank_intervals` has, for each model, the best and the worst rank that its tests against the others leave
+    possible. If `reason` is not empty, there are no ratings, and everything else is empty.
     """
 
     models: tuple[str, ...]
@@ -92,9 +92,9 @@ def rate_models(
     comparisons : sequence of PairOutcome
         The outcomes of pairs, ties included. Leave out pairs without a verdict.
     clusters : sequence of hashable, optional
-        The case of each comparison, which all pairs and both orders share; without it each is its own cluster.
+        The case of each comparison, shared by all pairs and both orders; by default each is its own cluster.
     models : sequence of str
-        All models, if some may be in no comparison.
+        All models, if some may lack comparisons.
     parts : int
         The number of equal parts of the clusters for which pairs were drawn separately: 1 if all models meet on all.
     seed : int
@@ -108,7 +108,7 @@ def rate_models(
     Raises
     ------
     ValueError
-        If an outcome is not 1, 0 or -1, a model is compared with itself, or an argument cannot be used.
+        If an outcome is not 1, 0 or -1, a model is compared with itself, or an argument is invalid.
 
     Notes
     -----
@@ -120,8 +120,8 @@ def rate_models(
     *Scale.* rating = 1000 + 400 log10 of the strength, the mean of a group being 1000: a difference d means odds of
     10^(d / 400) to 1 of winning against losing.
 
-    *No finite rating.* If some models always won, or never met, no number says how much stronger they are: they form
-    another group. No prior pulls such a rating back; see `groups` and `unbounded`.
+    *No finite rating.* If some models always won, or never met, no number says how much stronger they are, so that they
+    form another group. No prior shrinks such ratings; see `groups` and `unbounded`.
 
     *Intervals.* At each end the outer one of two limits: that of the bootstrap over clusters, bias-corrected and
     accelerated, with quantiles of Student's t with G - 1 degrees of freedom, as in `bootstrap_interval`; and that of the
@@ -168,7 +168,7 @@ def rate_models(
 
 
 def _rated(outcomes: OutcomeTables, *, parts: int, seed: int) -> ConnectedModels:
-    """Return the ratings of a group whose ratings are finite."""
+    """Return the ratings of a group with finite ratings."""
     names, pairs, counts = outcomes
     number = len(counts)
     overall = fit(pairs, counts.sum(axis=0)[None], len(names))
@@ -221,7 +221,7 @@ def _rated(outcomes: OutcomeTables, *, parts: int, seed: int) -> ConnectedModels
 
 
 def _rank_shares(resampled: Floats, place: int) -> tuple[float, ...]:
-    """Return how often a model has each rank; of ranks that it shares with others it has an equal part."""
+    """Return how often a model has each rank; it has an equal part of ranks that it shares with others."""
     leads = resampled - resampled[:, place, None]
     above = np.count_nonzero(leads > _SAME, axis=1)
     alike = np.count_nonzero(np.abs(leads) <= _SAME, axis=1)
@@ -235,7 +235,7 @@ def _rank_shares(resampled: Floats, place: int) -> tuple[float, ...]:
 def _rank_intervals(
     names: Sequence[str], differences: Mapping[tuple[str, str], RatingDifference], tail: float
 ) -> dict[str, tuple[int, int]]:
-    """Return the best and the worst rank of each model that the tests of all pairs leave open."""
+    """Return the best and the worst rank of each model that the tests of all pairs leave possible."""
     best, worst = dict.fromkeys(names, 1), dict.fromkeys(names, len(names))
     for (first, second), difference in differences.items():
         if difference.p_value is None or difference.p_value * len(differences) > tail:
@@ -247,7 +247,7 @@ def _rank_intervals(
 
 
 def _error(left_out: Floats, parts: int) -> tuple[float, float]:
-    """Return the jackknife's standard error and its degrees of freedom, if clusters vary within parts only."""
+    """Return the jackknife's standard error and its degrees of freedom, with clusters that vary only within parts."""
     number = len(left_out)
     share = (number / parts - 1) / (number - 1)
     return jackknife_error(left_out) / math.sqrt(parts * share), trusted_df(left_out) * share

@@ -1,4 +1,4 @@
-"""Strengths from wins, ties and losses by Davidson's model: whether they are finite, and batches of fits."""
+"""Strengths from wins, ties and losses by Davidson's model: whether they are finite, and batched fits."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,7 +15,7 @@ _LONGEST = 2.0
 _CLOSE = 1e-9
 _RIDGE = 1e-12
 _FAR = 30.0
-"""The difference of log-strengths beyond which a fit is taken to diverge."""
+"""The difference of log-strengths beyond which a fit counts as divergent."""
 
 NEVER_MET = "never met the others, directly or by way of others"
 ONE_SIDED = "always won or always lost against all others"
@@ -31,7 +31,7 @@ class PairOutcome(NamedTuple):
 
 
 class OutcomeTables(NamedTuple):
-    """Counted outcomes: `counts` has for each cluster and pair (places in `names`) the wins, ties and losses of the first.
+    """Counted outcomes: the first model's wins, ties and losses for each cluster and pair (positions in `names`).
 
     The order of clusters depends only on their counts.
     """
@@ -92,9 +92,9 @@ def unbounded(comparisons: Sequence[PairOutcome], group: Sequence[str]) -> str:
 
     Notes
     -----
-    The likelihood of Davidson's model has a maximum unless parameters can be moved without end so that no observed
-    outcome becomes less likely. Moving strengths alone is the known case (Ford, 1957): some models never lost a point to
-    the others, and `groups` separates them. Strengths and tie parameter together can be moved if every observed win is
+    The likelihood of Davidson's model has a maximum unless parameters can grow without bound such that no observed
+    outcome becomes less likely. Growing strengths alone are the known case (Ford, 1957): some models never lost a point
+    to the others, and `groups` separates them. Strengths and tie parameter together can grow if every observed win is
     between models that can lie at least as far apart as any that tied: a system of differences, which is solvable
     unless a cycle of verdicts, followed from winner to loser and along ties, has more wins than ties.
     """
@@ -123,16 +123,16 @@ def fit(pairs: Positions, counts: Floats, models: int) -> Fits:
     Parameters
     ----------
     pairs : array of int, (P, 2)
-        Places of the models of each pair.
+        Positions of the models of each pair.
     counts : array, (B, P, 3)
-        For each fit and pair the wins, ties and losses of the first; whole or weighted.
+        For each fit and pair, the first model's wins, ties and losses; whole or weighted.
     models : int
         The number of models.
 
     Notes
     -----
     With u half the difference of log-strengths and t the tie parameter's logarithm, win, tie and loss are as likely as
-    exp(u), exp(t), exp(-u). Fits without a tie leave t out. A fit whose strengths diverge is marked as not finite.
+    exp(u), exp(t), exp(-u). Fits without a tie omit t. A fit whose strengths diverge is marked as not finite.
     """
     fits, (first, second) = len(counts), pairs.T
     signs = np.zeros((len(pairs), models))
@@ -152,7 +152,7 @@ def fit(pairs: Positions, counts: Floats, models: int) -> Fits:
         lead = win - loss
         curve = np.zeros((len(left), models + 1, models + 1))
         curve[:, :models, :models] = ((n * (1 - tie - lead**2)) @ squares).reshape(-1, models, models)
-        curve[:, :models, :models] += 1 / models  # the level of the strengths is free: their mean stays 0
+        curve[:, :models, :models] += 1 / models  # the level of the strengths is free, so their mean stays 0
         curve[:, :models, models] = curve[:, models, :models] = -(n * lead * tie) @ signs
         curve[:, models, models] = np.where(with_ties, (n * tie * (1 - tie)).sum(axis=1), 1.0)
         size: Floats = np.einsum("bii->b", curve)
@@ -172,7 +172,7 @@ def fit(pairs: Positions, counts: Floats, models: int) -> Fits:
 
 
 def _connected(pairs: Positions, games: Floats, models: int) -> Mask:
-    """Return for each fit whether all models met, directly or through others."""
+    """Return, for each fit, whether all models met, directly or through others."""
     import networkx as nx
 
     patterns, pattern_of = np.unique(games > 0, axis=0, return_inverse=True)
@@ -186,7 +186,7 @@ def _connected(pairs: Positions, games: Floats, models: int) -> Mask:
 
 
 def _outcome_graph(comparisons: Sequence[PairOutcome]) -> "nx.DiGraph[str]":
-    """Return a graph with an edge from each model to those that it has won or tied against."""
+    """Return a graph with an edge from each model to those it has won or tied against."""
     import networkx as nx
 
     graph: nx.DiGraph[str] = nx.DiGraph()

@@ -1,4 +1,4 @@
-"""Counts of verdicts, rewards and win rates, with their intervals, and with bounds for failed verdicts."""
+"""Verdict counts, rewards and win rates, with intervals, and with bounds for failed verdicts."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from dokimasia.algorithms.statistics import ConfidenceInterval, bootstrap_interv
 from dokimasia.algorithms.statistics.clusters import ClusterNames
 
 MOST = 2
-"""The strongest verdict, either way."""
+"""The strongest verdict in either direction."""
 
 
 class RewardBounds(NamedTuple):
@@ -28,8 +28,8 @@ class WinRateBounds(NamedTuple):
 class VerdictCounts(NamedTuple):
     """The verdicts on one model by kind, over both orders; higher reward and win rate are better.
 
-    `failed` verdicts are not ties: they are excluded from the denominators, and `reward_bounds` accounts for them. Without
-    a valid verdict reward and win rate are None.
+    `failed` verdicts are not ties: they are excluded from the denominators, and `reward_bounds` accounts for them.
+    Without a valid verdict, reward and win rate are None.
 
     References
     ----------
@@ -54,7 +54,7 @@ class VerdictCounts(NamedTuple):
 
     @property
     def n_valid(self) -> int:
-        """The number of verdicts without the failed ones."""
+        """The number of verdicts except failed ones."""
         return self.much_better + self.better + self.tie + self.worse + self.much_worse
 
     @property
@@ -69,7 +69,7 @@ class VerdictCounts(NamedTuple):
 
     @property
     def reward_bounds(self) -> RewardBounds:
-        """The reward if every failed verdict were much worse, and if every one were much better."""
+        """The reward if every failed verdict were much worse, or if every one were much better."""
         n = self.n_valid + self.failed
         if not n:
             return RewardBounds(-50.0 * MOST, 50.0 * MOST)
@@ -77,7 +77,7 @@ class VerdictCounts(NamedTuple):
 
     @property
     def win_rate_bounds(self) -> WinRateBounds:
-        """The win rate if every failed verdict were lost, and if every one were won."""
+        """The win rate if every failed verdict were lost, or if every one were won."""
         n, won = self.n_valid + self.failed, self.much_better + self.better
         return WinRateBounds(100 * won / n, 100 * (won + self.failed) / n) if n else WinRateBounds(0.0, 100.0)
 
@@ -115,7 +115,7 @@ def reward_interval(verdicts: Sequence[int], *, clusters: ClusterNames | None = 
         +2 to -2 for the evaluated model, both orders. Leave out failed verdicts; `reward_bounds` accounts for them.
     clusters : sequence of hashable, optional
         The case of each verdict (or what several cases share, such as an image): both orders of a case are one cluster.
-        Without it each verdict is its own cluster.
+        By default each verdict is its own cluster.
     seed
         As `bootstrap_interval`, whose refusals hold here too.
 

@@ -48,8 +48,8 @@ def false_discovery_rate(p_values: Sequence[float], *, dependence: Dependence = 
     Returns
     -------
     tuple of float
-        In the order given; empty without tests. If all those at or below q count as findings, the expected share of false
-        ones among them is at most q.
+        In the given order; empty without tests. If all values at or below q count as findings, the expected share of
+        false findings is at most q.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def false_discovery_rate(p_values: Sequence[float], *, dependence: Dependence = 
 
 
 def adjusted(p_values: Sequence[float | None]) -> list[float | None]:
-    """Return p-values adjusted by `false_discovery_rate`; None, for a test that was not made, stays in its place.
+    """Return p-values adjusted by `false_discovery_rate`; None, for a test that was not made, keeps its position.
 
     Examples
     --------

@@ -19,14 +19,14 @@ def cohen_kappa(
     weights: Weights | None = None,
     categories: Sequence[Hashable] | None = None,
 ) -> float:
-    """Return Cohen's kappa: the agreement of two raters beyond what their marginal frequencies bring by chance.
+    """Return Cohen's kappa: the agreement of two raters beyond that expected from their marginal frequencies.
 
     Parameters
     ----------
     first, second : sequence of hashable
         The category that each rater gave to each item, in the same order. Leave out items that only one of them rated.
     weights : "linear" or "quadratic", optional
-        Weigh a disagreement by the distance of the categories, or by its square; without it all count equally.
+        Weigh a disagreement by the distance of the categories, or by its square; by default all count equally.
     categories : sequence of hashable, optional
         All categories in order, including unused ones; needed with weights unless the ratings sort into the right order
         and use every category.
@@ -34,7 +34,7 @@ def cohen_kappa(
     Returns
     -------
     float
-        1 full agreement, 0 what chance would bring, below 0 less than that.
+        1 for full agreement, 0 for chance agreement, below 0 for less than that.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:
     Returns
     -------
     float
-        1 full agreement, 0 what chance would bring, below 0 less than that.
+        1 for full agreement, 0 for chance agreement, below 0 for less than that.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def krippendorff_alpha(ratings: Sequence[Sequence[Hashable | None]], *, scale: S
     Returns
     -------
     float
-        1 full agreement, 0 what chance would bring, below 0 less than that.
+        1 for full agreement, 0 for chance agreement, below 0 for less than that.
 
     Raises
     ------
@@ -157,7 +157,7 @@ def krippendorff_alpha(ratings: Sequence[Sequence[Hashable | None]], *, scale: S
 
 
 def _places(ratings: Sequence[Hashable], categories: Sequence[Hashable] | None) -> dict[Hashable, int]:
-    """Return the position of each category in their order; without categories the ratings' own order if they have one."""
+    """Return the position of each category in order; without categories, in the ratings' own order if they have one."""
     if categories is not None:
         places = {category: at for at, category in enumerate(categories)}
         unknown = [rating for rating in ratings if rating not in places]

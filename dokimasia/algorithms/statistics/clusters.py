@@ -1,4 +1,4 @@
-"""Clustered values: their sums by cluster, and an estimate's error from leaving out one cluster at a time."""
+"""Clustered values: their sums by cluster, and an estimate's error from omitting one cluster at a time."""
 
 import math
 from collections.abc import Hashable, Sequence
@@ -17,12 +17,12 @@ Bounds = tuple[float, float]
 """The lowest and the highest possible value."""
 
 ClusterNames = Sequence[Hashable] | Positions
-"""The cluster of each value by name, or by a number from 0; an array of numbers is read much faster."""
+"""The cluster of each value by name or by number from 0; an array of numbers is read much faster."""
 
 ROUNDING = 1e-12
 
 _SMALLEST_EXPONENT = -1074
-"""The exponent of the smallest power of two that a float can be."""
+"""The exponent of the smallest power of two that a float can represent."""
 
 
 class Clusters(NamedTuple):
@@ -56,9 +56,9 @@ class Clusters(NamedTuple):
 def on_grid(values: Floats) -> Floats:
     """Return values rounded to a grid on which sums are exact: in any order, and so on any machine.
 
-    That holds for sums of up to twice as many terms, of which each is one of the values. The grid is of multiples of a
-    power of two that is at most 2^-50 times the number of values times the largest of them. Values that only rounding
-    sets apart become equal.
+    That holds for sums of up to twice as many terms, each of which is one of the values. The grid consists of multiples
+    of a power of two that is at most 2^-50 times the number of values times the largest of them. Values that differ
+    only by rounding become equal.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def on_grid(values: Floats) -> Floats:
 
 
 def total(values: Floats) -> float:
-    """Return the sum of values, added from the first to the last, as on any machine.
+    """Return the sum of values, added from first to last, the same on every machine.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def total(values: Floats) -> float:
 
 
 def group_means(values: Floats, groups: Positions, n: int) -> Floats:
-    """Return the mean of the values of each of n groups, numbered from 0; what is not a number is left out.
+    """Return the mean of the values of each of n groups, numbered from 0, without NaN values.
 
     Examples
     --------
@@ -120,14 +120,14 @@ def number_clusters(clusters: ClusterNames, n: int) -> Positions:
 
 
 def by_cluster(array: Floats, clusters: ClusterNames | None) -> Clusters:
-    """Return values summed by cluster; without clusters each value is its own cluster."""
+    """Return values summed by cluster; without clusters, each value is its own cluster."""
     if clusters is None:
         ordered = np.sort(array)
         return Clusters(ordered, np.ones_like(ordered))
     index = number_clusters(clusters, len(array))
     sizes = np.bincount(index).astype(np.float64)
     if len(sizes) == len(array):
-        return Clusters(np.sort(array) + 0.0, sizes)  # a sum has no minus zero
+        return Clusters(np.sort(array) + 0.0, sizes)  # a sum is never negative zero
     by_value = np.argsort(array, kind="stable")
     sums = np.bincount(index[by_value], weights=array[by_value]).astype(np.float64)
     order = np.lexsort((sums, sizes))

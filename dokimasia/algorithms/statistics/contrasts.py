@@ -15,13 +15,13 @@ def contrast_interval(
     first, second : float
         Two estimates in the same unit, from different data.
     first_interval, second_interval : ConfidenceInterval
-        Each estimate's own interval, which contains it; both at one level.
+        Each estimate's interval, which contains it; both at the same level.
 
     Returns
     -------
     ConfidenceInterval
-        The distance of each limit from the difference is the square root of the sum of squares of the two distances that
-        would move it there. If the two estimates are positively correlated, the interval is wider than necessary.
+        The distance of each limit from the difference is the square root of the sum of squares of the two corresponding
+        distances. If the two estimates are positively correlated, the interval is wider than necessary.
 
     Raises
     ------

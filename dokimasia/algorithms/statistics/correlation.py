@@ -25,7 +25,7 @@ Method = Literal["pearson", "spearman", "kendall"]
 
 _NEARLY_ONE = 1 - 1e-12
 FEW_PAIRS = 10
-"""The fewest pairs, or clusters of equal size, with which the interval of a correlation holds its level."""
+"""Minimum number of pairs, or clusters of equal size, with which a correlation's interval holds its level."""
 
 _FEWEST = 5
 _NO_VARIANCE = 1e-14
@@ -126,14 +126,14 @@ def correlation_interval(
     method : {"pearson", "spearman", "kendall"}
         The kind of correlation.
     clusters : sequence of hashable, optional
-        The cluster that each pair belongs to; without it each pair is its own cluster.
+        The cluster of each pair; by default each pair is its own cluster.
 
     Returns
     -------
     ConfidenceInterval
         Within -1 to 1. There is none below ten clusters, or an effective number of ten; if one side hardly varies
-        (`too_little_variation`, of ranks for a rank correlation); and if the correlation is the same without any of the
-        clusters (1, say). Its `reason` then says why, and its limits are -1 and 1.
+        (`too_little_variation`, of ranks for a rank correlation); and if the correlation is the same without any single
+        cluster (such as 1). Its `reason` then says why, and its limits are -1 and 1.
 
     Raises
     ------
@@ -142,8 +142,8 @@ def correlation_interval(
 
     Notes
     -----
-    With clusters of unequal size the jackknife's standard error is less precise: the degrees of freedom are multiplied by
-    (E - 1) / (G - 1), with E the effective number of the G clusters.
+    With clusters of unequal size, the jackknife's standard error is less precise: the degrees of freedom are multiplied
+    by (E - 1) / (G - 1), with E the effective number of the G clusters.
 
     References
     ----------
@@ -187,7 +187,7 @@ def _on_fishers_scale(values: float | Floats) -> Floats:
 
 
 def _without_each(first: Floats, second: Floats, index: Positions) -> Floats:
-    """Return Pearson's correlation without each cluster, from the total sums minus those of the cluster.
+    """Return Pearson's correlation without each cluster, from the total sums minus the cluster's.
 
     Raises
     ------
@@ -213,7 +213,7 @@ def _pairs(x: Sequence[float], y: Sequence[float]) -> tuple[Floats, Floats]:
 
 
 def _standard(array: Floats) -> Floats:
-    """Return an array centred and scaled to length one, by way of the largest deviation to avoid over- and underflow."""
+    """Return an array centred and scaled to length one, through the largest deviation to avoid over- and underflow."""
     centred = array - array.mean()
     centred = centred / np.abs(centred).max()
     return centred / math.sqrt(float(centred @ centred))

@@ -67,8 +67,8 @@ def correlation_exchange_test(
 ) -> ExchangeTest:
     """Return the two-sided p-value of a correlation by permutation of whole clusters.
 
-    The x values of whole clusters are exchanged between clusters with equal numbers of pairs, so that what repeats and
-    questions about one image have in common counts once.
+    The x values of whole clusters are exchanged between clusters with equal numbers of pairs, so that common properties
+    of repeats and questions about one image count once.
 
     Parameters
     ----------

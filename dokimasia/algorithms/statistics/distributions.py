@@ -96,7 +96,7 @@ def noncentral_t_cdf(t: float, df: float, shift: float) -> float:
 
 
 def root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a function is 0 between two places at which its signs differ.
+    """Return the root of a function between two points at which its signs differ.
 
     Examples
     --------

@@ -14,10 +14,10 @@ Whole = NDArray[np.intp]
 Source = NDArray[np.intp] | NDArray[np.uint16]
 
 FEWEST_EXCHANGES = 200
-"""The fewest distinct exchanges with which there is a p-value."""
+"""Minimum number of distinct exchanges for a p-value."""
 
 _MOST_CACHED = 8_000_000
-"""The most positions of draws that are cached for the next test: at most 16 MB each."""
+"""Maximum number of positions of draws to cache for the next test: at most 16 MB each."""
 
 
 class Exchange:
@@ -60,7 +60,7 @@ class Exchange:
 
     @property
     def share(self) -> float:
-        """The share of criteria that can move: those of clusters whose size another cluster has too."""
+        """The share of criteria that can move: those of clusters whose size also occurs in another cluster."""
         return sum(stratum.size for stratum in self._strata) / len(self.order) if len(self.order) else 0.0
 
     def distinct(self, leaf: Whole) -> float:
@@ -94,7 +94,7 @@ class Exchange:
         )
 
     def draw(self, permutations: int, *, seed: int) -> Iterator[Source]:
-        """Yield for each permutation the source of each criterion's leaf, in the order; do not modify the arrays."""
+        """Yield, for each permutation, the source of each criterion's leaf, in the order; do not modify the arrays."""
         shapes = tuple((int(stratum[0, 0]), *stratum.shape) for stratum in self._strata)
         cacheable = permutations * len(self.order) <= _MOST_CACHED and len(self.order) <= np.iinfo(np.uint16).max
         draw = _cached if cacheable else _drawn
@@ -115,7 +115,7 @@ def _drawn(length: int, strata: tuple[tuple[int, int, int], ...], permutations: 
 
 @lru_cache(maxsize=4)
 def _cached(length: int, strata: tuple[tuple[int, int, int], ...], permutations: int, seed: int) -> NDArray[np.uint16]:
-    """Return what `_drawn` yields, one per row; cached, since models on the same images draw the same exchanges."""
+    """Return the result of `_drawn`, one exchange per row; cached, since models on the same images share exchanges."""
     draws = np.empty((permutations, length), dtype=np.uint16)
     for at, source in enumerate(_drawn(length, strata, permutations, seed)):
         draws[at] = source

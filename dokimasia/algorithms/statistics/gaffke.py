@@ -1,4 +1,4 @@
-"""Gaffke's interval of a mean on a scale: it allows for clusters at the ends of the scale that were not drawn."""
+"""Gaffke's interval of a mean on a scale, which allows for unobserved clusters at the ends of the scale."""
 
 import math
 
@@ -14,7 +14,7 @@ _HALVINGS = 30
 
 
 def gaffke_interval(grouped: Clusters, scale: Bounds, level: float = 0.95) -> ConfidenceInterval:
-    """Return an interval of a mean over clusters from nothing but the ends of the scale.
+    """Return an interval of a mean over clusters that assumes only the ends of the scale.
 
     Parameters
     ----------
@@ -32,13 +32,13 @@ def gaffke_interval(grouped: Clusters, scale: Bounds, level: float = 0.95) -> Co
 
     Notes
     -----
-    For the upper limit one more cluster is added, at the upper end of the scale and as large as the largest, and all clusters get
-    random weights that sum to 1 (uniform on the simplex). The limit is the (1 + level) / 2 quantile of the weighted mean,
-    sum w s / sum w n for clusters of sum s and size n; the lower limit likewise. With equal sizes that is Gaffke's bound,
-    for which no distribution is known that it fails to cover. With unequal sizes it is the same bound for the excess
-    s - t n of a cluster over t times its size, whose mean is 0 where t is the mean. Clusters that are all at t reach
-    Clopper and Pearson's limit for none among so many, the least that any interval can reach which holds for all
-    distributions on the scale.
+    For the upper limit, another cluster is added, at the upper end of the scale and as large as the largest, and all
+    clusters get random weights that sum to 1 (uniform on the simplex). The limit is the (1 + level) / 2 quantile of the
+    weighted mean, sum w s / sum w n for clusters of sum s and size n; the lower limit likewise. With equal sizes, this
+    is Gaffke's bound, for which no distribution is known that it fails to cover. With unequal sizes, it is the same
+    bound for the excess s - t n of a cluster over t times its size, whose mean is 0 where t is the mean. Clusters that
+    are all at t reach Clopper and Pearson's limit for none among so many, the minimum for any interval that holds for
+    all distributions on the scale.
 
     The weighted mean lies above t with the probability that a sum of exponential variables, each multiplied with its
     cluster's excess over t, is positive, which is integrated numerically to about ten digits.
@@ -63,7 +63,7 @@ def gaffke_interval(grouped: Clusters, scale: Bounds, level: float = 0.95) -> Co
 
 
 def _upper(sums: Floats, sizes: Floats, end: float, size: float, tail: float) -> float:
-    """Return the upper limit, with a further cluster of so many values at the end of the scale."""
+    """Return the upper limit, with an additional cluster of the given size at the end of the scale."""
     sums, sizes = np.append(sums, size * end), np.append(sizes, size)
     means = sums / sizes
     if means.min() >= end:

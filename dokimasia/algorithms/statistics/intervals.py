@@ -37,33 +37,33 @@ from dokimasia.algorithms.statistics.shares import (
 
 RESAMPLES = 2000
 FEW_CLUSTERS = 6
-"""The fewest clusters whose observed range stands for the scale of the values."""
+"""Minimum number of clusters whose observed range represents the scale of the values."""
 
 FEWEST_FOR_GAFFKE = 3
-"""The fewest clusters with which Gaffke's interval takes the place of the whole scale."""
+"""Minimum number of clusters with which Gaffke's interval replaces the whole scale."""
 
 MANY_TRIALS = 10
-"""The average number of trials in a cluster from which the clusters' rates are values of their own (see `rate_interval`)."""
+"""The mean number of trials per cluster from which clusters' rates count as separate values (see `rate_interval`)."""
 
 _FEW_CLUSTERS = 250
-"""The most clusters of which each number has draws of its own, and of which intervals are cached."""
+"""Maximum number of clusters for which each number has separate draws, and intervals are cached."""
 
 _MANY_CLUSTERS = 1 << 14
-"""The most clusters that share draws with other numbers of clusters (see `bootstrap_interval`)."""
+"""Maximum number of clusters that share draws with other numbers of clusters (see `bootstrap_interval`)."""
 
 _CACHED_DRAWS_OF_FEW = 32
-"""The number of cached draws of up to `_FEW_CLUSTERS` clusters: at most 1 MB each."""
+"""Number of cached draws of up to `_FEW_CLUSTERS` clusters: at most 1 MB each."""
 
 _CACHED_DRAWS_OF_MANY = 3
-"""The number of cached draws of up to `_MANY_CLUSTERS` clusters: at most 66 MB each."""
+"""Number of cached draws of up to `_MANY_CLUSTERS` clusters: at most 66 MB each."""
 
 _CACHED_INTERVALS = 4096
-"""The number of cached intervals of up to `_FEW_CLUSTERS` clusters: at most 4 KB each."""
+"""Number of cached intervals of up to `_FEW_CLUSTERS` clusters: at most 4 KB each."""
 
 _DRAWN_AT_ONCE = 250_000
 _KINDS_AT_ONCE = 64
 _CLUSTERS_A_KIND = 20
-"""The number of clusters per distinct cluster from which drawing kinds is faster than drawing clusters."""
+"""Number of clusters per distinct cluster from which drawing kinds is faster than drawing clusters."""
 
 
 def bootstrap_interval(
@@ -81,8 +81,8 @@ def bootstrap_interval(
     values : sequence of float
         The measured values, in any unit. Leave out missing ones.
     clusters : sequence of hashable or array of int, optional
-        The cluster of each value (values that share an image, say), by name or number; without it each value is its own
-        cluster.
+        The cluster of each value (such as values that share an image), by name or number; by default each value is its
+        own cluster.
     level : float
         Nominal coverage, strictly between 0 and 1.
     seed : int
@@ -101,7 +101,7 @@ def bootstrap_interval(
     Raises
     ------
     ValueError
-        If there is no value, one is not finite or outside the bounds, or an argument cannot be used.
+        If there is no value, one is not finite or outside the bounds, or an argument is invalid.
 
     Notes
     -----
@@ -110,9 +110,9 @@ def bootstrap_interval(
 
     *The bootstrap*: bias-corrected and accelerated, over clusters, its normal quantiles replaced by those of Student's
     t with G - 1 degrees of freedom for G clusters. The same draws serve all figures with as many clusters. From 251 to
-    16,384 clusters they serve all numbers up to the next power of two: a resample draws from as many places, of which the
-    ones beyond G are empty, so that the number of clusters in it varies around G, by at most its square root, as in a
-    Poisson bootstrap; the variance changes by less than 1 / G.
+    16,384 clusters they serve all numbers up to the next power of two: a resample draws from as many positions, of
+    which those beyond G are empty, so that the number of clusters in it varies around G, by at most its square root, as
+    in a Poisson bootstrap; the variance changes by less than 1 / G.
 
     *The scale*: the mean's position on its scale is treated as a share of n* effective trials and gets Clopper and
     Pearson's limits, which extend away from the near end of the scale. n* follows from the standard error of the
@@ -223,19 +223,19 @@ def jackknife_interval(
     Parameters
     ----------
     statistic : callable
-        Takes the positions (0 to n - 1, in order) of the items to use and returns the figure, which must be smooth (a
+        Takes the positions (0 to n - 1, in order) of the items to use, and returns the figure, which must be smooth (a
         coefficient of agreement, a difference of rates; not a median or a maximum). It raises if it has no value.
     n : int
         The number of items.
     clusters : sequence of hashable, optional
-        The cluster of each item; without it each item is its own cluster.
+        The cluster of each item; by default each item is its own cluster.
     level : float
         Nominal coverage, strictly between 0 and 1.
     bounds : tuple of float, optional
         The lowest and highest possible value of the figure.
     additive : bool
-        Whether the figure is a mean, or a difference of means, to which each cluster adds its part. With too little spread
-        on its scale, it then has the interval of `gaffke_interval` over these parts.
+        Whether the figure is a mean, or a difference of means, to which each cluster contributes. With too little
+        spread on its scale, it then has the interval of `gaffke_interval` over these contributions.
 
     Returns
     -------
@@ -249,7 +249,7 @@ def jackknife_interval(
     Raises
     ------
     ValueError
-        If an argument cannot be used, or the figure has no value without one of the clusters.
+        If an argument is invalid, or the figure has no value without one of the clusters.
 
     Notes
     -----
@@ -325,9 +325,9 @@ def _scale(array: Floats, bounds: Bounds | None) -> tuple[float, float]:
 
 
 def _sign(array: Floats, clusters: ClusterNames | None, bounds: Bounds | None) -> int:
-    """Return 1 for values that are resampled as they are, -1 if their negatives are, 0 if these are the same values.
+    """Return 1 if values are resampled unchanged, -1 if their negatives are, 0 if these are the same values.
 
-    So opposite values are resampled alike, and have opposite intervals.
+    Opposite values are thus resampled alike, and have opposite intervals.
     """
     sign = int(np.sign(on_grid(array).sum()))
     if sign:
@@ -342,7 +342,7 @@ def _sign(array: Floats, clusters: ClusterNames | None, bounds: Bounds | None) -
 def _mean_interval(
     array: Floats, clusters: ClusterNames | None, level: float, seed: int, bounds: Bounds | None
 ) -> ConfidenceInterval:
-    """Return the interval of the mean of values within their bounds, as they are."""
+    """Return the interval of the mean of unchanged values within their bounds."""
     low, high = bounds or (-math.inf, math.inf)
     grouped = by_cluster(array, clusters)
     count, mean = grouped.number, grouped.mean
@@ -364,7 +364,7 @@ def _mean_interval(
 def _cached_limits(
     sums: bytes, sizes: bytes, level: float, seed: int, low: float, high: float, *, bounded: bool
 ) -> ConfidenceInterval:
-    """Return what `_outer_limits` does; cached, since the figures of one run need the same interval several times."""
+    """Return the result of `_outer_limits`; cached, since the figures of a run need the same interval several times."""
     return _outer_limits(Clusters(np.frombuffer(sums), np.frombuffer(sizes)), level, seed, low, high, bounded=bounded)
 
 
@@ -401,7 +401,7 @@ def rate_interval(
     hits : sequence of bool
         One per trial; at least one.
     clusters : sequence of hashable, optional
-        The cluster of each trial; without it, or if each trial is its own cluster, the interval is exact.
+        The cluster of each trial; by default, or if each trial is its own cluster, the interval is exact.
     level : float
         Nominal coverage, strictly between 0 and 1.
 
@@ -414,7 +414,7 @@ def rate_interval(
     Raises
     ------
     ValueError
-        If there is no trial or an argument cannot be used.
+        If there is no trial or an argument is invalid.
 
     Notes
     -----
@@ -453,7 +453,7 @@ def rate_interval(
 
 
 def _unseen_limits(grouped: Clusters, level: float, scale: Bounds) -> ConfidenceInterval:
-    """Return Gaffke's interval, or of fewer than three clusters the scale."""
+    """Return Gaffke's interval, or the scale for fewer than three clusters."""
     if grouped.number < FEWEST_FOR_GAFFKE:
         return ConfidenceInterval(*scale)
     low, high = limits = gaffke_interval(grouped, scale, level)
@@ -463,7 +463,7 @@ def _unseen_limits(grouped: Clusters, level: float, scale: Bounds) -> Confidence
 def _resampled_means(grouped: Clusters, seed: int) -> Floats:
     """Return the means of resamples of clusters, in bounded memory.
 
-    The sums must be `on_grid`: then products of matrices are exact, in whatever order they are added.
+    The sums must be `on_grid`, so that products of matrices are exact in any order of addition.
     """
     sums, sizes = grouped
     starts = np.flatnonzero(np.concatenate(([True], (np.diff(sums) != 0) | (np.diff(sizes) != 0))))
@@ -477,7 +477,7 @@ def _resampled_means(grouped: Clusters, seed: int) -> Floats:
 
 
 class _Drawn(NamedTuple):
-    """How often some resamples have each of some kinds of clusters: `counts` are kinds by resamples."""
+    """How often resamples contain each kind of cluster: `counts` are kinds by resamples."""
 
     kinds: slice
     resamples: slice
@@ -485,9 +485,9 @@ class _Drawn(NamedTuple):
 
 
 def _drawn_kinds(seed: int, count: int, starts: Positions) -> Iterator[_Drawn]:
-    """Yield how often each resample has each kind of cluster, part by part.
+    """Yield how often each resample contains each kind of cluster, part by part.
 
-    The clusters of a kind are equal and follow each other; `starts` are the positions of the first of each kind.
+    The clusters of a kind are equal and adjacent; `starts` are the positions of the first of each kind.
     """
     ends = np.append(starts[1:], count)
     every = slice(None)
@@ -507,21 +507,21 @@ def _drawn_kinds(seed: int, count: int, starts: Positions) -> Iterator[_Drawn]:
 
 
 def _drawn_before(seed: int, count: int) -> NDArray[np.uint16]:
-    """Return how many draws of each resample fall before each cluster, and before their end: clusters by resamples."""
+    """Return how many draws of each resample precede each cluster, and the end: clusters by resamples."""
     if count <= _FEW_CLUSTERS:
         return _drawn_before_few(seed, count)
     return _drawn_before_many(seed, 1 << (count - 1).bit_length())
 
 
 def _blocks(width: int) -> Iterator[slice]:
-    """Yield the resamples, as many at a time as take bounded memory if each takes `width` numbers."""
+    """Yield the resamples in blocks of bounded memory, if each resample takes `width` numbers."""
     step = max(1, _DRAWN_AT_ONCE // width)
     for start in range(0, RESAMPLES, step):
         yield slice(start, min(start + step, RESAMPLES))
 
 
 def _count_before(seed: int, count: int) -> NDArray[np.uint16]:
-    """Return what `_drawn_before` does; a difference of two rows counts the draws of all clusters between them."""
+    """Return the result of `_drawn_before`; a difference of two rows counts the draws of all clusters between them."""
     before = np.zeros((count + 1, RESAMPLES), dtype=np.uint16)
     for block, counts in _drawn_clusters(seed, count):
         np.cumsum(counts.T, axis=0, dtype=np.uint16, out=before[1:, block])
@@ -534,7 +534,7 @@ _drawn_before_many = lru_cache(maxsize=_CACHED_DRAWS_OF_MANY)(_count_before)
 
 
 def _drawn_clusters(seed: int, count: int) -> Iterator[tuple[slice, Positions]]:
-    """Yield some resamples, and how often they have each cluster, resamples by clusters."""
+    """Yield some resamples, and how often they contain each cluster, resamples by clusters."""
     generator = np.random.default_rng(seed)
     for block in _blocks(count):
         rows = block.stop - block.start

@@ -1,4 +1,4 @@
-"""Paired comparisons: whether differences between two measurements of the same items may be chance."""
+"""Paired comparisons: whether differences between two measurements of the same items may be due to chance."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -14,10 +14,10 @@ EXACT_CLUSTERS = 14
 _ROUNDING = 1e-9
 _FLIPPED_AT_ONCE = 8
 _MOST_CACHED = 16_000_000
-"""The most batches of flips by permutations that are cached: 48 MB."""
+"""Maximum number of batches of flips by permutations to cache: 48 MB."""
 
 _MOST_COUNTED = 32_000
-"""The most clusters whose flips are counted in 16 bits."""
+"""Maximum number of clusters whose flips are counted in 16 bits."""
 
 
 class SignFlips(NamedTuple):
@@ -45,19 +45,19 @@ def sign_flip_test(
     differences : sequence of float
         Second minus first, one per pair, in any unit.
     clusters : sequence of hashable or array of int, optional
-        The cluster of each pair (pairs that share an image, say), by name or number, whose signs flip as one; without it
-        each pair is its own cluster.
+        The cluster of each pair (such as pairs that share an image), by name or number, whose signs flip together; by
+        default each pair is its own cluster.
     seed : int
-        Seed of the random patterns, if there are too many to count all. The order of the pairs does not matter.
+        Seed of the random patterns, if there are too many to enumerate. The order of the pairs does not matter.
     permutations : int
         The number of random patterns, at least 1.
 
     Returns
     -------
     SignFlips
-        With at most 14 clusters that differ from zero, all patterns are counted and the p-value is exact; else the
+        With at most 14 clusters that differ from zero, all patterns are enumerated and the p-value is exact; else the
         observed pattern counts as one of the drawn ones, so that the p-value is valid and never 0. If no cluster
-        differs from zero it is 1.
+        differs from zero, it is 1.
 
     Raises
     ------
@@ -107,13 +107,13 @@ def _flipped(sizes: Floats, seed: int, permutations: int) -> Floats:
 
 
 def _few_kinds_flipped(sizes: Floats, limit: float, tolerance: float, seed: int, permutations: int) -> Floats | None:
-    """Return what `_flipped` does for ordered sizes of few kinds, up to a tenth of the tolerance; None for many kinds.
+    """Return the result of `_flipped` for ordered sizes of few kinds, up to a tenth of the tolerance; None for many.
 
-    No total is returned where none can reach the limit.
+    No total is returned if none can reach the limit.
 
-    Scores have few values, so that most clusters differ as much as others do. A total is then the sum of all sizes, less
-    twice each kind of size times the number of its clusters whose signs are flipped, and these numbers are counted once for
-    all comparisons of a report.
+    Scores have few values, so that most clusters have the same difference as others. A total is then the sum of all
+    sizes, minus twice each kind of size times the number of its clusters with flipped signs, and these numbers are
+    counted once for all comparisons of a report.
     """
     count, slack = len(sizes), tolerance / (10 * len(sizes))
     ends = np.append(np.flatnonzero(np.diff(sizes) > slack) + 1, count)
@@ -141,9 +141,9 @@ def _few_kinds_flipped(sizes: Floats, limit: float, tolerance: float, seed: int,
 
 
 class _Flips(NamedTuple):
-    """Random signs by batches of eight: a bit for each, the flips before each batch, and the generator's states.
+    """Random signs in batches of eight: a bit for each, the flips before each batch, and the generator's states.
 
-    `furthest` is how far the sum of the signs before each batch lies from 0 at most.
+    `furthest` is the maximum distance from 0 of the sum of the signs before each batch.
     """
 
     bits: NDArray[np.uint8]
@@ -152,7 +152,7 @@ class _Flips(NamedTuple):
     furthest: NDArray[np.int64]
 
     def drawn(self, batch: int, count: int, permutations: int) -> NDArray[np.uint8]:
-        """Return the bits of a batch among those of so many clusters; the last batch may have fewer than eight."""
+        """Return the bits of a batch among those of `count` clusters; the last batch may have fewer than eight."""
         size = min(_FLIPPED_AT_ONCE, count - batch * _FLIPPED_AT_ONCE)
         if size == _FLIPPED_AT_ONCE:
             return self.bits[batch]
@@ -163,7 +163,7 @@ class _Flips(NamedTuple):
 
 @lru_cache(maxsize=2)
 def _drawn_flips(seed: int, permutations: int, batches: int) -> _Flips:
-    """Return the signs that `_flipped` draws; the last ones are cached, for the pairs of models of one report."""
+    """Return the signs drawn by `_flipped`; the last ones are cached, for the pairs of models in a report."""
     generator = np.random.default_rng(seed)
     bits = np.empty((batches, permutations), dtype=np.uint8)
     before = np.zeros((batches + 1, permutations), dtype=np.int16)
@@ -179,7 +179,7 @@ def _drawn_flips(seed: int, permutations: int, batches: int) -> _Flips:
 
 @lru_cache(maxsize=EXACT_CLUSTERS + 1)
 def sign_patterns(count: int) -> Floats:
-    """Return all patterns of so many signs, 1 and -1, one per row."""
+    """Return all patterns of this many signs, 1 and -1, one per row."""
     flipped = (np.arange(1 << count)[:, None] >> np.arange(count)) & 1
     patterns = 1.0 - 2.0 * flipped.astype(np.float64)
     patterns.flags.writeable = False

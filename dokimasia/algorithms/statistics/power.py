@@ -1,4 +1,4 @@
-"""The number of samples needed to show a difference, and the smallest difference that so many samples show."""
+"""The number of samples required to show a difference, and the smallest difference that a number of samples shows."""
 
 import math
 from bisect import bisect_left
@@ -33,7 +33,7 @@ def pilot_design(differences: Sequence[float], *, clusters: ClusterNames | None 
     differences : sequence of float
         Second minus first, one per sample, at least two. Leave out missing ones.
     clusters : sequence of hashable, optional
-        The cluster of each sample, at least two clusters; without it each sample is its own cluster.
+        The cluster of each sample, at least two clusters; by default each sample is its own cluster.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def power(n: int, difference: float, design: Design, *, level: float = 0.95) -> 
     Raises
     ------
     ValueError
-        If an argument cannot be used.
+        If an argument is invalid.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def power(n: int, difference: float, design: Design, *, level: float = 0.95) -> 
 
 
 def samples_needed(difference: float, design: Design, *, chance: float = 0.8, level: float = 0.95) -> int:
-    """Return the least number of samples that show a difference with a given power.
+    """Return the minimum number of samples that show a difference with a given power.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def samples_needed(difference: float, design: Design, *, chance: float = 0.8, le
     Raises
     ------
     ValueError
-        If an argument cannot be used, or more than a trillion samples would be needed.
+        If an argument is invalid, or more than a trillion samples would be needed.
 
     References
     ----------
@@ -160,7 +160,7 @@ def smallest_difference(n: int, design: Design, *, chance: float = 0.8, level: f
     Raises
     ------
     ValueError
-        If an argument cannot be used.
+        If an argument is invalid.
 
     Examples
     --------

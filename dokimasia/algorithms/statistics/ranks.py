@@ -1,4 +1,4 @@
-"""Ranks that hold for all of several things at once, by tests of every pair with the same sign flips."""
+"""Ranks that hold simultaneously for several names, by tests of every pair with the same sign flips."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -15,7 +15,7 @@ _ROUNDING = 1e-9
 
 
 class Ranking(NamedTuple):
-    """Adjusted p-values of pairs (0 to 1), and the best and the worst rank that they leave each name, from 1."""
+    """Adjusted p-values of pairs (0 to 1), and the best and worst possible rank of each name, from 1."""
 
     p_values: Mapping[tuple[str, str], float]
     ranks: Mapping[str, tuple[int, int]]
@@ -24,7 +24,7 @@ class Ranking(NamedTuple):
 def simultaneous_ranks(
     names: Sequence[str], pairs: Sequence[tuple[str, str]], differences: Floats, *, seed: int, level: float = 0.05
 ) -> Ranking:
-    """Return the ranks of several names that hold at once, by a sign-flip test of every pair.
+    """Return the ranks of several names that hold simultaneously, by a sign-flip test of every pair.
 
     The statistic of a pair is the sum of its differences over the root of the sum of their squares. A p-value is the share
     of sign patterns in which the largest statistic of all pairs is at least as large (max-T), so that the error rate is that
@@ -33,20 +33,20 @@ def simultaneous_ranks(
     Parameters
     ----------
     names : sequence of str
-        What is ranked; the highest value has rank 1.
+        The ranked names; the highest value has rank 1.
     pairs : sequence of (str, str)
-        The pairs of names that are compared; the order of the others stays open.
+        The compared pairs of names; the order of other pairs stays open.
     differences : array of float, clusters by pairs
         The sum of the differences, second minus first, of each cluster in each pair.
     seed : int
-        Seed of the random sign patterns, if there are too many to count all.
+        Seed of the random sign patterns, if there are too many to enumerate.
     level : float
-        Probability, at most, that any pair is ordered wrongly; 0 to 1.
+        Maximum probability that any pair is ordered wrongly; 0 to 1.
 
     Returns
     -------
     Ranking
-        With at most 12 clusters all sign patterns are counted; else the observed pattern counts as one of 10,001.
+        With at most 12 clusters, all sign patterns are enumerated; else the observed pattern counts as one of 10,001.
 
     References
     ----------
@@ -77,7 +77,7 @@ def simultaneous_ranks(
 
 
 def _reached(scaled: Floats, limits: Floats, seed: int) -> tuple[Floats, int]:
-    """Return how many sign patterns have a largest statistic that reaches each limit, and how many patterns there are."""
+    """Return the number of sign patterns whose largest statistic reaches each limit, and the number of patterns."""
     clusters, pairs = scaled.shape
     if not pairs:
         return np.zeros(0), 1

@@ -14,7 +14,7 @@ from dokimasia.algorithms.statistics.clusters import (
 ONE_CLUSTER = "one cluster"
 NO_SPREAD = "the figure is the same whichever cluster is left out"
 LEAST_SPREAD = 1.5
-"""The least effective number of clusters that differ from the median."""
+"""The minimum effective number of clusters that differ from the median."""
 
 _NEAR = 0.15
 _ROUNDING = 1e-9
@@ -28,18 +28,18 @@ def refusal(grouped: Clusters, scale: Bounds) -> str:
     Parameters
     ----------
     grouped : Clusters
-        At least two clusters that are not all equal. (Equal clusters have an interval of their own.)
+        At least two clusters that are not all equal. (Equal clusters have a separate interval.)
     scale : tuple of float
         The lowest and highest possible value.
 
     Notes
     -----
-    Near the end of a scale most clusters agree, and the few that do not determine the mean. If a sample contains none of
-    these, or only small ones, the data look well-behaved, and the interval is too narrow. So the rule computes the
-    *effective number that differ from the median* (weighted by size). A cluster counts in full if it lies at least a
-    quarter of the way from the median to the farther end of the scale, and in part below; the mean of these counts,
-    weighted by size, is multiplied by the *effective* number of clusters, (sum n)^2 / sum n^2 for clusters of n values,
-    since a few large ones may dominate. Below 1.5 there is no interval.
+    Near the end of a scale most clusters agree, and the few that do not determine the mean. If a sample contains none
+    of these, or only small ones, the data look well-behaved, and the interval is too narrow. The rule therefore
+    computes the *effective number that differ from the median* (weighted by size). A cluster counts in full if it lies
+    at least a quarter of the way from the median to the farther end of the scale, and in part below; the mean of these
+    counts, weighted by size, is multiplied by the *effective* number of clusters, (sum n)^2 / sum n^2 for clusters of n
+    values, since a few large ones may dominate. Below 1.5 there is no interval.
 
     References
     ----------
@@ -71,13 +71,13 @@ def too_little_variation(values: Floats, clusters: ClusterNames | None) -> str:
     values : array
         One of the two measurements of each item, as the correlation uses it; not all equal.
     clusters : sequence of hashable or array of int, optional
-        The cluster of each item; without it each item is its own cluster.
+        The cluster of each item; by default each item is its own cluster.
 
     Notes
     -----
-    The rule of `refusal`, with the range of the values as their scale. It uses not the clusters' means but the distances of
-    their values from the median, averaged over each cluster: clusters with equal means allow a correlation if the values
-    within them vary.
+    The rule of `refusal`, with the range of the values as their scale. Instead of the clusters' means, it uses the
+    distances of their values from the median, averaged over each cluster, since clusters with equal means permit a
+    correlation if the values within them vary.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def too_little_variation(values: Floats, clusters: ClusterNames | None) -> str:
 
 
 def _region(middle: float, scale: Bounds) -> str:
-    """Return where on a scale the median of the clusters lies, in words."""
+    """Return the region of a scale that contains the clusters' median, in words."""
     end = _NEAR * (scale[1] - scale[0])
     if middle >= scale[1] - end:
         return "at the ceiling"
@@ -107,5 +107,5 @@ def _spread(distances: Floats, sizes: Floats, farther: float) -> float:
 
 
 def _message(subject: str, spread: float) -> str:
-    printed = min(spread, LEAST_SPREAD - 0.1)  # never rounded up to what is needed
+    printed = min(spread, LEAST_SPREAD - 0.1)  # never rounded up to the required number
     return f"{subject}: the effective number that differ from the median is {printed:.1f}, at least {LEAST_SPREAD} are needed"

@@ -1,4 +1,4 @@
-"""Test whether a judge can take a person's place: compare both with the same panels of people."""
+"""A test of whether a judge can replace a person, by comparing both with the same panels of people."""
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -13,10 +13,10 @@ Alignment = Literal["same", "distance"]
 Values = Mapping[str, Hashable]
 
 FEWEST_ITEMS = 30
-"""The fewest items with which a person's place is tested."""
+"""Minimum number of items for testing whether a person can be replaced."""
 
 EPSILON = 0.15
-"""The default advantage of a judge, because people cost more: the value for skilled people who are not experts."""
+"""The default advantage of a judge, since people cost more: the value for skilled people who are not experts."""
 
 _TIED = 1e-9
 
@@ -24,7 +24,7 @@ _TIED = 1e-9
 class PanelComparison(NamedTuple):
     """A person and a judge, each compared with the other people on the items that all of them judged.
 
-    `items` are in order; `person` and `judge` have for each the alignment with the others, higher is better.
+    `items` are in order; `person` and `judge` hold the alignment with the others for each item, higher is better.
     """
 
     name: str
@@ -34,7 +34,7 @@ class PanelComparison(NamedTuple):
 
     @property
     def lead(self) -> list[int]:
-        """For each item 1 if the person is closer to the others, -1 if the judge is, and 0 if they are as close."""
+        """For each item, 1 if the person is closer to the others, -1 if the judge is, 0 if both are equally close."""
         return [
             int(person > judge + _TIED) - int(judge > person + _TIED)
             for person, judge in zip(self.person, self.judge, strict=True)
@@ -42,11 +42,11 @@ class PanelComparison(NamedTuple):
 
 
 class PlaceTest(NamedTuple):
-    """The test whether a judge can take one person's place.
+    """The test of whether a judge can replace one person.
 
     `person_as_good` and `judge_as_good` are the shares of items on which one is at least as close to the others as the
-    other is; `p_value` and `q_value` (adjusted) are None with fewer than `FEWEST_ITEMS`; `items_needed` is the number of
-    items with which a judge that is as good as this one passes with 80 % power, None if no number does.
+    other is; `p_value` and `q_value` (adjusted) are None with fewer than `FEWEST_ITEMS`; `items_needed` is the number
+    of items with which an equally good judge passes with 80 % power, None if no number suffices.
     """
 
     name: str
@@ -62,9 +62,9 @@ class PlaceTest(NamedTuple):
 class AlternativeTest(NamedTuple):
     """The alternative-annotator test of a judge.
 
-    `winning_rate` is the share of tested people whose place the judge can take, and `advantage` the mean over them of the
+    `winning_rate` is the share of tested people whom the judge can replace, and `advantage` the mean over them of the
     share of items on which the judge is at least as close to the others as the person is; None without a tested person.
-    The judge passes if it can take the place of half of them.
+    The judge passes if it can replace half of them.
     """
 
     epsilon: float
@@ -86,13 +86,14 @@ def compare_with_panels(people: Mapping[str, Values], judge: Values, *, alignmen
     judge : mapping
         The judge's judgements, by item, without failures.
     alignment : {"same", "distance"}
-        Alignment with a panel: the share of its members who said the same; or, of numbers, minus the root mean square of
-        the distances from its members.
+        Alignment with a panel: the share of its members with the same judgement or, for numbers, minus the root mean
+        square of the distances from its members.
 
     Returns
     -------
     list of PanelComparison
-        One per person, in order of names; of the items that the person, the judge and at least one other judged.
+        One per person, in order of names, over the items that the person, the judge and at least one other person
+        judged.
 
     Examples
     --------
@@ -123,15 +124,15 @@ def alternative_test(
     level: float = 0.05,
     clusters: Mapping[str, Hashable] | None = None,
 ) -> AlternativeTest:
-    """Return whether a judge can take the place of people: the alternative-annotator test.
+    """Return whether a judge can replace people, by the alternative-annotator test.
 
     Parameters
     ----------
     comparisons : sequence of PanelComparison
         One per person, from `compare_with_panels`.
     epsilon : float
-        How much more often than the judge a person may be closer to the others: 0.2 for experts, 0.15 for people with
-        skill, 0.1 for crowds. Within 0 to 1.
+        How much more often a person may be closer to the others than the judge: 0.2 for experts, 0.15 for skilled
+        people, 0.1 for crowds. Within 0 to 1.
     level : float
         The false discovery rate over people, strictly between 0 and 1.
     clusters : mapping, optional
@@ -144,10 +145,10 @@ def alternative_test(
 
     Notes
     -----
-    For each person the null hypothesis is that the person is closer to the others than the judge is at least `epsilon`
-    more often than the reverse. Its p-value is the larger one of two: of the paper's one-sided paired t-test, and of the
-    score test of a difference of paired shares (Tango), which holds its level where person and judge rarely differ. Both
-    are widened by the design effect of clusters. P-values are adjusted over people by Benjamini and Yekutieli.
+    For each person, the null hypothesis is that the person is closer to the others than the judge is at least `epsilon`
+    more often than the reverse. Its p-value is the larger one of two: of the paper's one-sided paired t-test, and of
+    the score test of a difference of paired shares (Tango), which holds its level where person and judge rarely differ.
+    Both are widened by the design effect of clusters. P-values are adjusted over people by Benjamini and Yekutieli.
 
     References
     ----------
@@ -255,7 +256,7 @@ class _Lead(NamedTuple):
         return max(0.0, 2 * judge_share + epsilon - epsilon**2)
 
     def items_needed(self, epsilon: float, level: float) -> int | None:
-        """Return the number of items with which this lead passes at a level with 80 % power; None if no number does."""
+        """Return the number of items with which this lead passes at a level with 80 % power; None if none suffices."""
         below = epsilon - self.mean
         if below <= 0:
             return None

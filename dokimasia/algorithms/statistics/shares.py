@@ -27,9 +27,10 @@ class ConfidenceInterval(_Limits):
     Attributes
     ----------
     low, high : float
-        The limits. If the data allow none, they are the ends of the whole scale, infinite if it has no ends.
+        The limits. If the data permit none, they are the ends of the whole scale, infinite if it has no ends.
     reason : str
-        Why there is no interval to print, as a phrase; empty if there is one. Intervals compare by their limits.
+        Why there is no interval to print, as a phrase; empty if there is an interval. Intervals compare by their
+        limits.
     method : {"", "gaffke"}
         The name of the interval, if it is not the usual one of its figure; else empty.
 
@@ -59,7 +60,7 @@ def clopper_pearson(k: int, n: int, level: float = 0.95) -> ConfidenceInterval:
     k, n : int
         Successes and trials, 0 <= k <= n, n at least 1.
     level : float
-        Coverage is never below it.
+        The coverage is never below it.
 
     Returns
     -------
@@ -69,7 +70,7 @@ def clopper_pearson(k: int, n: int, level: float = 0.95) -> ConfidenceInterval:
     Raises
     ------
     ValueError
-        If the counts cannot be, or the level is not strictly between 0 and 1.
+        If the counts are impossible, or the level is not strictly between 0 and 1.
 
     References
     ----------

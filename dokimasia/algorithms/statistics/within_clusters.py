@@ -8,17 +8,17 @@ from dokimasia.algorithms.statistics.clusters import Floats, Positions, number_c
 
 FEWEST_DRAWS = 4_000
 DRAWS_A_TEST = 100
-"""The number of draws per test of a family, enough for a single finding to remain after the correction."""
+"""Number of draws per test of a family, enough for a single finding to survive the correction."""
 
 _ENOUGH = 50
-"""The number of draws beyond the observed value with which a p-value is precise enough."""
+"""Number of draws beyond the observed value with which a p-value is precise enough."""
 
 _STEP, _AT_ONCE = 2_000, 250_000
 _ROUNDING = 1e-9
 
 
 def draws_for(tests: int) -> int:
-    """Return the number of draws for p-values that are adjusted over so many tests.
+    """Return the number of draws for p-values that are adjusted over this many tests.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def exchange_p_values(
     seed : int
         Seed of the draws.
     draws : int
-        The most exchanges to draw (`draws_for`); fewer if p-values are precise enough before.
+        Maximum number of exchanges to draw (`draws_for`); fewer if p-values are precise enough earlier.
 
     Returns
     -------
@@ -76,18 +76,18 @@ def exchange_p_values(
 
     Notes
     -----
-    Under the null hypothesis the columns are alike on every cluster, however hard it is: each could as well have the
-    values of any other one there. So a column's gaps in a cluster, all together, are replaced by those of a column drawn
-    from all that are present wherever this one is, separately for every cluster. The gaps of a row stay the same numbers
-    under all exchanges, since they do not depend on which column has which. A value that a column lacks is missing in
-    every exchange. A cluster in which no other column is present in all its places cannot be exchanged and affects no
-    p-value.
+    Under the null hypothesis, the columns are alike on every cluster, however hard it is: each could equally well have
+    the values of any other one there. So a column's gaps in a cluster, all together, are replaced by those of a random
+    column among all that are present wherever this one is, separately for every cluster. The gaps of a row stay the
+    same numbers under all exchanges, since they do not depend on which column has which. A value that a column lacks is
+    missing in every exchange. A cluster in which no other column is present in all its rows cannot be exchanged and
+    affects no p-value.
 
     Flipping signs would not do: a value minus the mean of several others has no symmetric distribution under this null
     hypothesis, least of all near an end of the scale.
 
-    The test uses Student's statistic, the sum over clusters divided by the root of the sum of squares, so that a column is
-    not found different merely because its values vary more.
+    The test uses Student's statistic, the sum over clusters divided by the root of the sum of squares, so that a column
+    does not count as different merely because its values vary more.
 
     References
     ----------
@@ -117,7 +117,7 @@ def exchange_p_values(
 
 
 def _p_values(sums: Floats, columns: Sequence[int], *, seed: int, draws: int) -> Floats:
-    """Return the p-values of columns that are present in the same places, from sums by cluster and column."""
+    """Return the p-values of columns that are present in the same rows, from sums by cluster and column."""
     ordered = np.sort(sums, axis=1)
     counts = np.isfinite(ordered).sum(axis=1)
     spread = ordered[np.arange(len(sums)), counts - 1] - ordered[:, 0]

@@ -1,1 +1,1 @@
-"""Texts compared without a model: words, answers, similarity, names."""
+"""Comparison of texts without a model: words, answers, similarity, names."""

@@ -1,4 +1,4 @@
-"""Texts without signs of their author: names of models and makers, and statements of a model about itself (ATOM, G.1)."""
+"""Removal of signs of a text's author: names of models and makers, and a model's statements on itself (ATOM, G.1)."""
 
 import re
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ _KIND = (
     r"|\blanguage[-\s]model\b|\b(?:L|VL|ML|LV)LM\b|\bVLM\b|\bchat-?bot\b|\bneural network\b"
     r"|\b(?:vision|visual|multi-?modal|virtual|digital|helpful|generative|large)\b[^,.;:\n]{0,30}\b(?:model|assistant)\b)"
 )
-"""Words that a model calls itself and nothing in an image is called."""
+"""Words that models use for themselves and that do not name anything in an image."""
 
 _MADE = (
     r"\b(?:trained|developed|created|made|built|designed|fine-?tuned|released|provided|powered|programmed|produced)\s+"
@@ -39,7 +39,7 @@ _WORD = (
     r"|system|bot|program|tool|one|version|\[model\])"
 )
 _FEW, _FEW_BEFORE = rf"(?:\s{_WORD}){{0,6}}", rf"(?:{_WORD}\s){{0,6}}"
-"""Words between "I am" and "trained by"; no others, since many things in an image are made by somebody."""
+"""Words between "I am" and "trained by"; no others, since many things in an image have been made by somebody."""
 
 _AS = re.compile(
     rf"\b(?:as|being|speaking as|in my (?:role|capacity) as|"
@@ -105,11 +105,12 @@ def anonymise(text: str, names: Sequence[str], *, others: Sequence[str] = ()) ->
     text : str
         A response, or a report.
     names : sequence of str
-        The names and ids of the models that must not be recognised. They are removed in any case and with any signs
-        between their pieces, whole, as beginnings (`claude-opus-4`: *Claude 4*), and by each distinctive word (*opus*),
-        even if it means something else: *the twins of Gemini* loses its name if a Gemini is among the models.
+        The names and ids of the models that must not be recognised. They are removed in any letter case and with any
+        signs between their pieces: as a whole, as beginnings (`claude-opus-4`: *Claude 4*), and by each distinctive
+        word (*opus*), even if it means something else: *the twins of Gemini* loses its name if a Gemini is among the
+        models.
     others : sequence of str
-        Names and ids of further models: removed as a whole, in any spelling; ordinary words in them stay.
+        Names and ids of further models, removed as a whole in any spelling; ordinary words in them stay.
 
     Returns
     -------
@@ -120,7 +121,7 @@ def anonymise(text: str, names: Sequence[str], *, others: Sequence[str] = ()) ->
 
     Notes
     -----
-    Wording and layout stay as they are; a reader who knows a model's style may still recognise it.
+    Wording and layout are unchanged; a reader who knows a model's style may still recognise it.
 
     Examples
     --------

@@ -47,7 +47,7 @@ _NOT_THE_NUMBER = word_set(
     """% above almost below billion dozen fewer greater hundred least less million minus more most nearly over than
     thousand trillion under until"""
 )
-"""Words beside a number that turn it into another number, or an inexact one."""
+"""Words next to a number that turn it into another number, or an inexact one."""
 
 
 def accepted_answer(
@@ -168,7 +168,7 @@ def _compare_part(answer: str, reference: str, context: _Context) -> TextCompari
 
 
 def _by_meaning(answer: str, reference: str, context: _Context) -> TextComparison:
-    """Return the comparison by options and values in any notation, and by the rule *no answer*."""
+    """Return the comparison by options and by values in any notation, and by the rule *no answer*."""
     if context.choices:
         picked, expected = _option(answer, context), _option(reference, context)
         if picked is not None and expected is not None:
@@ -191,7 +191,7 @@ def _compare_values(first: str, second: str, context: _Context) -> tuple[Verdict
 
 
 def _option(text: str, context: _Context) -> int | None:
-    """Return the position of the one option that a text names, in any notation, or None."""
+    """Return the position of the single option that a text names, in any notation, or None."""
     plain = _OPTION_FRAME.sub("", bare(text).strip("*_` ."))
     option = named_option(plain, context.choices)
     if option is not None:
@@ -228,7 +228,7 @@ def _in_words_of(question: str, answer: str, parts: Sequence[str]) -> bool:
 
 
 def _only_number(answer: str, reference: str, tolerance: float) -> TextComparison:
-    """Return the comparison of the only number in a short answer with a reference that is a bare number."""
+    """Return the comparison of the single number in a short answer with a reference that is a bare number."""
     answer_words, expected = words(answer), read_quantity(reference)
     numbers = [quantity for word in answer_words if (quantity := read_quantity(word)) is not None]
     if (

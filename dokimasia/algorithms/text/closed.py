@@ -16,7 +16,7 @@ Kind = Literal["yes or no", "number", "rank", "date", "month", "weekday", "time"
 MONTHS = 12
 Verdict = Literal["same", "different", "unsure"]
 LONGEST = 300
-"""The most characters of an answer that is read; a longer one is free text."""
+"""Maximum number of characters of an answer to read; a longer one is free text."""
 
 _QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u201c": '"', "\u201d": '"', "\u2212": "-"})
 _FRAME = re.compile(
@@ -38,7 +38,7 @@ _COLOUR_NAMED = re.compile(r"\s(?:in\scolou?r|colou?r(?:ed)?)\Z")
 
 
 def _pairs(text: str) -> frozenset[frozenset[str]]:
-    """Return the pairs of words that a text lists, each joined by a hyphen."""
+    """Return the pairs of words in a text, in which each pair is joined by a hyphen."""
     return frozenset(frozenset(pair.split("-")) for pair in text.split())
 
 
@@ -90,7 +90,7 @@ _OPTIONAL_WORDS = (FUNCTION_WORDS - word_set("no not yes true false but or")) | 
     seen she she's should show shown so some tell that's there's they're total us visible we what's where's would year
     you your"""
 )
-"""Words of a question that an answer need not repeat."""
+"""Words of a question that an answer may omit when it repeats the question."""
 
 _PRONOUN = r"(?:there|it|that|this|they|these|those|he|she|you|we|i)"
 _VERB = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)"
@@ -152,12 +152,12 @@ def closed_readings(text: str, question: str = "") -> tuple[Closed, ...]:
     text : str
         A short answer: the value alone, or in a frame such as `It is ...`.
     question : str, optional
-        If given, a sentence that repeats the question's words in their order and adds only the value is read, too.
+        If given, a sentence that repeats the question's words in order and adds only the value is also read.
 
     Returns
     -------
     tuple of Closed
-        Empty for everything else: two values, doubt, a denied value, any other content.
+        Empty for anything else: two values, doubt, a denied value, or any other content.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def compare_closed(
 ) -> tuple[Verdict, Kind] | None:
     """Return whether two texts are the same or different by their readings, and in which kind; None if they share no kind.
 
-    Two colours that people use for the same surface, and quantities in two units, are neither.
+    Two colours that people use for the same surface, and quantities in two units, count as neither.
     """
     for left in first:
         for right in second:
@@ -204,7 +204,7 @@ def plain_answer(text: str) -> str:
 def without_frame(plain: str) -> str:
     """Return a plain answer without words that only introduce it, such as `it is` or `the answer is`.
 
-    `That is right` agrees with somebody and names no side, so it stays as it is.
+    `That is right` expresses agreement rather than a side, so it is unchanged.
     """
     bare = _FRAME.sub("", plain)
     return plain if bare == "right" and plain.startswith(("it", "that", "this")) else bare
@@ -213,7 +213,8 @@ def without_frame(plain: str) -> str:
 def says_otherwise(plain: str, question: str) -> bool:
     """Return whether a plain answer that begins with yes or no adds something that may contradict it.
 
-    That is both words together, a denial after yes, no denial after no, and the question's words in another order.
+    Such additions are the other word, a denial after yes, a missing denial after no, and the question's words in
+    another order.
     """
     sentence = _SENTENCE.fullmatch(plain)
     if {"yes", "no"}.issubset(words(plain)):
@@ -295,7 +296,7 @@ def _polar(plain: str, question: str) -> Closed | None:
 
 
 def _left_of_sentence(plain: str, question: str) -> str:
-    """Return the words that a sentence adds to a question that it repeats in order; empty if it does not repeat it."""
+    """Return the words that a sentence adds to a question repeated in order; empty if it does not repeat it."""
     question_words = _question_words(question)
     if not question_words or re.search(r"[?;:]|n't\b|[.,]\s", plain):
         return ""
@@ -317,7 +318,7 @@ def _left_of_sentence(plain: str, question: str) -> str:
 
 
 def _question_words(question: str) -> list[str]:
-    """Return the words of a question that an answer in a sentence has to repeat."""
+    """Return the words of a question that a full-sentence answer must repeat."""
     return [word for word in words(question) if word not in _OPTIONAL_WORDS]
 
 
@@ -332,7 +333,7 @@ def _single(word: str) -> str:
 
 
 def _time(plain: str) -> Clock | None:
-    """Return a time of day in minutes; None if it may be in the morning or in the evening."""
+    """Return a time of day in minutes; None if it may be in the morning or the evening."""
     match = _CLOCK.fullmatch(plain.removesuffix(" o'clock"))
     if match is None:
         return None

@@ -108,7 +108,7 @@ def same_answer(
 
 
 def unwrapped(text: str) -> str:
-    """Return an answer without the words that introduce it as one: `The correct answer is (B).`, `\\boxed{B}`."""
+    """Return an answer without introductory words: `The correct answer is (B).`, `\\boxed{B}`."""
     match = _WRAPPED.fullmatch(text.strip(" *_`").rstrip("."))
     return next((group for group in match.groups() if group), text) if match else text
 
@@ -125,7 +125,7 @@ def listed_items(text: str) -> list[str]:
 
 
 def named_option(text: str, choices: Sequence[str]) -> int | None:
-    """Return the position of the one option that a text names, or None if it names none or more than one."""
+    """Return the position of the single option that a text names; None if it names none or several."""
     text_words = words(text)
     by_text = [at for at, choice in enumerate(choices) if text_words and words(choice) == text_words]
     match = _LETTER.fullmatch(bare(text).strip("*_` "))

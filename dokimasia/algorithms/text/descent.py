@@ -1,4 +1,4 @@
-"""The earlier text that a sentence came from, by similarity of sentences through successive rewrites."""
+"""The earlier text that a sentence comes from, found by similarity of sentences through successive rewrites."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -6,7 +6,7 @@ from typing import NamedTuple
 from dokimasia.algorithms.text.similarity import beginnings, sentences
 
 LIKENESS = 0.6
-"""The least similarity at which a sentence counts as a rewording of an earlier one."""
+"""Minimum similarity at which a sentence counts as a rewording of an earlier one."""
 
 
 class Text(NamedTuple):
@@ -19,8 +19,9 @@ class Text(NamedTuple):
 class Descent(NamedTuple):
     """The origin of a sentence.
 
-    `text` is the id of the oldest text that contains it or an earlier wording; `likeness` the least similarity of two
-    successive wordings, 0 to 1. `also` are other texts with an equally similar sentence, from which it may have come, too.
+    `text` is the id of the oldest text that contains it or an earlier wording; `likeness` is the lowest similarity of
+    two successive wordings, 0 to 1. `also` are other texts with an equally similar sentence, which may also be its
+    origin.
     """
 
     sentence: str
@@ -30,7 +31,7 @@ class Descent(NamedTuple):
 
 
 def likeness(sentence: str, other: str) -> float:
-    """Return the similarity of two sentences, 0 to 1: twice their common content words divided by the sum of both counts.
+    """Return the similarity of two sentences, 0 to 1: twice their shared content words divided by the sum of both.
 
     Words are compared by their first five letters. Sentences without content words are similar only if they are equal.
 
@@ -45,7 +46,7 @@ def likeness(sentence: str, other: str) -> float:
 
 
 def trace_sentences(start: str, texts: Mapping[str, Text]) -> list[Descent]:
-    """Return the origin of each sentence of a text, following the texts that it was written from.
+    """Return the origin of each sentence of a text, by following the text's sources.
 
     Parameters
     ----------
@@ -68,8 +69,8 @@ def trace_sentences(start: str, texts: Mapping[str, Text]) -> list[Descent]:
 
     Notes
     -----
-    Of several sources the one with the most similar sentence is followed, of equals the first; the others are named.
-    Similarity of words is a hint, not a proof: it cannot distinguish copying from seeing the same.
+    Among several sources, the one with the most similar sentence is followed (the first among equals), and the others
+    are listed. Similarity of words is a hint, not a proof: it cannot distinguish copying from seeing the same thing.
 
     Examples
     --------

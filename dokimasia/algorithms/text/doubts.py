@@ -1,4 +1,4 @@
-"""Reasons why an answer may mean something else than it seems to: doubt, signs, letters, units."""
+"""Reasons why an answer may have a different meaning from its apparent one: doubt, signs, letters, units."""
 
 import re
 from collections.abc import Sequence
@@ -17,10 +17,10 @@ _RAISED = re.compile(r"[0-9][\u00b2\u00b3\u00b9\u2070-\u2079]")
 
 
 def misleads(answer: str, parts: Sequence[str], choices: Sequence[str] = ()) -> bool:
-    """Return whether a sign or a letter of an answer may give it another meaning than its words have.
+    """Return whether a sign or a letter of an answer may give it a meaning other than that of its words.
 
-    That is a superscript number, a sign after the last word (`B-`, `5!`, `3A`), two letters in a row of which one is taken
-    for an article (`A, B`), and a letter that belongs to another option than its text.
+    Such signs are a superscript number, a sign after the last word (`B-`, `5!`, `3A`), two letters in a row of which
+    one could be an article (`A, B`), and a letter of a different option from that of the text.
     """
     if _RAISED.search(" ".join((answer, *parts))) and answer.strip() not in parts:
         return True
@@ -52,7 +52,7 @@ def _letter(at: int) -> str:
 
 
 def may_mean_otherwise(comparison: TextComparison, answer: str, reference: str, choices: Sequence[str] = ()) -> bool:
-    """Return whether a comparison rests on a text that asks, or whose signs, letters or digits may mean something else.
+    """Return whether a compared text asks, or has signs, letters or digits that may mean something else.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def without_marks(text: str) -> str:
 
 
 def _halves(answer: str, reference: str) -> bool:
-    """Return whether one text is two numbers with a slash between, and the other is one of them: `8/9` and `8`."""
+    """Return whether one text is two numbers separated by a slash, and the other is one of them: `8/9` and `8`."""
     for first, second in ((answer, reference), (reference, answer)):
         stroke = _STROKE.fullmatch(first.strip())
         if stroke is not None and second.strip() in stroke.groups():

@@ -31,7 +31,7 @@ _WORDS = (
 """Names that are also ordinary words, persons or stars."""
 
 PLAIN = re.compile(rf"(?<!\w)(?:{_PLAIN}){_VERSION}(?!\w)", re.IGNORECASE)
-"""Names that mean nothing else, with the versions, sizes and variants after them, in any case."""
+"""Names that mean nothing else, with any versions, sizes and variants after them, in any letter case."""
 
 BY_VERSION = re.compile(
     rf"(?<!\w)(?:LLaMA|(?i:(?:{_WORDS})"
@@ -44,7 +44,7 @@ BEHIND_I_AM = re.compile(rf"(?:{_PLAIN}|{_WORDS}){_VERSION}(?!\w)", re.IGNORECAS
 """Any of these names, for positions where only a name can follow, such as after *I am*."""
 
 CJK = re.compile(r"通义千问|千问|文心一言|豆包|智谱清言|智谱|阿里云|深度求索|月之暗面|书生[·・]?万象|混元")
-"""Names of models and makers in Chinese, which does not put spaces around words."""
+"""Names of models and makers in Chinese, which is written without spaces between words."""
 
 COMPANIES = (
     r"(?:Google|Meta|Microsoft|Amazon|Apple|NVIDIA|IBM|Baidu|Tencent|Alibaba|Salesforce|Huawei|Mistral|Moonshot|Cohere)"
@@ -56,7 +56,7 @@ _ROUTES = word_set(
         azure_ai bedrock vertex_ai ollama ollama_chat huggingface hf together_ai together openrouter groq fireworks_ai
         replicate deepinfra hosted_vllm vllm lm_studio text-completion-openai custom_openai litellm_proxy anyscale sambanova"""
 )
-"""Parts of full names that stand for a route or company, not for a model."""
+"""Parts of full names that stand for a route or company rather than a model."""
 
 _GENERIC = frozenset(
     f"{_VARIANTS}|the|and|for|model|models|judge|candidate|test|version|beta|alpha|release|full|long|short|new|old|reward|sim"
@@ -67,12 +67,12 @@ _BETWEEN = r"[-_\s./:@·]{0,3}"
 
 
 def whole_patterns(names: Sequence[str]) -> Iterator[re.Pattern[str]]:
-    """Yield patterns of whole names, the longest first, in any case and with any (or no) signs between their pieces.
+    """Yield patterns of whole names, longest first, in any letter case and with any (or no) signs between their pieces.
 
     Parameters
     ----------
     names : sequence of str
-        Full names such as `openrouter/anthropic/claude-opus-4`; each part between slashes is a name, too, except for
+        Full names such as `openrouter/anthropic/claude-opus-4`; each part between slashes is also a name, except for
         routes and companies (`openrouter`, `google`).
     """
     for pieces in sorted(
@@ -83,7 +83,7 @@ def whole_patterns(names: Sequence[str]) -> Iterator[re.Pattern[str]]:
 
 
 def family_patterns(names: Sequence[str]) -> Iterator[re.Pattern[str]]:
-    """Yield patterns of the beginnings of a name, of any length, and of each other distinctive word in it.
+    """Yield patterns of the beginnings of a name, of any length, and of each further distinctive word in it.
 
     `claude-opus-4` is written *Claude*, *claude 4*, *Claude Opus*, *Opus*; `pro` and `mini` are not distinctive.
     """
@@ -99,7 +99,7 @@ def family_patterns(names: Sequence[str]) -> Iterator[re.Pattern[str]]:
 
 
 def spoken_words(names: Sequence[str]) -> tuple[str, ...]:
-    """Return names that are judging words, such as *strong*: they name a model only if no verb precedes them."""
+    """Return names that are judging words, such as *strong*, which name a model only if no verb precedes them."""
     spoken = {part[0] for name in names for part in _parts(name) if len(part) == 1 and judges(part[0])}
     return tuple(sorted({form for word in spoken for form in (word, word.lower(), word.capitalize(), word.upper())}))
 

@@ -1,4 +1,4 @@
-"""The places where a text names something, even if the name is a judging word such as *weak*."""
+"""Positions at which a text names something, even if the name is a judging word such as *weak*."""
 
 import re
 
@@ -29,7 +29,7 @@ def judges(word: str) -> bool:
 
 
 def name_places(name: str, text: str) -> list[tuple[int, int]]:
-    """Return the places where a text names something; a model called *weak* is not named by "is weak at".
+    """Return the positions at which a text names something; "is weak at" does not name a model called *weak*.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Answers that give none, such as `I don't know`, and references that may mean the same."""
+"""Non-answers such as `I don't know`, and references that may mean the same."""
 
 import re
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ _ASKS_WHETHER_ONE_KNOWS = re.compile(
 
 
 def gives_no_answer(text: str, question: str = "") -> bool:
-    """Return whether a text says that it gives no answer, and nothing else except words of the question.
+    """Return whether a text states that it gives no answer, and nothing else except words of the question.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def gives_no_answer(text: str, question: str = "") -> bool:
 
 
 def is_surely_answered(reference: str, choices: Sequence[str] = (), question: str = "") -> bool:
-    """Return whether neither a reference nor an option may mean "no answer", so that giving none is wrong.
+    """Return whether neither a reference nor an option may mean "no answer", so that giving no answer is wrong.
 
     Examples
     --------

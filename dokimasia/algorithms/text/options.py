@@ -13,15 +13,15 @@ _BRACKETED = re.compile(
 _DOTTED = re.compile(r"(?<![^\s,;])([A-Z])[.):]\s{1,4}([^\n]{1,200}?)(?=[\s,;]{1,4}[B-Z][.):]\s|[\s.;]{0,9}$)")
 _OPENS = re.compile(r"[?:.\n]\s{0,9}\Z")
 _LONGEST = 20_000
-"""The number of characters read from the end of a question."""
+"""Number of characters to read from the end of a question."""
 
 
 @lru_cache(maxsize=256)
 def options_in(question: str) -> tuple[str, ...]:
     """Return the texts of the options that a question lists under the letters A, B, ..., in order; empty without such a list.
 
-    Options are each on a line of their own, or one after another at the end of a line, after a question mark or a colon.
-    The letters run from A without a gap, no text occurs twice or asks anything, and nothing else in the question is
+    Options are each on a separate line, or one after another at the end of a line, after a question mark or a colon.
+    The letters run from A without a gap, no text occurs twice or is a question, and nothing else in the question is
     lettered in the same way; otherwise it is not a list.
 
     Examples

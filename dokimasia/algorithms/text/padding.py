@@ -1,4 +1,4 @@
-"""Padding of a text: sentences that make it longer and say nothing, by rule."""
+"""Padding of a text by rule: sentences that lengthen it without content."""
 
 SENTENCES = (
     "What follows is an answer to the request above, written in plain sentences.",
@@ -8,13 +8,13 @@ SENTENCES = (
     "Either order can be read without trouble, and neither of the two says more than the other.",
     "The same holds of the words that are chosen, since many things have more than one name.",
 )
-"""Sentences that are true of any answer, and neither describe an image nor say how good an answer is."""
+"""Sentences that are true of any answer and neither describe an image nor assess an answer."""
 
 
 def padded(text: str) -> str:
-    """Return a text behind sentences that say nothing: as many words again if there are so many, and at least two sentences.
+    """Return a text preceded by empty sentences: as many words as the text if available, and at least two sentences.
 
-    They stand in front, so that a final answer on a last line of its own stays the last line.
+    They come first, so that a final answer on a separate last line stays the last line.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A number with its unit, read from a whole text in figures or in words, and the comparison of two."""
+"""Parsing of a number with its unit from a whole text in figures or words, and comparison of two of them."""
 
 import math
 import re
@@ -108,7 +108,7 @@ class Quantity(NamedTuple):
 
 
 def read_quantity(text: str) -> Quantity | None:
-    """Return the one quantity that a whole text states, or None; number words count at its beginning, up to twenty.
+    """Return the single quantity that a whole text states, or None; number words up to twenty count at its beginning.
 
     Examples
     --------
@@ -142,10 +142,10 @@ def read_quantity(text: str) -> Quantity | None:
 
 
 def read_any_quantity(text: str) -> Quantity | None:
-    """Return the one quantity that a whole text states in any notation, with its unit normalised, or None.
+    """Return the single quantity that a whole text states in any notation, with its unit normalised, or None.
 
-    In addition to `read_quantity` it reads all number words, mixed fractions, and figures followed by hundred to trillion
-    or dozen.
+    In addition to the notations of `read_quantity`, it reads all number words, mixed fractions, and figures followed by
+    hundred to trillion or dozen.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def read_any_quantity(text: str) -> Quantity | None:
 
 
 def compare_quantities(first: Quantity, second: Quantity, tolerance: float) -> Literal["same", "different", "unsure"]:
-    """Return the comparison of two quantities; a unit on one side only is ignored, two different ones are unsure."""
+    """Return the comparison of two quantities; a unit on one side only is ignored, and different ones are unsure."""
 
     def close(left: float, right: float) -> bool:
         return abs(left - right) <= tolerance * max(abs(left), abs(right))
@@ -189,9 +189,9 @@ def compare_quantities(first: Quantity, second: Quantity, tolerance: float) -> L
 def is_doubtful_pair(first: Quantity, second: Quantity, question: str = "") -> bool:
     """Return whether only one of two quantities has a unit, and the other may be meant in another unit.
 
-    A unit of measure must be that of the question, if the question names one; otherwise the pair is doubtful if a factor
-    between units converts one number into the other. Counted objects must be named in the question. Without a question only
-    units of measure are checked.
+    A unit of measure must be that of the question, if the question names one; otherwise the pair is doubtful if a
+    factor between units converts one number into the other. Counted objects must be named in the question. Without a
+    question, only units of measure are checked.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def _plain(text: str) -> str:
 
 
 def _worded(plain: str) -> Quantity | None:
-    """Return the number at the beginning of a text in words, with at most two words of a unit after it."""
+    """Return the number in words at the beginning of a text, with at most two words of a unit after it."""
     tokens = re.findall(r"[a-z]+|\S", plain)[:30]
     if tokens[:1] in (["a"], ["one"]) and tokens[1:2] == ["dozen"]:
         return _with_unit(12.0, " ".join(tokens[2:]))

@@ -1,4 +1,4 @@
-"""How much of one text another covers, by shared words: no model call, a hint and not a verdict."""
+"""How much of one text another covers, by shared words; a hint without a model call, not a verdict."""
 
 import re
 from collections.abc import Iterable
@@ -8,14 +8,14 @@ from dokimasia.algorithms.text.words import content_words, signs, words
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _STEM = 5
 COVERING = 0.3
-"""The least share of a sentence's content words that a criterion must contain to cover it."""
+"""Minimum share of a sentence's content words that a criterion must contain to cover it."""
 
 
 def word_overlap(text: str, other: str) -> float:
     """Return the share of a text's content words that another text contains, 0 to 1.
 
-    Words are compared by their first five letters, so that `suitcase` and `suitcases` match. A text without content words
-    is contained in any other: 1.
+    Words are compared by their first five letters, so that `suitcase` and `suitcases` match. A text without content
+    words counts as contained in any other: 1.
 
     Examples
     --------
@@ -27,10 +27,10 @@ def word_overlap(text: str, other: str) -> float:
 
 
 def substance(text: str) -> str:
-    """Return a text without case, space, punctuation and articles: equal for texts that say the same.
+    """Return a text without case, space, punctuation and articles, which is equal for texts of equal wording.
 
-    One word more, less or in another place changes the substance. Similarity would not do: of two long descriptions that
-    differ in one number, 99 % of the words are the same, and one of them is wrong.
+    An additional, missing or moved word changes the substance. Similarity would not suffice: two long descriptions that
+    differ in one number share 99 % of their words, and one of them is wrong.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def beginnings(text: str) -> frozenset[str]:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a text in order, as written; a line is at least one.
+    """Return the sentences of a text in order, as written; every line has at least one.
 
     Examples
     --------

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-"""Characters of scripts without spaces between words, each treated as a word."""
+"""Characters of scripts without spaces between words, each of which counts as a word."""
 _WORD = re.compile(rf"([{_UNSPACED}]|[^\W{_UNSPACED}]+(?:['’.,:/-][^\W{_UNSPACED}]+)*|[^\w\s])(\s*)")
 
 Kind = Literal["same", "removed", "added"]
@@ -21,7 +21,7 @@ class DifferencePiece(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """How much of a text was changed: words of the first text, removed words, and added words."""
+    """The extent of a change to a text: words of the first text, removed words, and added words."""
 
     words: int
     removed: int
@@ -29,15 +29,15 @@ class Extent(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The share of the first text's words that were removed, or the added words as a share of them, if that is more."""
+        """The share of removed words in the first text, or the added words as a share of it, whichever is larger."""
         return max(self.removed, self.added) / max(1, self.words)
 
 
 def word_difference(before: str, after: str) -> tuple[DifferencePiece, ...]:
-    """Return two texts as one: the words of both in order, with those of only one text marked.
+    """Return two texts merged into one: the words of both in order, with words of only one text marked.
 
-    Words are compared as written; the space between them does not count, and a sign such as a full stop is a word of its
-    own.
+    Words are compared as written; the space between them does not count, and a sign such as a full stop is a separate
+    word.
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ def word_difference(before: str, after: str) -> tuple[DifferencePiece, ...]:
 
     Notes
     -----
-    The longest common run of words is kept, then the longest one on either side of it, and so on; of runs of equal length
-    the first. The same texts give the same pieces on every machine.
+    The longest common run of words is kept, then the longest one on either side of it, and so on; among runs of equal
+    length, the first. The same texts give the same pieces on every machine.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Text as a sequence of normalised words, so that two spellings of one text compare equal."""
+"""Text as a sequence of normalised words, so that different spellings of a text compare equal."""
 
 import re
 import unicodedata
@@ -12,12 +12,12 @@ NUMBER_WORDS = {word: str(value) for value, word in enumerate(_COUNTING.split())
 
 
 def word_set(text: str) -> frozenset[str]:
-    """Return the words that a text lists, as written."""
+    """Return the words listed in a text, as written."""
     return frozenset(text.split())
 
 
 def word_table(text: str) -> dict[str, str]:
-    """Return the table that a text lists, a value with the words for it on each line, as the value by word.
+    """Return the value by word from a text whose lines each list a value and the words for it.
 
     Examples
     --------
@@ -49,7 +49,7 @@ _APOSTROPHES = str.maketrans({"\u2019": "'", "\u02bc": "'", "\u2212": "-", "\u20
 def words(text: str) -> list[str]:
     """Return the words of a text: NFKC, case folded, without punctuation and articles, numbers in digits.
 
-    An article at the very end is kept: it names something ("vitamin A").
+    An article at the very end is kept, since it names something ("vitamin A").
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def words(text: str) -> list[str]:
     Returns
     -------
     list of str
-        In order. Thousands separators are dropped; `%`, `°` and currency signs stay as words of their own.
+        In order. Thousands separators are dropped; `%`, `°` and currency signs are kept as separate words.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def content_words(text: str) -> list[str]:
 
 
 def contains_run(haystack: list[str], needle: list[str]) -> bool:
-    """Return whether the needle's words occur in the haystack in a row; an empty needle does not.
+    """Return whether the needle's words occur consecutively in the haystack; an empty needle does not.
 
     Examples
     --------

@@ -11,10 +11,10 @@ from dokimasia.domain.capability import ROOT, EditKind, TreeEdit
 
 
 def edits_by_hand(old: Tree, new: Tree, *, reason: str = "") -> tuple[TreeEdit, ...]:
-    """Return the edits that lead from one tree to another, as far as the trees show.
+    """Return the edits that lead from one tree to another, as far as the trees reveal them.
 
-    A removed node counts as renamed or moved if a new node of the same layer holds exactly what it held (renamed if the
-    parent is the same), as merged if most of its criteria are now in one node, and else as pruned.
+    A removed node counts as renamed or moved if a new node of the same layer has exactly the same content (renamed if
+    the parent is the same), as merged if most of its criteria are now in one node, and else as pruned.
 
     Parameters
     ----------
@@ -26,8 +26,8 @@ def edits_by_hand(old: Tree, new: Tree, *, reason: str = "") -> tuple[TreeEdit, 
     Returns
     -------
     tuple of TreeEdit
-        All by a person: renames and moves first, then merges, prunes, additions, and criteria that changed their leaf for
-        no other reason (`kind` "move", `node` and `into` the leaves, "(none)" if a criterion had none).
+        All by a person: renames and moves first, then merges, prunes, additions, and criteria that changed their leaf
+        for no other reason (`kind` "move", `node` and `into` the leaves, "(none)" if a criterion had none).
 
     Examples
     --------
@@ -73,7 +73,7 @@ def edits_by_hand(old: Tree, new: Tree, *, reason: str = "") -> tuple[TreeEdit, 
 
 
 def with_absorbed(new: Tree, edits: Sequence[TreeEdit], old: Tree) -> Tree:
-    """Return the tree whose nodes also absorb what a person renamed, moved or merged into them.
+    """Return the tree with nodes that also absorb what a person renamed, moved or merged into them.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def _heir(
     heirs: set[str],
     became: dict[str, str],
 ) -> str | None:
-    """Return the new node of the same layer that holds exactly what a node held; the one below its parent's heir first."""
+    """Return the new node of the same layer with exactly the content of a node, preferably below its parent's heir."""
     if not before[node]:
         return None
     alike = [
@@ -118,7 +118,7 @@ def _heir(
 
 
 def _carried(node: str, became: dict[str, str]) -> str:
-    """Return the path that a node would have if only the nodes above it had changed."""
+    """Return the path that a node would have if only its ancestors had changed."""
     if node == ROOT:
         return ROOT
     parent = _parent(node)

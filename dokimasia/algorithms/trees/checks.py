@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from dokimasia.algorithms.taxonomy import Tree, attributes_of, deepest, holder, leaves
+from dokimasia.algorithms.taxonomy import Tree, attributes_of, categories_of, deepest, holder, leaves
 from dokimasia.algorithms.trees.places import mapping_of
 from dokimasia.domain.capability import LAYERS, ROOT, CapabilityPath
 from dokimasia.domain.wording import shortened
@@ -17,9 +17,9 @@ _NAMED = 5
 class TreeDiff(NamedTuple):
     """The differences of a tree from an older one; all parts are sorted, nodes by id and criteria by name.
 
-    `merged` maps a removed node to the one that absorbed it, `removed` are nodes that nothing absorbed; `moved` maps a
-    criterion to its old and its new node, None for nowhere; `support` maps a leaf of both trees to its numbers of
-    criteria, if they differ.
+    `merged` maps a removed node to the node that absorbed it, and `removed` are nodes that no node absorbed; `moved`
+    maps a criterion to its old and its new node, None for no node; `support` maps a leaf of both trees to its numbers
+    of criteria, if they differ.
     """
 
     added: tuple[str, ...]
@@ -39,9 +39,9 @@ def check_tree(
     tree : networkx.DiGraph
         Any directed graph.
     categories : collection of str, optional
-        The anchors that it must have, no more and no fewer; by default those that the tree declares.
+        The exact anchors that it must have; by default those that the tree declares.
     criteria : collection of str, optional
-        The criteria that were mapped before: each must still be held by one leaf.
+        Previously mapped criteria, each of which must still be held by one leaf.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def _cycle(tree: Tree) -> list[str]:
 
 
 def _shape(tree: Tree) -> list[str]:
-    """Return a problem for each node that is not where its id says."""
+    """Return a problem for each node whose position does not match its id."""
     problems: list[str] = []
     if tree.in_degree(ROOT):
         problems.append(f"the root has a parent: {shortened(tree.predecessors(ROOT), _NAMED)}")
@@ -141,7 +141,7 @@ def _shape(tree: Tree) -> list[str]:
 
 
 def _anchors(tree: Tree, categories: Collection[str] | None) -> list[str]:
-    expected = [f"<{name}>" for name in (tree.graph.get("categories", ()) if categories is None else categories)]
+    expected = [f"<{name}>" for name in (categories_of(tree) if categories is None else categories)]
     anchors = {str(node) for node in tree if tree.nodes[node].get("layer") == 1}
     problems = [f"the anchor {node} is missing" for node in expected if node not in anchors]
     return problems + [f"{node} is none of the fixed categories" for node in sorted(anchors.difference(expected))]

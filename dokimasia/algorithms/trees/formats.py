@@ -1,6 +1,6 @@
 # pyright: standard
 # networkx and PyYAML ship no types; values read are annotated at once.
-"""Capability trees as stored nodes, JSON, YAML, CSV and GraphML, read and written, and as Mermaid diagrams.
+"""Reading and writing capability trees as stored nodes, JSON, YAML, CSV and GraphML; and writing Mermaid diagrams.
 
 Equal trees give equal text. All formats are read into stored nodes (`StoredNode`), except GraphML, which keeps its edges.
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import ValidationError
 
-from dokimasia.algorithms.taxonomy import Tree, attributes_of, hang, new_tree
+from dokimasia.algorithms.taxonomy import Tree, attributes_of, categories_of, hang, new_tree
 from dokimasia.algorithms.trees.places import place_of
 from dokimasia.domain.capability import (
     DEEPEST,
@@ -26,7 +26,7 @@ from dokimasia.domain.capability import (
     plain_name,
 )
 from dokimasia.domain.user_yaml import read_user_yaml
-from dokimasia.errors import DataError
+from dokimasia.errors import DataError, list_faults
 
 FORMAT = "dokimasia-tree/1"
 _MERMAID_SIGNS = {ord(sign): f"#{ord(sign)};" for sign in '"#&;`[](){}|\\'}
@@ -46,7 +46,7 @@ _HEADING = """\
 
 
 def to_nodes(tree: Tree) -> tuple[StoredNode, ...]:
-    """Return the tree's nodes as they are stored, sorted by id.
+    """Return the tree's nodes in their stored form, sorted by id.
 
     Examples
     --------
@@ -102,9 +102,9 @@ def from_nodes(nodes: Iterable[StoredNode], categories: Sequence[str], level: Le
 
 
 def to_version(tree: Tree, *, before: str | None = None, edits: Iterable[TreeEdit] = ()) -> TreeVersion:
-    """Return the tree as a version to store, with the version that it grew from and the edits that led to it."""
+    """Return the tree as a version to store, with the version it grew from and the edits that led to it."""
     return TreeVersion(
-        categories=tuple(tree.graph["categories"]),
+        categories=categories_of(tree),
         level=tree.graph.get("level", "capability"),
         nodes=to_nodes(tree),
         before=before,
@@ -132,7 +132,7 @@ def to_json(tree: Tree) -> str:
     ('A', 'B')
     """
     nodes = [node.model_dump(mode="json") for node in to_nodes(tree)]
-    document = {"format": FORMAT, "categories": list(tree.graph["categories"]), "nodes": nodes}
+    document = {"format": FORMAT, "categories": list(categories_of(tree)), "nodes": nodes}
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
@@ -168,7 +168,7 @@ def to_csv(tree: Tree) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     stored = {node.id: node for node in to_nodes(tree)}
-    anchors = [f"<{name}>" for name in tree.graph["categories"]]
+    anchors = [f"<{name}>" for name in categories_of(tree)]
     for node in [ROOT, *anchors, *sorted(stored.keys() - {ROOT, *anchors})]:
         support, members, absorbed = stored[node].support, stored[node].members, stored[node].absorbed
         layer, name, above = place_of(node)
@@ -213,7 +213,7 @@ def to_graphml(tree: Tree) -> str:
     """Return the tree as GraphML (Gephi, yEd, Cytoscape); `members` and `absorbed` are JSON lists in a string."""
     import networkx as nx
 
-    graph = nx.DiGraph(format=FORMAT, categories=_list(tree.graph["categories"]))
+    graph = nx.DiGraph(format=FORMAT, categories=_list(categories_of(tree)))
     for node in to_nodes(tree):
         position = place_of(node.id)
         graph.add_node(
@@ -298,7 +298,7 @@ def to_yaml(tree: Tree, *, name: str = "", version: int = 0, texts: Mapping[str,
     name, version : str, int
         The tree's name and version, written if a name is given.
     texts : mapping of str to str, optional
-        Criterion to its text, which is written beside it.
+        Criterion to its text, which is written next to it.
 
     Examples
     --------
@@ -330,10 +330,10 @@ def to_yaml(tree: Tree, *, name: str = "", version: int = 0, texts: Mapping[str,
 
 
 def from_yaml(text: str) -> Tree:
-    """Return the tree that `to_yaml` wrote and somebody may have edited; check it with `check_tree`.
+    """Return a tree written by `to_yaml` and possibly edited; check it with `check_tree`.
 
-    The graph's attributes `name` and `version` are those of the file, `texts` holds the criteria's texts; each is empty if
-    the file does not have it.
+    The graph's attributes `name` and `version` are those of the file, `texts` holds the criteria's texts; each is empty
+    if missing from the file.
 
     Raises
     ------
@@ -370,14 +370,14 @@ def _fields_of(tree: Tree, node: str, layer: int, texts: Mapping[str, str]) -> d
         fields |= {"criteria": {criterion: texts.get(criterion, "") for criterion in members} if texts else members}
     if attributes.absorbed:
         fields |= {"absorbed": sorted(attributes.absorbed)}
-    children = sorted(tree.successors(node)) if layer else [f"<{name}>" for name in tree.graph["categories"]]
+    children = sorted(tree.successors(node)) if layer else [f"<{name}>" for name in categories_of(tree)]
     if children and layer < DEEPEST:
         fields[_BELOW[layer]] = {place_of(child).name: _fields_of(tree, child, layer + 1, texts) for child in children}
     return fields
 
 
 def _read_node(fields: object, names: tuple[str, ...], nodes: list[StoredNode], texts: dict[str, str]) -> None:
-    """Read a node and all below it, and the texts of its criteria."""
+    """Read a node and its descendants, and the texts of their criteria."""
     layer = len(names)
     node = "".join(f"<{name}>" for name in names) or ROOT
     if fields is None:
@@ -430,7 +430,7 @@ def _texts(fields: Mapping[str, object], field: str, node: str) -> tuple[str, ..
 
 
 def _level(tree: Tree) -> Level:
-    """Return the level of a tree by what it holds."""
+    """Return the level of a tree, inferred from its content."""
     depths = {node: str(node).count("<") for node in tree}
     holding = any(depth == DEEPEST - 1 and attributes_of(tree, node).members for node, depth in depths.items())
     return "parent" if holding and max(depths.values()) == DEEPEST - 1 else "capability"
@@ -447,9 +447,8 @@ def _node(fields: object, where: str) -> StoredNode:
     try:
         return StoredNode.model_validate(fields)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"])) or "it"
-        raise DataError(f"{where} of the tree cannot be used: {field}: {first['msg']}") from error
+        first = list_faults(error)[0]
+        raise DataError(f"{where} of the tree cannot be used: {first.field or 'it'}: {first.message}") from error
 
 
 def _list(values: Iterable[str]) -> str:

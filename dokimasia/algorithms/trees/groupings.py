@@ -17,7 +17,7 @@ _STARTS = 4
 
 
 def group_by_words(texts: Mapping[str, str], groups: Mapping[str, str]) -> dict[str, str]:
-    """Return for each text the group whose description is most similar by weighted words.
+    """Return, for each text, the group whose description is most similar by weighted words.
 
     Parameters
     ----------
@@ -29,7 +29,8 @@ def group_by_words(texts: Mapping[str, str], groups: Mapping[str, str]) -> dict[
     Returns
     -------
     dict of str to str
-        Key to group. Texts that share no word with any group are left out. Of equally similar groups the first is taken.
+        Key to group. Texts that share no word with any group are left out. Among equally similar groups, the first is
+        used.
 
     Examples
     --------
@@ -44,7 +45,7 @@ def group_by_words(texts: Mapping[str, str], groups: Mapping[str, str]) -> dict[
     vectorizer = TfidfVectorizer(token_pattern=r"\w+", sublinear_tf=True, strip_accents="unicode")
     try:
         group_rows: csr_matrix = vectorizer.fit_transform([groups[name] for name in names])
-    except ValueError:  # scikit-learn's word for groups without a single word
+    except ValueError:  # scikit-learn's term for groups without a single word
         return {}
     similarity = np.asarray((vectorizer.transform([texts[key] for key in keys]) @ group_rows.T).todense())
     best = similarity.argmax(axis=1)
@@ -52,7 +53,7 @@ def group_by_words(texts: Mapping[str, str], groups: Mapping[str, str]) -> dict[
 
 
 def text_clusters(texts: Mapping[str, str], count: int, *, seed: int) -> dict[str, int]:
-    """Return texts in groups of similar words: k-means on TF-IDF of their words and pairs of words.
+    """Return groups of texts with similar words: k-means on TF-IDF of their words and pairs of words.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def text_clusters(texts: Mapping[str, str], count: int, *, seed: int) -> dict[st
 
 
 def vector_clusters(vectors: Mapping[str, Sequence[float]], count: int, *, seed: int) -> dict[str, int]:
-    """Return keys in groups of near vectors: k-means on standardised dimensions.
+    """Return groups of keys with similar vectors: k-means on standardised dimensions.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 # pyright: standard
 # networkx ships no types; values read from a tree are annotated at once.
-"""The steps of a capability tree's growth that need no model: sub-samples, merged proposals, pruning, and options."""
+"""The steps of a capability tree's growth that need no model: subsamples, merged proposals, pruning, and options."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -24,21 +24,21 @@ class Grown(NamedTuple):
 
 
 def balanced(strata: Mapping[str, str], size: int, *, seed: int = 0) -> list[str]:
-    """Return a sub-sample balanced over strata, in the order of its draw.
+    """Return a subsample balanced over strata, in the order of its draw.
 
     Parameters
     ----------
     strata : mapping of str to str
         Sample to stratum (a category or a source). Its order does not matter.
     size : int
-        The number of samples; 0, or more than there are, takes all.
+        The number of samples; 0, or more than exist, means all.
     seed : int
         Seed of the draw.
 
     Returns
     -------
     list of str
-        Samples: the strata take turns until they are used up, so that every prefix of the list is balanced, too.
+        Samples: the strata take turns until they are exhausted, so that every prefix of the list is balanced, too.
 
     References
     ----------
@@ -59,7 +59,7 @@ def balanced(strata: Mapping[str, str], size: int, *, seed: int = 0) -> list[str
 
 
 def slice_of(samples: Sequence[str], number: int, rounds: int) -> Sequence[str]:
-    """Return the part of a sub-sample that a round (from 1) proposes for.
+    """Return the part of a subsample that a round (from 1) proposes for.
 
     The first of several rounds takes a quarter, so that later rounds have a tree to reuse; the others share the rest.
 
@@ -96,7 +96,7 @@ def reconcile(
     *,
     absorbed: Mapping[str, str] | None = None,
 ) -> tuple[Grown, dict[str, str]]:
-    """Return the tree with the proposals of many replies merged, and the leaf of each criterion.
+    """Return the tree after merging the proposals of many replies, and the leaf of each criterion.
 
     Parameters
     ----------
@@ -107,18 +107,18 @@ def reconcile(
     parents : iterable of Proposal
         New parents; those without a proposed capability are left out.
     absorbed : mapping of str to str, optional
-        Nodes that this growth merged or renamed, to the nodes that hold them now: a proposal of the former means the
-        latter. A leaf held by a node above it was dropped, and is not added again.
+        Nodes that this growth merged or renamed, to the nodes that now represent them: a proposal of the former means
+        the latter. A leaf represented by an ancestor was dropped, and is not added again.
 
     Returns
     -------
     Grown
-        Capabilities of one name (ignoring case) are one leaf: the existing one, else where most criteria were proposed, then
-        the first by path. A proposal is refused if its category or its parent does not exist and was not proposed, if it
-        has the name of a node above it or of a dropped leaf, or if a reused leaf does not exist. In a tree at the level of
-        parents a proposed capability stands for its parent.
+        Capabilities with the same name (ignoring case) become one leaf: the existing one, else the one with most
+        proposed criteria, then the first by path. A proposal is refused if its category or its parent does not exist
+        and was not proposed, if it has the name of a node above it or of a dropped leaf, or if a reused leaf does not
+        exist. In a tree at the level of parents a proposed capability stands for its parent.
     dict of str to str
-        Criterion to leaf; without the criteria of refused proposals.
+        Criterion to leaf, without the criteria of refused proposals.
     """
     bottom, redirects = deepest(tree), sorted((absorbed or {}).items())
     if bottom < DEEPEST:
@@ -194,16 +194,16 @@ def reconcile(
 
 
 def thin_out(tree: Tree, min_support: int, *, fixed: Collection[str] = ()) -> Grown:
-    """Return the tree without leaves of too little support (see `prune`), and without parents that have no leaves.
+    """Return the tree without leaves of insufficient support (see `prune`) and without parents that have no leaves.
 
     Parameters
     ----------
     tree : networkx.DiGraph
         A capability tree.
     min_support : int
-        The fewest criteria of a leaf. If no leaf has as many, none is pruned: then the data set is small.
+        Minimum number of criteria of a leaf. If no leaf has as many, the data set is small and none is pruned.
     fixed : collection of str
-        Nodes that stay regardless of their support.
+        Nodes that are kept regardless of their support.
 
     Examples
     --------
@@ -242,7 +242,7 @@ def thin_out(tree: Tree, min_support: int, *, fixed: Collection[str] = ()) -> Gr
 
 
 def options_below(tree: Tree, node: str, *, shown: int) -> list[str]:
-    """Return the paths among which a criterion below a node is placed: its leaves, or its children if there are many leaves.
+    """Return the possible paths of a criterion below a node: its leaves, or its children if there are many leaves.
 
     Examples
     --------
@@ -264,7 +264,7 @@ def count_unplaced(placements: Iterable[Placement]) -> dict[str, int]:
 
 
 def _unfit(proposal: Proposal, node_by_key: Mapping[str, str]) -> str:
-    """Return why a proposal does not fit under nodes, given by their ids in folded case; empty if it does."""
+    """Return why a proposal does not fit existing nodes, given by case-folded ids; empty if it does."""
     under = proposal.under
     if f"<{under.category}>".casefold() not in node_by_key:
         return f"<{under.category}> is none of the fixed categories"

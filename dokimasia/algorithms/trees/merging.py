@@ -1,6 +1,6 @@
 # pyright: standard
 # networkx ships no types; values read from a tree are annotated at once.
-"""Merging equal nodes of a capability tree, and renaming or folding vague ones, as a judge decided."""
+"""Merging equal nodes of a capability tree, and renaming or folding vague ones, by a judge's decisions."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ from dokimasia.domain.capability import LAYERS, CapabilityPath, EditKind, TreeEd
 
 
 def parents(tree: Tree) -> list[str]:
-    """Return the nodes directly above leaves, sorted; none in a tree at the level of parents."""
+    """Return the nodes directly above leaves, sorted; empty for a tree at the level of parents."""
     above = {leaf.rpartition("<")[0] for leaf in leaves(tree)}
     return sorted(node for node in above if node.count("<") > 1)
 
@@ -35,11 +35,11 @@ def comparisons(
     nodes : sequence of str, optional
         Nodes of one other layer instead of the leaves.
     half : int
-        Half of the most nodes of a list.
+        Half of the maximum number of nodes of a list.
     limit : int
-        If this many lists suffice for any two nodes of the whole tree, the categories are not separated.
+        If this many lists suffice for all pairs of nodes in the tree, the categories are not separated.
     new : collection of str, optional
-        Nodes of which each list has at least one; the others were compared before.
+        Nodes of which each list must contain at least one, since the others were compared before.
 
     Examples
     --------
@@ -66,27 +66,27 @@ def unite(
     *,
     fixed: Collection[str] = (),
 ) -> Grown:
-    """Return the tree with equal nodes merged, and with vague ones renamed or folded.
+    """Return the tree after merging equal nodes and renaming or folding vague ones.
 
     Parameters
     ----------
     tree : networkx.DiGraph
         A capability tree.
     groups : iterable of sequence of str
-        Equal nodes of one layer, the one whose name is kept first. Groups with a common node become one. If parents are
-        merged, everything below them comes along.
+        Equal nodes of one layer, first the one whose name is kept. Groups with a common node become one. If parents are
+        merged, their descendants move along.
     vague : mapping of str to str, optional
-        Nodes whose name does not say what belongs there, to a better name, or to an empty one. A node takes its better
+        Nodes whose name does not say what belongs there, to a better name or an empty one. A node takes its better
         name, or is merged with a node that has it. A leaf without one is folded into its best-supported sibling that is
         not vague, or, if there is none, dropped with its members kept on the node above; a parent without one keeps its
-        name, since its capabilities belong below no other.
+        name, since its capabilities belong below no other parent.
     fixed : collection of str
-        Nodes that must stay as they are: others may be merged into them, but they are never merged into others.
+        Nodes that must not change: others may be merged into them, but they are never merged into others.
 
     Returns
     -------
     Grown
-        The node of a group that is kept is one that is not vague, then was named first most often, then has most criteria,
+        The kept node of a group is one that is not vague, then was listed first most often, then has most criteria,
         then is the first by id.
     """
     tidier = _TreeTidier(tree, fixed)
@@ -101,7 +101,7 @@ def unite(
 
 
 class _TreeTidier:
-    """A tree that is being tidied, with its changes and the refused requests."""
+    """A tree in the process of being tidied, with its changes and the refused requests."""
 
     def __init__(self, tree: Tree, fixed: Collection[str]) -> None:
         self.tree, self.fixed = copy_of(tree), frozenset(fixed)
@@ -176,7 +176,7 @@ class _TreeTidier:
         return True
 
     def _fits(self, node: str, to: str) -> bool:
-        """Return whether no node above or below has the name that a node would get."""
+        """Return whether no ancestor or descendant has a node's new name."""
         *above, name = (part.casefold() for part in CapabilityPath.parse(to).names)
         return name not in {*above, *(place_of(node).name.casefold() for node in self.tree.successors(node))}
 

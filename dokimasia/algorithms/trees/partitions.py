@@ -9,7 +9,7 @@ from dokimasia.algorithms.statistics.agreement import cohen_kappa
 
 
 class ClusterAgreement(NamedTuple):
-    """Agreement of two groupings, whatever the names of their groups; higher is better throughout.
+    """Agreement of two groupings, regardless of their groups' names; higher is better throughout.
 
     `n` criteria are in both. `adjusted_rand` and `adjusted_mutual_information` are 1 for equal groupings and 0 by chance;
     `homogeneity` is 1 if each group of the second lies within one of the first, `completeness` if each group of the first
@@ -37,12 +37,12 @@ def adjusted_rand(first: Mapping[str, Hashable], second: Mapping[str, Hashable])
     Parameters
     ----------
     first, second : mapping of str to hashable
-        Criterion to group. Criteria that only one of them has are left out.
+        Criterion to group. Criteria in only one of them are ignored.
 
     Returns
     -------
     float
-        1 for equal groupings, whatever their names, 0 on average for independent ones.
+        1 for equal groupings, regardless of names, 0 on average for independent ones.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def cluster_agreement(first: Mapping[str, Hashable], second: Mapping[str, Hashab
     Parameters
     ----------
     first, second : mapping of str to hashable
-        Criterion to group; the first is taken as true. Criteria that only one of them has are left out.
+        Criterion to group; the first is taken as true. Criteria in only one of them are ignored.
 
     Returns
     -------
@@ -110,8 +110,8 @@ def mapping_agreement(first: Mapping[str, Hashable | None], second: Mapping[str,
     Parameters
     ----------
     first, second : mapping of str to hashable or None
-        Criterion to leaf, None for unplaced, which is an answer like any other. Criteria that only one of them has are
-        left out.
+        Criterion to leaf, None for unplaced, which counts like any other leaf. Criteria in only one of them are
+        ignored.
 
     Returns
     -------

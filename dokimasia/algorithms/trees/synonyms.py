@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dokimasia.algorithms.statistics.clusters import Floats, Positions
 
 NEIGHBOURS = 10
-"""The number of nearest neighbours of each text that are considered."""
+"""The number of nearest neighbours to consider for each text."""
 
 THRESHOLD = 0.3
 BLOCK = 20
@@ -49,10 +49,10 @@ def candidate_synonyms(
     texts : mapping of str to str
         Key (a leaf's id, say) to text (its name, its parent's name, a few of its criteria).
     vectors : mapping of str to sequence of float, optional
-        An embedding of each key, all of one length; without it a text is represented by its character and word n-grams,
-        weighted by rarity (TF-IDF), which finds other spellings and other orders of words, but not other words.
+        An embedding of each key, all of one length; by default a text is represented by its character and word n-grams,
+        weighted by rarity (TF-IDF), which finds other spellings and word orders, but not other words.
     threshold : float
-        The least similarity of a pair.
+        Minimum similarity of a pair.
     seed : int
         Seed of the search. The order of the texts does not matter.
 
@@ -68,8 +68,8 @@ def candidate_synonyms(
 
     Notes
     -----
-    Up to 512 texts all pairs are considered. More are split by random hyperplanes into parts of at most 256, several
-    times over, and neighbours are searched within the parts; texts are also compared with those that share one of their
+    Up to 512 texts, all pairs are considered. Larger sets are split repeatedly by random hyperplanes into parts of at
+    most 256, and neighbours are searched within the parts; texts are also compared with those that share one of their
     twelve heaviest n-grams, if at most 200 texts have it. Time grows as n log n; a neighbour may be missed.
 
     References
@@ -99,19 +99,19 @@ def candidate_synonyms(
 
 
 def synonym_blocks(pairs: Iterable[SynonymPair], *, size: int = BLOCK) -> list[tuple[str, ...]]:
-    """Return groups of keys to judge together: the most similar join first, up to the size of a group.
+    """Return groups of keys to judge together; the most similar keys join first, up to the size of a group.
 
     Parameters
     ----------
     pairs : iterable of SynonymPair
         Candidates.
     size : int
-        The most keys in a group, at least 2.
+        Maximum number of keys in a group, at least 2.
 
     Returns
     -------
     list of tuple of str
-        Sorted; each key of a pair is in one group. Keys that did not fit into a group with any of their candidates are left
+        Sorted; each key of a pair is in one group. Keys that fit into no group with any of their candidates are left
         out.
 
     Raises
@@ -138,7 +138,7 @@ def synonym_blocks(pairs: Iterable[SynonymPair], *, size: int = BLOCK) -> list[t
 
 
 def _ngrams(texts: list[str]) -> Any:
-    """Return each text as a sparse row of unit length: half characters, half words; empty rows for texts without words."""
+    """Return each text as a sparse row of unit length, half characters, half words; an empty row without words."""
     from scipy.sparse import csr_matrix, hstack
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -147,7 +147,7 @@ def _ngrams(texts: list[str]) -> Any:
     for kind in ({"analyzer": "char_wb", "ngram_range": (2, 4)}, {"token_pattern": r"\w+", "ngram_range": (1, 2)}):
         try:
             parts.append(TfidfVectorizer(**kind, **options).fit_transform(texts))
-        except ValueError:  # scikit-learn's word for texts of nothing but spaces or signs
+        except ValueError:  # scikit-learn's term for texts that consist of spaces or signs
             parts.append(csr_matrix((len(texts), 1), dtype=np.float32))
     return (hstack(parts, format="csr") * np.float32(0.5**0.5)).tocsr()
 
@@ -170,7 +170,7 @@ def _unit(rows: Vectors) -> Vectors:
 
 
 def _projected(rows: Any, seed: int) -> Vectors:
-    """Return rows, sparse or not, projected to few dimensions, which keeps their cosines up to some noise."""
+    """Return rows, sparse or dense, projected to few dimensions, which keeps their cosines up to some noise."""
     if rows.shape[1] <= _DIMENSIONS:
         return rows if isinstance(rows, np.ndarray) else _unit(rows.toarray())
     generator = np.random.default_rng(seed)
@@ -179,7 +179,7 @@ def _projected(rows: Any, seed: int) -> Vectors:
 
 
 def _neighbours(rows: Vectors, count: int, seed: int, *, trees: int) -> NDArray[np.int64]:
-    """Return for each row the numbers of the nearest ones in each of its parts; -1 for none."""
+    """Return, for each row, the numbers of its nearest rows in each of its parts; -1 for none."""
     generator = np.random.default_rng(seed + 1)
     neighbours: list[NDArray[np.int64]] = []
     for _ in range(1 if len(rows) <= _LEAF else trees):
@@ -200,7 +200,7 @@ def _neighbours(rows: Vectors, count: int, seed: int, *, trees: int) -> NDArray[
 
 
 def _sharing(rows: Any, count: int) -> NDArray[np.int64]:
-    """Return for each row the numbers of those that share most weight of its rare features; -1 for none."""
+    """Return, for each row, the numbers of the rows that share most weight of its rare features; -1 for none."""
     from scipy.sparse import csr_matrix
 
     near = np.full((rows.shape[0], count), -1, dtype=np.int64)

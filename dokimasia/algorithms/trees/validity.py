@@ -28,7 +28,7 @@ class Validity(NamedTuple):
 
 
 class Null(NamedTuple):
-    """A taxonomy's validity, and that of the same leaves assigned to samples by chance.
+    """A taxonomy's validity, and the validity of the same leaves assigned to samples by chance.
 
     `p_value` is (1 + number of permutations at or above the taxonomy's delta) / (1 + number of permutations); with fewer
     than 200 distinct exchanges it is None, and `reason` says so. `deltas` are those of the permutations, in ascending
@@ -59,10 +59,10 @@ class _Table(NamedTuple):
 def validity(
     scores_by_model: Scores, leaf_of: Mapping[str, Hashable], sample_of: Mapping[str, Hashable] | None = None
 ) -> Validity:
-    """Return how much better a criterion's score is predicted by its leaf than by all criteria.
+    """Return how much better a criterion's score is predicted from its leaf than from all criteria.
 
-    For a model and a criterion the global prediction is the model's mean over all its other criteria, the one within
-    the leaf its mean over the others in the same leaf.
+    For a model and a criterion, the global prediction is the model's mean over all other criteria, and the prediction
+    within the leaf is its mean over the others in the same leaf.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ def validity(
     leaf_of : mapping of str to hashable
         Criterion to leaf. Criteria without a leaf are ignored.
     sample_of : mapping of str to hashable, optional
-        Criterion to sample. With it the criteria of the same sample are left out of both predictions, since they share
-        one response; criteria without a sample are then ignored.
+        Criterion to sample. If given, the criteria of the same sample are left out of both predictions, since they
+        share one response; criteria without a sample are then ignored.
 
     Returns
     -------
@@ -182,7 +182,7 @@ def permutation_null(
 def _tabulate(
     scores_by_model: Scores, leaf_of: Mapping[str, Hashable], sample_of: Mapping[str, Hashable] | None
 ) -> _Table:
-    """Return the scores of all criteria that have a leaf (and a sample), in an order that depends only on their ids."""
+    """Return the scores of all criteria with a leaf (and a sample), in an order that depends only on their ids."""
     scored: set[str] = set()
     for scores in scores_by_model.values():
         scored.update(scores)
@@ -203,7 +203,7 @@ def _tabulate(
 
 
 def _groups(table: _Table) -> Whole:
-    """Return for each criterion the position of the first one of the same cluster and leaf."""
+    """Return, for each criterion, the position of the first criterion of the same cluster and leaf."""
     keys = table.exchange.cluster * table.leaves + table.leaf
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     return first[inverse].astype(np.intp)

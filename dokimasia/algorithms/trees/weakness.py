@@ -1,6 +1,6 @@
 # pyright: standard
 # networkx ships no types; values read from a tree are annotated at once.
-"""A model's weak and strong capabilities: results summed up a tree, tested against chance, and EvalTree's search."""
+"""A model's weak and strong capabilities: results totalled up a tree, tested against chance, and EvalTree's search."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import islice
@@ -12,7 +12,7 @@ import numpy as np
 from dokimasia.algorithms.statistics import ConfidenceInterval, adjusted, bootstrap_interval, clopper_pearson
 from dokimasia.algorithms.statistics.clusters import Bounds, Floats, Mask, Positions
 from dokimasia.algorithms.statistics.exchange import Exchange
-from dokimasia.algorithms.taxonomy import Tree
+from dokimasia.algorithms.taxonomy import Tree, attributes_of
 
 FEWEST_PERMUTATIONS, MOST_PERMUTATIONS = 2_000, 20_000
 _AT_ONCE = 256
@@ -29,12 +29,12 @@ class NodeTotal(NamedTuple):
 
     @property
     def mean(self) -> float | None:
-        """The mean, None without results."""
+        """The mean; None without results."""
         return self.total / self.n if self.n else None
 
 
 class NodeFinding(NamedTuple):
-    """A model's score at a node and whether it differs from the model's score elsewhere.
+    """A model's score at a node, and whether it differs from the model's score at all other nodes.
 
     `mean`, `interval` and `difference` (mean at the node minus mean over all other criteria) are in points of the scores,
     higher is better; `n` criteria come from `clusters` clusters. `p_value` is two-sided; `q_value` is adjusted for all
@@ -107,7 +107,7 @@ def node_findings(
     bounds: Bounds = (0.0, 100.0),
     permutations: int | None = None,
 ) -> tuple[NodeFinding, ...]:
-    """Return the nodes at which one model is weaker or stronger than elsewhere, and the others tested.
+    """Return the tested nodes, with those at which a model is weaker or stronger than at all others.
 
     Differences are tested as in `permutation_null`: the leaves of whole clusters are exchanged between clusters with equal
     numbers of scored criteria. The p-values of all nodes are adjusted together (Benjamini and Hochberg; nodes that
@@ -124,7 +124,8 @@ def node_findings(
     seed : int
         Seed of permutations and intervals. The order of the criteria does not matter.
     min_support : int
-        A node with fewer scored criteria is not tested; nor is one that holds all criteria, or the same as its only child.
+        A node with fewer scored criteria is not tested; nor is one that holds all criteria, or the same ones as its
+        only child.
     limit : float
         The accepted share of false findings.
     level : float
@@ -185,7 +186,7 @@ def node_findings(
         findings.append(
             NodeFinding(
                 node=node,
-                layer=tree.nodes[node]["layer"],
+                layer=attributes_of(tree, node).layer,
                 n=len(rows),
                 clusters=len(set(clusters)),
                 mean=mean,
@@ -215,10 +216,10 @@ def evident_nodes(
 ) -> list[str]:
     """Return the most specific nodes whose share of hits lies significantly on one side of a threshold, like EvalTree.
 
-    A node passes if Clopper and Pearson's interval lies wholly on that side; nodes with fewer than `min_size` results are
-    not tested. From the root down, a node that passes is taken, and nothing below it, if every child with at least
-    `min_child` results passes too: then the evidence is at this node. Otherwise the search goes on below. As published,
-    trials count as independent and p-values are not adjusted for multiple tests; `node_findings` does both.
+    A node passes if Clopper and Pearson's interval lies wholly on that side; nodes with fewer than `min_size` results
+    are not tested. From the root down, a passing node is selected, and nothing below it, if every child with at least
+    `min_child` results also passes, since the evidence is then at this node. Otherwise the search continues below. As
+    published, trials count as independent and p-values are not adjusted for multiple tests; `node_findings` does both.
 
     Parameters
     ----------
@@ -233,7 +234,7 @@ def evident_nodes(
     level : float
         The level of the two-sided interval.
     min_size, min_child : int
-        The fewest results of a node that is tested, and of a child that counts.
+        Minimum numbers of results of a tested node, and of a child that counts.
 
     Returns
     -------

@@ -165,7 +165,11 @@ def _score(score: "NodeScore | None", footnotes: Footnotes, *, bar: bool) -> lis
         return ["–", "", *([""] if bar else [])]
     from dokimasia.report.figures import limits_text
 
-    mean, colour = score.mean, "red" if score.mean < LOW else "green" if score.mean >= HIGH else "yellow"
+    mean, colour = score.mean, "yellow"
+    if mean < LOW:
+        colour = "red"
+    elif mean >= HIGH:
+        colour = "green"
     cells: list[Any] = [Text(f"{mean:.1f}", style="bold"), footnotes.mark(limits_text(score, "{:.0f}".format))]
     if bar:
         length = round(mean / 100 * BAR_WIDTH)

@@ -381,9 +381,11 @@ def delete(backend: Backend, tree: str, yes: bool, as_json: bool) -> None:
 @with_backend
 def stability(backend: Backend, asked: Mapping[str, object], trees: int, dry_run: bool, as_json: bool) -> int:
     """Grow trees one after the other, and compare every two of them."""
+    from dokimasia.cli.drawing import PreviewShown
     from dokimasia.cli.running import exit_code
     from dokimasia.errors import ConfigError
     from dokimasia.methods.tree.agreement import tree_stability
+    from dokimasia.methods.tree.figures import TreeFigures
     from dokimasia.runs.catalogue import method_named
     from dokimasia.storage.home import Home
 
@@ -391,7 +393,7 @@ def stability(backend: Backend, asked: Mapping[str, object], trees: int, dry_run
     method = method_named("tree")
     request = made(GrowthRequest, asked)
     preview = backend.preview(method, request)
-    samples = int(preview["samples"])
+    samples = PreviewShown.model_validate(preview).samples
     if not 0 < request.subsample < samples:
         raise ConfigError(
             f"each tree would grow from all {several(samples, 'sample')}, so that nothing could differ: name fewer with "
@@ -407,7 +409,7 @@ def stability(backend: Backend, asked: Mapping[str, object], trees: int, dry_run
         result = backend.run(method, request.model_copy(update={"seed": seed, "name": name}))
         if code := exit_code(result, backend.where):
             return code
-        grown.append((str((result.summary or {})["tree"]), seed))
+        grown.append((TreeFigures.model_validate(result.summary).tree, seed))
     with Home.open(backend.settings.home, write=False) as home:
         figures = tree_stability(home, grown)
     if as_json:

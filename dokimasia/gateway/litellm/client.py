@@ -24,8 +24,7 @@ STAND_IN = (
     b'"message": {"role": "assistant", "content": "-"}}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}'
 )
 """The stand-in that LiteLLM is given for a response whose outcome is already known. Its own parsing takes a minute for
-a
-few megabytes of choices, and blocks the event loop.
+a few megabytes of choices, and blocks the event loop.
 """
 
 _UNUSABLE = frozenset(("content-encoding", "content-length", "transfer-encoding", "set-cookie", "location"))

@@ -19,8 +19,7 @@ _OF_IMAGES = ("image_generation", "image_edit")
 
 class Rates(NamedTuple):
     """US dollars per million tokens: of input, of output, of input read from the provider's cache and of input written
-    to it;
-    None for one of the latter two if it costs the same as other input.
+    to it; None for one of the latter two if it costs the same as other input.
     """
 
     input: float

@@ -1,13 +1,13 @@
 """Checkpoint scoring: candidates answer, and a judge scores all criteria of each answer in one call (ATOM, section 3.3).
 
-Beside its score, each answer gets a verdict, right or wrong: by rule in `answer`, or from the judge in `score`.
+Each answer gets a score and a verdict, right or wrong: by rule in `answer`, or from the judge in `score`.
 
     answer ─► score ─► end
 
-One execution handles up to 32 answers to one sample, since a step of the graph costs more than the work in it. An existing
-response, also one whose judgement failed before, is not requested again, and one with scores but no verdict is not scored
-again. Without criteria there is no judge, and the rules alone decide. The graph is linear and runs without checkpoints:
-after a crash the ledger and the result rows restore its state.
+One execution handles up to 32 answers to one sample, since a step of the graph costs more than the work in it. An
+existing response is not requested again, even if its judgement failed before, and one with scores but no verdict is not
+scored again. Without criteria there is no judge, and rules alone decide. The graph is linear and runs without
+checkpoints: after a crash the ledger and the result rows restore its state.
 """
 
 from collections.abc import Awaitable, Sequence
@@ -51,11 +51,11 @@ Scores = AskResult[Sequence[CriterionScore]]
 """A judge's scores of all criteria of an answer, or the failure."""
 
 Next = Command[Literal["score", "__end__"]]
-"""The first step's update and the next node. The step returns both, since a router would cost a task of its own."""
+"""The first step's update and the next node, returned together since a router would cost another task."""
 
 
 KEPT = 500
-"""Characters of a final answer that are stored, at most."""
+"""Maximum number of stored characters of a final answer."""
 
 
 async def answer(state: State, runtime: Runtime[Context]) -> Next:
@@ -84,12 +84,12 @@ async def answer(state: State, runtime: Runtime[Context]) -> Next:
 
 
 async def score(state: State, runtime: Runtime[Context]) -> State:
-    """Have the judge score every criterion of each response, and give the verdict where no rule could."""
+    """Have the judge score every criterion of each response, and give a verdict if no rule could decide."""
     return await score_answers(state, runtime.context)
 
 
 async def score_answers(state: State, context: Context) -> State:
-    """Return the update of the step `score`."""
+    """Return the update made by the step `score`."""
     sample = await context.store.get(Sample, state["sample"])
     criteria = await context.store.get(CriteriaSet, state["criteria"])
 
@@ -125,7 +125,7 @@ async def score_answers(state: State, context: Context) -> State:
 
 
 def build() -> StateGraph[State, Context]:
-    """Return the graph, not compiled."""
+    """Return the uncompiled graph."""
     graph = StateGraph(State, context_schema=Context)
     graph.add_node("answer", answer)
     graph.add_node("score", score)
@@ -148,7 +148,7 @@ async def _with_scores(
 
 
 async def _with_verdict(item: AnswerState, final: FinalAnswer, context: Context) -> AnswerState:
-    """Return an answer with the judge's verdict; one that is still open takes the place of scores and of their failure."""
+    """Return an answer with the judge's verdict; an open verdict replaces the scores and their failure."""
     item = with_calls(item, final.calls)
     item["final"] = await context.store.put(final)
     if (open_failure := still_open(final.failure)) is not None:
@@ -181,7 +181,7 @@ def by_rule(
 
 
 def without_judge(response: Response, id: str) -> FinalAnswer:
-    """Return the verdict `unknown` for a response that no rule could decide, in a run without a judge."""
+    """Return the verdict `unknown` for a response that no rule decided, in a run without a judge."""
     text, has_final_line = stated_answer(response.text)
     return FinalAnswer(response=id, verdict="unknown", rule="none", answer=text[:KEPT], stated=has_final_line)
 
@@ -236,7 +236,7 @@ def _undecided(item: AnswerState) -> bool:
 
 
 def _open(item: AnswerState) -> bool:
-    """Return whether an answer still needs the judge, for its scores, its verdict or both."""
+    """Return whether an answer still needs scores, a verdict or both from the judge."""
     return is_unjudged(item) or _undecided(item)
 
 

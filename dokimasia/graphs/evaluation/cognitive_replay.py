@@ -4,13 +4,13 @@
         ▲               │ contradicts   │
         └───────────────┴───────────────┘
 
-A chain whose answer contradicts the reference is requested once more; then the sample fails as
-`reference_contradicted` (with `published` the chain is kept at once, and the outcome says so). A criteria set that breaks
-a rule is sent back once with the broken rules named; then weights are rescaled, and criteria that still break a rule are
-left out. A judge then examines the set once more (an addition to the paper: with `published`, only weights are repaired
-and nothing is examined). The state holds ids and short strings only. A chain from an earlier attempt enters at
-`check_chain`, or at `extract_criteria` if its answer already agreed with the reference; criteria to be examined again
-enter at `judge_criteria`.
+A chain whose answer contradicts the reference is requested once more; then the sample fails as `reference_contradicted`
+(with `published` the chain is kept at once, and the outcome says so). A criteria set that breaks rules is sent back
+once with the broken rules; then weights are rescaled, and criteria that still break a rule are dropped. A judge then
+examines the set once more (an addition to the paper: with `published`, only weights are repaired and nothing is
+examined). The state holds ids and short strings only. A chain from an earlier attempt enters at `check_chain`, or at
+`extract_criteria` if its answer already agreed with the reference; criteria for another examination enter at
+`judge_criteria`.
 """
 
 import operator
@@ -52,21 +52,21 @@ VERSION = VERSIONS[NAME]
 CHECKPOINTED = True
 
 LEAVE_THE_OTHERS = "Leave the words of the other criteria as they are, and change weights so that all sum to 10 again."
-"""What follows the faults of criteria that are sent back."""
+"""The text after the faults of criteria that are sent back."""
 
 
 class State(TypedDict, total=False):
     """Ids of values in the store, and the progress of the work.
 
-    `contradicted`: a chain contradicted the reference; `rejected` is the id of that chain while it is sent back. `agreed`
-    says what settled that the chain's answer agrees with the reference (a rule's name, `judge`, or `no reference`), or that it
-    is kept although it contradicts it (`CONTRADICTED`). `chain_at`
-    is the place in `calls`, from 1, of the call that wrote the chain. `criteria` is the id of the set, replaced after the
-    second look; `drawing` is the id of the `CallKeys` of both steps, whose calls are too many for the state.
-    `attempt` counts how often the item failed and was retried; each attempt is a draw of its own. `looks` are ids of what
-    the solver looked at with its tools. `failed` is the kind of failure that ended the graph (empty: none), `why` the id
-    of the stored `Failed` with its reason: a checkpointed state holds 512 bytes, and a reason may be longer. With
-    `chain_only` the graph ends once the chain's answer agrees.
+    `contradicted`: a chain contradicted the reference; `rejected` is the id of that chain while it is sent back.
+    `agreed` says what established that the chain's answer agrees with the reference (a rule's name, `judge`, or `no
+    reference`), or that it was kept despite a contradiction (`CONTRADICTED`). `chain_at` is the position in `calls`,
+    from 1, of the call that wrote the chain. `criteria` is the id of the set, replaced after the second look; `drawing`
+    is the id of the `CallKeys` of both steps, whose calls are too many for the state. `attempt` counts the retries
+    after failures; each attempt is a separate draw. `looks` are ids of the solver's looks with tools. `failed` is the
+    kind of failure that ended the graph (empty: none), `why` the id of the stored `Failed` with its reason: a
+    checkpointed state holds 512 bytes, and a reason may be longer. With `chain_only` the graph ends once the chain's
+    answer agrees.
     """
 
     failed: str
@@ -102,7 +102,7 @@ async def replay_fields(state: Mapping[str, Any], store: ValueStore) -> dict[str
 
 
 async def write_chain(state: State, runtime: Runtime[Context]) -> State:
-    """Ask the solver for the chain, or send a chain back that contradicts the reference."""
+    """Ask the solver for the chain, or send back a chain that contradicts the reference."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     rejected = state.get("rejected")
@@ -120,7 +120,7 @@ async def write_chain(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def check_chain(state: State, runtime: Runtime[Context]) -> State:
-    """Compare the chain's final answer with the reference by rule: exact, number or choice; else leave it to the judge."""
+    """Compare the chain's final answer with the reference by rule (exact, number, choice), or leave it to the judge."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     if not sample.accepted:
@@ -142,7 +142,7 @@ async def check_chain(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def judge_chain(state: State, runtime: Runtime[Context]) -> State:
-    """Ask the judge whether the chain's final answer says the same as the reference."""
+    """Ask the judge whether the chain's final answer is equivalent to the reference."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     chain = await context.store.get(ReferenceChain, state["chain"])
@@ -158,7 +158,7 @@ async def judge_chain(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def extract_criteria(state: State, runtime: Runtime[Context]) -> Command[Literal["judge_criteria", "__end__"]]:
-    """Ask the extractor for criteria, and send a set that breaks a rule back, unless a reply was sent back already."""
+    """Ask the extractor for criteria, and send back a set that breaks a rule, unless a reply was already sent back."""
     context = runtime.context
     published = context.options.published
     sample = await context.store.get(Sample, state["sample"])
@@ -220,7 +220,7 @@ async def after_check(state: State) -> Literal["write_chain", "judge_chain", "ex
 
 
 def build() -> StateGraph[State, Context]:
-    """Return the graph, not compiled."""
+    """Return the uncompiled graph."""
     graph = StateGraph(State, context_schema=Context)
     for node in (write_chain, check_chain, judge_chain, extract_criteria, judge_criteria):
         graph.add_node(node)
@@ -254,7 +254,7 @@ async def _contradicted(state: State, context: Context, chain: ReferenceChain) -
 
 
 class CriteriaDraw(NamedTuple):
-    """Drawn criteria, or the failure, and the keys of the calls."""
+    """Drawn criteria or the failure, and the keys of the calls."""
 
     criteria: CriteriaSet | None
     failed: Failed | None
@@ -270,14 +270,14 @@ async def draw_criteria(
     node: str,
     attempt: int | None = None,
 ) -> CriteriaDraw:
-    """Ask for criteria; a set that breaks a rule is sent back once, then repaired by rule.
+    """Ask for criteria; a set that breaks rules is sent back once, then repaired by rule.
 
-    A set is not sent back if a reply was sent back already.
+    A set is not sent back if a reply was already sent back.
 
     Args:
         role: the request for criteria.
         sample: the sample that the criteria belong to.
-        answer: the final answer that they lead to; empty if unknown.
+        answer: the final answer they lead to; empty if unknown.
         context: the item's context.
         node: the node whose judge is asked.
         attempt: the only attempt to use, instead of the context's.
@@ -324,7 +324,7 @@ def settled(criteria: CriteriaSet, sample: Sample) -> CriteriaSet:
 def _rescaled(
     criteria: Sequence[Criterion], broken: Callable[[Sequence[Criterion]], list[Broken]]
 ) -> CriteriaSet | None:
-    """Return the criteria with weights rescaled to sum to ten, if that corrects all their faults."""
+    """Return the criteria with weights rescaled to a sum of ten, if that corrects all their faults."""
     weights = rescale_weights([criterion.weight for criterion in criteria])
     rescaled = tuple(
         criterion.model_copy(update={"weight": weight}) for criterion, weight in zip(criteria, weights, strict=True)
@@ -356,9 +356,9 @@ async def second_look(
 ) -> SecondLook:
     """Return a set of criteria after a second look, with all faults recorded (an addition to the paper).
 
-    One call is enough if there are no faults, or if the faulty criteria can be dropped without harm; else the set is sent
-    back once with the faults, and the new set is examined, too. A failed look costs no sample: the set stays as it is,
-    with `checked` false.
+    One call is enough if there are no faults, or if the faulty criteria can be dropped without harm; else the set is
+    sent back once with the faults, and the new set is examined, too. A failed look does not fail the sample: the set is
+    unchanged, with `checked` false.
     """
     first = await _examine(sample, chain, drawn, context, attempt)
     if first.left_open is not None:
@@ -422,7 +422,7 @@ async def _examine(
 def _without_faults(
     sample: Sample, chain: ReferenceChain, criteria: CriteriaSet, faults: list[CriteriaFault], context: Context
 ) -> CriteriaSet:
-    """Return a set without its faulty criteria."""
+    """Return a set without the criteria at fault."""
     least = context.options.criteria_count[0]
     remaining, record = without_faulty(
         criteria.criteria, faults, question=sample.prompt, answer=chain.answer, least=least

@@ -2,7 +2,7 @@
 
     rank ─► end
 
-One thread shows the responses in one order. The graph is linear and runs without checkpoints.
+A thread shows the responses in one order. The graph is linear and runs without checkpoints.
 """
 
 from typing import TypedDict
@@ -23,7 +23,7 @@ STRAIGHT = True
 
 
 class State(Failure, TypedDict, total=False):
-    """Ids of the sample, of its responses in the order in which they are shown, and of the ranking (`result`)."""
+    """Ids of the sample, of its responses in the displayed order, and of the ranking (`result`)."""
 
     sample: str
     responses: list[str]
@@ -44,7 +44,7 @@ async def rank(state: State, runtime: Runtime[Context]) -> State:
 
 
 def build() -> StateGraph[State, Context]:
-    """Return the graph, not compiled."""
+    """Return the uncompiled graph."""
     graph = StateGraph(State, context_schema=Context)
     graph.add_node("rank", rank)
     graph.add_edge(START, "rank")

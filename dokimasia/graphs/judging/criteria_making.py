@@ -3,8 +3,8 @@
     compare ─► end        without_chain ─► end
 
 SCAN compares auxiliary responses. ATOM without the chain draws atomic criteria from question and reference answer, and
-sends a set that breaks a rule back once. There is no second look at these, since it compares criteria with a chain. The
-graph is linear and runs without checkpoints.
+sends back once a set that breaks rules. There is no second look at these criteria, since it compares criteria with a
+chain. The graph is linear and runs without checkpoints.
 """
 
 from typing import Literal, TypedDict
@@ -28,7 +28,7 @@ VERSION = VERSIONS[NAME]
 
 
 class State(Failure, TypedDict, total=False):
-    """Ids of the sample, of its auxiliary responses (none: criteria are drawn without a chain) and of the criteria."""
+    """Ids of the sample, its auxiliary responses (without any, criteria are drawn without a chain) and the criteria."""
 
     sample: str
     auxiliary: list[str]
@@ -69,7 +69,7 @@ async def without_chain(state: State, runtime: Runtime[Context]) -> State:
 
 
 def build() -> StateGraph[State, Context]:
-    """Return the graph, not compiled."""
+    """Return the uncompiled graph."""
     graph = StateGraph(State, context_schema=Context)
     graph.add_node("compare", compare)
     graph.add_node("without_chain", without_chain)

@@ -1,8 +1,8 @@
-"""Response judging: baselines of checkpoint scoring that judge one response at a time (pointwise, SCAN, aspects).
+"""Response judging: baselines for checkpoint scoring that judge one response at a time (pointwise, SCAN, aspects).
 
     judge ─► end
 
-One thread handles all responses to one sample. The graph is linear and runs without checkpoints.
+A thread handles all responses to one sample. The graph is linear and runs without checkpoints.
 """
 
 from collections.abc import Awaitable, Callable
@@ -31,7 +31,7 @@ How = Literal["pointwise", "scan", "aspects"]
 
 
 class State(TypedDict, total=False):
-    """The sample's id, the method, the id of its `basis` (a chain or compared criteria; empty: none), and the responses."""
+    """The sample's id, the method, the id of its `basis` (a chain or compared criteria, if any), and the responses."""
 
     sample: str
     how: How
@@ -107,7 +107,7 @@ _SCORERS: dict[How, Callable[[Context, Sample, str, str, AnswerState], Awaitable
 
 
 def build() -> StateGraph[State, Context]:
-    """Return the graph, not compiled."""
+    """Return the uncompiled graph."""
     graph = StateGraph(State, context_schema=Context)
     graph.add_node("judge", judge)
     graph.add_edge(START, "judge")

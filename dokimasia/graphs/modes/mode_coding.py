@@ -39,7 +39,7 @@ class State(Failure, TypedDict, total=False):
 
 
 async def assign(state: State, runtime: Runtime[Context]) -> State:
-    """Have the coder assign modes to the atoms, in an order drawn at random; the second coding has another order of both."""
+    """Have the coder assign modes to the atoms, in a random order; the second coding draws both orders anew."""
     context, second = runtime.context, state.get("second", False)
     answer = await context.store.get(AnswerAtoms, state["answer"])
     modes = list((await context.store.get(ModeList, state["modes"])).modes)
@@ -69,7 +69,7 @@ async def assign(state: State, runtime: Runtime[Context]) -> State:
 
 
 def build() -> StateGraph[State, Context]:
-    """Return the graph, not compiled."""
+    """Return the uncompiled graph."""
     graph = StateGraph(State, context_schema=Context)
     graph.add_node("assign", assign)
     graph.add_edge(START, "assign")

@@ -1,11 +1,11 @@
-"""Derivation of failure modes: notes on failed atoms, batch by batch, are sorted under modes; overlapping modes are merged.
+"""Derivation of failure modes: notes on failed atoms are sorted under modes batch by batch, and overlapping modes merged.
 
     read ─► sort ─► merge ─► end
      ▲       │
      └───────┘  until two successive batches bring no new mode, or all answers are read
 
-The state holds the id of the note book. Every step is checkpointed; an interrupted step is repeated whole, its calls
-answered by the ledger. Atoms without notes and unsorted batches are counted in the book.
+The state holds the id of the note book. Every step is checkpointed; an interrupted step is repeated as a whole, with
+its calls answered by the ledger. Atoms without notes and unsorted batches are counted in the book.
 """
 
 from collections import Counter
@@ -32,16 +32,16 @@ VERSION = VERSIONS[NAME]
 CHECKPOINTED = True
 
 QUIET = 2
-"""Successive batches without a new mode after which reading stops, once there is a mode."""
+"""Successive batches without a new mode after which reading stops, provided there is a mode."""
 
 EXAMPLES = 3
-"""Notes of each mode that are shown to the judge when modes are merged."""
+"""Number of notes of each mode that the judge sees when modes are merged."""
 
 T = TypeVar("T")
 
 
 class State(Failure, total=False):
-    """`book` is the id of the note book, `fresh` the number of its notes that are in no batch yet.
+    """`book` is the id of the note book, `fresh` the number of its notes that are not in a batch yet.
 
     `result` holds the ids of the list of modes and of the book.
     """
@@ -65,7 +65,7 @@ class MakingContext(Context):
 
 
 async def points_of(context: Context, answer: AnswerAtoms, numbers: Sequence[int]) -> AnswerPoints:
-    """Return the numbered atoms of an answer with what a reader sees of it, in the order of `numbers`."""
+    """Return the numbered atoms of an answer with what a reader sees, in the order of `numbers`."""
     sample = await context.store.get(Sample, answer.sample)
     criteria = (await context.store.get(CriteriaSet, answer.criteria)).criteria
     response = await context.store.get(Response, answer.response)
@@ -74,7 +74,7 @@ async def points_of(context: Context, answer: AnswerAtoms, numbers: Sequence[int
 
 
 class AnswerNotes(NamedTuple):
-    """Notes on an answer's failed atoms, the number of atoms with nothing to note, and failures by kind."""
+    """Notes on an answer's failed atoms, the number of atoms without a note, and failures by kind."""
 
     notes: list[Note]
     nothing: int
@@ -126,7 +126,7 @@ async def read(state: State, runtime: Runtime[MakingContext]) -> State:
 
 
 async def sort(state: State, runtime: Runtime[MakingContext]) -> State:
-    """Have new and unsorted notes sorted under modes; if that fails they wait for the next batch."""
+    """Have new and unsorted notes sorted under modes; if that fails, they wait for the next batch."""
     context, book, fresh = runtime.context, await _book(runtime.context, state), state.get("fresh", 0)
     if not fresh:
         return {"fresh": 0}
@@ -150,7 +150,7 @@ async def sort(state: State, runtime: Runtime[MakingContext]) -> State:
 
 
 async def merge(state: State, runtime: Runtime[MakingContext]) -> State:
-    """Merge overlapping modes and reword ambiguous ones; then the list is fixed."""
+    """Merge overlapping modes and reword ambiguous ones; then the list is final."""
     context, book = runtime.context, await _book(runtime.context, state)
     if not book.modes and (book.unsorted or (book.failures and not book.notes)):
         kind: FailureKind = next(iter(book.unsorted or book.failures))
@@ -178,7 +178,7 @@ async def after_sort(state: State, runtime: Runtime[MakingContext]) -> Literal["
 
 
 def build() -> StateGraph[State, MakingContext]:
-    """Return the graph, not compiled."""
+    """Return the uncompiled graph."""
     graph = StateGraph(State, context_schema=MakingContext)
     graph.add_sequence([("read", read), ("sort", sort)])
     graph.add_node("merge", merge)
@@ -189,7 +189,7 @@ def build() -> StateGraph[State, MakingContext]:
 
 
 async def _book(context: MakingContext, state: State) -> NoteBook:
-    """Return the note book, empty at the beginning."""
+    """Return the note book, which is empty at the beginning."""
     return await context.store.get(NoteBook, state["book"]) if state.get("book") else NoteBook()
 
 
@@ -208,7 +208,7 @@ async def _ask(context: MakingContext, role: Ask[T]) -> AskResult[T]:
     """Return the reply to a request, and report progress.
 
     Raises:
-        CallFailed: the budget is used up: the step stays open, so that a resume does it whole.
+        CallFailed: the budget is exhausted; the step stays open, so that a resume repeats it.
     """
     reply = within_budget(await context.ask(role))
     context.progress(1)

@@ -1,4 +1,4 @@
-"""Right or wrong: a judge decides of each response whether it says the same as the sample's reference answer.
+"""Right or wrong: a judge decides whether each response is equivalent to the sample's reference answer.
 
     decide ─► end
 
@@ -59,7 +59,7 @@ async def decide(state: State, runtime: Runtime[Context]) -> State:
 
 
 def build() -> StateGraph[State, Context]:
-    """Return the graph, not compiled."""
+    """Return the uncompiled graph."""
     graph = StateGraph(State, context_schema=Context)
     graph.add_node("decide", decide)
     graph.add_edge(START, "decide")

@@ -4,8 +4,8 @@
                                                         ▲ │ rules are broken
                                                  repair ┘◄┘
 
-Without a pool, easy-wrong rubrics are on facts of the caption. The options name no panel, so `cross_check` asks nobody. A
-judge that assesses captions by rubrics uses the result.
+Without a pool, easy-wrong rubrics concern facts of the caption. The options name no panel, so `cross_check` asks no
+model. A judge that assesses captions by rubrics uses the result.
 """
 
 import itertools
@@ -32,7 +32,7 @@ CHECKPOINTED = True
 
 
 def build() -> StateGraph[State, Context]:
-    """Return the graph, not compiled. Its inputs are the sample and an empty `answered`; its result is `made`."""
+    """Return the uncompiled graph. Its inputs are the sample and an empty `answered`; its result is `made`."""
     graph = StateGraph(State, context_schema=Context)
     for node in (classify, write_must_right, mine_easy_wrong, check, repair, cross_check):
         graph.add_node(node)

@@ -4,10 +4,9 @@
 
 One execution handles any number of calls about one sample to one judge. Its inputs are ids and primitives:
 
-- `sample`: the sample's id.
-- `judge`: the judge's shown name; required if a call has no judgement yet.
-- `writer`: the shown name of a model that answers the sample's request again, under the draw number `draw`. The answer is
-  the reference of every call of the evaluator `reference` that names none; without a writer these use the gold answer.
+- `sample`: the sample's id. - `judge`: the judge's displayed name; required if a call has no judgement yet. - `writer`:
+the displayed name of a model that answers the sample's request again, under draw number `draw`. The answer is
+  the reference of every call of the evaluator `reference` that names none; without a writer, these use the gold answer.
 - `calls`: the judgements to make; see `Call`. A call with a judgement is not judged again, and the justification of a call
   with a reader is read. So an execution may write a reference, judge, read, or do all three.
 
@@ -47,11 +46,12 @@ Which = Literal["gold", "perturbed"]
 class Call(Failure, TypedDict, total=False):
     """One judgement.
 
-    `item` is the id of the `Perturbed`, `evaluator` one of the nine. `first` says which of its answers is judged, and
-    `second` which is shown second in a pair (both may be gold, for a retest). `repeat` is the draw. `reference` is, for the
-    evaluator `reference`, the id of the `Response` or `ImageRef` to use instead of the gold answer. `reader` is the shown
-    name of the model that reads the justification and says whether it names the error inserted in the perturbed answer,
-    or, with `any_error`, any error. `unread` has kind and reason of a failed reading.
+    `item` is the id of the `Perturbed`, and `evaluator` one of the nine. `first` says which of its answers is judged,
+    and `second` which one comes second in a pair (both may be gold, for a retest). `repeat` is the draw. `reference`
+    is, for the evaluator `reference`, the id of the `Response` or `ImageRef` to use instead of the gold answer.
+    `reader` is the displayed name of the model that reads the justification and says whether it names the error
+    inserted into the perturbed answer or, with `any_error`, any error. `unread` has kind and reason of a failed
+    reading.
     """
 
     item: str
@@ -83,7 +83,7 @@ class State(TypedDict, total=False):
 
 
 async def refer(state: State, runtime: Runtime[Context]) -> State:
-    """Have the writer answer the request again; the ids of its calls are `written`."""
+    """Have the writer answer the request again; `written` holds the ids of its calls."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     reply = await context.ask(write_reference(sample, repeat=state.get("draw", 0)), model=state["writer"])
@@ -135,7 +135,7 @@ async def judge(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def read(state: State, runtime: Runtime[Context]) -> State:
-    """Have the readers decide whether the justification of each judgement to be read names an error."""
+    """Have the readers decide whether each justification to be read names an error."""
     context = runtime.context
 
     async def read_call(call: Call) -> Call:
@@ -167,7 +167,7 @@ def _answer(item: Perturbed, version: Which) -> Judged:
 
 
 async def _reference(context: Context, item: Perturbed, id: str) -> Judged:
-    """Return the reference with an id, or the gold answer if the id is empty."""
+    """Return the reference with the id, or the gold answer if the id is empty."""
     gold = _answer(item, "gold")
     if not id:
         return gold
@@ -197,14 +197,14 @@ def _unread(call: Call) -> bool:
 
 
 async def first_step(state: State) -> Literal["refer", "judge", "read", "__end__"]:
-    """Return the first step that has something to do."""
+    """Return the first step that has work to do."""
     if state.get("writer") and not state.get("reference"):
         return "refer"
     return await after_reference(state)
 
 
 async def after_reference(state: State) -> Literal["judge", "read", "__end__"]:
-    """Return `judge` if a call has no judgement yet, else what follows."""
+    """Return `judge` if a call has no judgement yet, else the step after it."""
     return "judge" if any(map(_unjudged, state.get("calls", []))) else await after_judging(state)
 
 
@@ -214,7 +214,7 @@ async def after_judging(state: State) -> Literal["read", "__end__"]:
 
 
 def build() -> StateGraph[State, Context]:
-    """Return the graph, not compiled."""
+    """Return the uncompiled graph."""
     graph = StateGraph(State, context_schema=Context)
     graph.add_node("refer", refer)
     graph.add_node("judge", judge)

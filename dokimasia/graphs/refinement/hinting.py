@@ -29,14 +29,14 @@ class Secret(NamedTuple):
 
 
 class CriteriaSecrets(NamedTuple):
-    """What a text must not give away: the ground truths of all criteria except methods, and all final answers."""
+    """What a text must not reveal: the ground truths of all criteria except methods, and all final answers."""
 
     truths: tuple[Secret, ...]
     answers: tuple[str, ...]
 
     @property
     def all(self) -> tuple[tuple[str, str], ...]:
-        """All secrets, each once, with the question that it answers; empty for an answer to the sample's question."""
+        """All secrets, each once with the question that it answers (empty for an answer to the sample's question)."""
         secrets = [(secret.question, secret.truth) for secret in self.truths]
         secrets += [("", answer) for answer in self.answers]
         return tuple({(_key(question), _key(secret)): (question, secret) for question, secret in secrets}.values())
@@ -45,7 +45,7 @@ class CriteriaSecrets(NamedTuple):
 class LeakCheck(NamedTuple):
     """The leaks found in a text, the judge's calls, and a failure that leaves a request open.
 
-    `unjudged`: the judge was asked, and its reply was unusable.
+    `unjudged`: the judge was asked, but its reply was unusable.
     """
 
     leaks: tuple[FoundLeak, ...] = ()
@@ -55,7 +55,7 @@ class LeakCheck(NamedTuple):
 
 
 class Usable(NamedTuple):
-    """The criteria that cannot be fed back, by number, with the reason; the other fields are as in `LeakCheck`."""
+    """The criteria that cannot be fed back, by number, each with the reason; the other fields are as in `LeakCheck`."""
 
     unused: dict[int, UnusedAtom]
     calls: tuple[str, ...] = ()
@@ -72,7 +72,7 @@ class HintedPoints(NamedTuple):
 
 
 class Reader(NamedTuple):
-    """What a hint is written for: the sample, the secrets, the feedback, and the earlier answer, if it is shown."""
+    """The context of a hint: the sample, the secrets, the feedback, and the earlier answer if it is shown."""
 
     sample: Sample
     secrets: CriteriaSecrets
@@ -81,9 +81,9 @@ class Reader(NamedTuple):
 
 
 def secrets_of(sample: Sample, criteria: CriteriaSet, reference: str | None) -> CriteriaSecrets:
-    """Return what must not be given away; `reference` is the final answer of the reference chain, if there is one.
+    """Return what must not be revealed; `reference` is the final answer of the reference chain, if there is one.
 
-    Ground truths that state a method are no secrets: a hint may say how something is worked out.
+    Ground truths that state a method are not secret: a hint may say how to work something out.
     """
     truths: list[Secret] = []
     for atom, criterion in enumerate(criteria.criteria, start=1):
@@ -96,7 +96,7 @@ def secrets_of(sample: Sample, criteria: CriteriaSet, reference: str | None) -> 
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return texts in order, without those that differ from an earlier one in punctuation or case only."""
+    """Return texts in order, without those that differ from an earlier one only in punctuation or case."""
     by_words: dict[tuple[str, ...], str] = {}
     for text in texts:
         by_words.setdefault(_key(text), text.strip())
@@ -110,9 +110,9 @@ def _key(text: str) -> tuple[str, ...]:
 def leaks_by_rule(text: str, sample: Sample, secrets: CriteriaSecrets, *, asks: int = 0) -> tuple[FoundLeak, ...]:
     """Return the secrets that a text states outright, as found by rules; empty if there are none.
 
-    A word of a ground truth that the sample's question or the atom's own question uses gives nothing away. If the text is
-    itself the question of an atom (`asks`, its number), it is checked against that atom's ground truth as criteria are
-    when they are extracted: it may name what it asks about, but must not contain what it asks for.
+    A word of a ground truth reveals nothing if the sample's question or the atom's own question uses it. If the text is
+    the question of an atom (`asks`, its number), it is checked against that atom's ground truth like criteria during
+    extraction: it may name what it asks about, but must not contain what it asks for.
     """
     leaks: dict[FoundLeak, None] = {}
     for secret in secrets.truths:
@@ -134,14 +134,14 @@ async def leaks_by_judge(
 ) -> LeakCheck:
     """Have the judge look for leaks in all points together: each question with its hint, which may be empty.
 
-    If the judge's reply is unusable, the text is `unjudged`: it passes by the rules alone and is counted apart from clean
-    texts.
+    If the judge's reply is unusable, the text is `unjudged`: it passes by the rules alone and is counted separately
+    from clean texts.
     """
     if not secrets.all:
         return LeakCheck()
     lines: list[str] = []
     for question, hint in zip(questions, hints, strict=True):
-        lines.append(question)  # without a number of ours, which could be taken for a part of it
+        lines.append(question)  # no number of our own, which could be mistaken for a part of the text
         if hint:
             lines.append(f"Hint: {hint}")
     reply = await context.ask(judge_leaks(sample, "\n".join(lines), secrets.all), node="leak_check")
@@ -153,10 +153,10 @@ async def leaks_by_judge(
 async def unused_atoms(
     sample: Sample, criteria: CriteriaSet, secrets: CriteriaSecrets, context: Context, *, published: bool, judge: bool
 ) -> Usable:
-    """Return the criteria that cannot be fed back: they are the final answer, restate the question, or leak.
+    """Return the criteria that cannot be fed back because they are the final answer, restate the question, or leak.
 
-    All criteria of the sample are judged in one call, which all its answers share. A criterion that leaks is left out, and
-    the rest are checked again. With `published`, the final answer and the question itself are fed back, too.
+    All criteria of the sample are judged in one call, which all its answers share. A criterion that leaks is left out,
+    and the rest are checked again. With `published`, the final answer and the question itself are fed back, too.
     """
     unused: dict[int, UnusedAtom] = {}
     questions: dict[int, str] = {}
@@ -199,7 +199,7 @@ def points_of(
 ) -> tuple[FeedbackPoint, ...]:
     """Return failed atoms as feedback points; with `peers`, each with the peer whose turn it is in this round.
 
-    `stated` says for all atoms whether the earlier answer mentions them; it is empty if that is unknown.
+    `stated` says for all atoms whether the earlier answer mentions them; it is empty if unknown.
     """
     points: list[FeedbackPoint] = []
     for atom in atoms:
@@ -218,22 +218,22 @@ def points_of(
 
 
 def wants_hint(point: FeedbackPoint) -> bool:
-    """Return whether a peer has still to be asked for a hint on the point."""
+    """Return whether a peer still has to be asked for a hint on the point."""
     return bool(point.peer) and not point.wordings and not point.fallback
 
 
 def wants_rewriting(point: FeedbackPoint) -> bool:
-    """Return whether the first wording of the hint leaks and no second one was requested."""
+    """Return whether the first wording of the hint leaks and no second one has been requested."""
     return bool(point.leaks) and not point.hint and not point.fallback and len(point.wordings) == 1
 
 
 async def ask_hints(
     points: Sequence[FeedbackPoint], reader: Reader, context: Context, *, anew: bool = False, apart: bool = False
 ) -> HintedPoints:
-    """Ask each peer in one call for its hints, or, with `anew`, for rewritings of its hints that leak.
+    """Ask each peer in one call for its hints or, with `anew`, for rewritten versions of its hints that leak.
 
-    An unusable hint is requested once more, then left out and counted. With `apart`, as published, each point is a call of
-    its own.
+    An unusable hint is requested once more, then left out and counted. With `apart`, as published, each point has a
+    separate call.
     """
     needs_hint = wants_rewriting if anew else wants_hint
     groups: dict[tuple[str, str, int], list[int]] = {}
@@ -273,8 +273,8 @@ async def check_hints_of(
 ) -> HintedPoints:
     """Check hints for leaks: one by one by rule, then, once none needs rewriting, all together by the judge.
 
-    Hints that are clean one by one may leak together, for example if each rules out one option. A hint that leaks waits to
-    be rewritten, or is left out for good; the remaining hints are checked again until no leak is found.
+    Hints that are clean one by one may leak together, for example if each rules out one option. A hint that leaks waits
+    to be rewritten, or is permanently left out; the remaining hints are checked again until no leak is found.
     """
     checked = [_with_leaks(point, leaks_by_rule(point.hint, reader.sample, reader.secrets)) for point in points]
     calls: list[str] = []
@@ -294,7 +294,7 @@ async def check_hints_of(
 
 
 def _with_leaks(point: FeedbackPoint, leaks: tuple[FoundLeak, ...]) -> FeedbackPoint:
-    """Return a point without its leaking hint; after a second wording that leaks, it stays without one."""
+    """Return a point without its leaking hint; if the second wording leaks, too, it has no hint."""
     if not leaks:
         return point
     *before, last = point.wordings
@@ -303,7 +303,7 @@ def _with_leaks(point: FeedbackPoint, leaks: tuple[FoundLeak, ...]) -> FeedbackP
 
 
 def _leaks_by_text(leaks: Sequence[FoundLeak], texts: Mapping[int, Sequence[str]]) -> dict[int, tuple[FoundLeak, ...]]:
-    """Return leaks by the number of the text that contains their excerpt; one found nowhere counts for the last text."""
+    """Return leaks by the number of the text that contains the excerpt; leaks found in none count for the last text."""
     by_text: dict[int, tuple[FoundLeak, ...]] = {}
     for leak in leaks:
         number = _text_with(leak.excerpt, texts)

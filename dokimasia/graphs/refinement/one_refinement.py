@@ -49,26 +49,27 @@ async def refine_answer(
     protocol: Protocol = "default",
     walk: Walk | None = None,
 ) -> Refined:
-    """Have a model correct one of its own answers, wherever the answer comes from.
+    """Have a model correct one of its own answers, whatever the answer's origin.
 
-    The answer is first checked, since the model is told whether it is right: a right answer without failed atoms to show is
-    returned as it is. Nothing is checkpointed; repeated calls are answered by the context's ledger, if it has one.
+    The answer is checked first, since the model learns whether it is right; a right answer without failed atoms to show
+    is returned unchanged. Nothing is checkpointed; repeated calls are answered by the context's ledger, if it has one.
 
     Args:
         sample: the question; without a reference answer, whether the answer is right stays unknown.
         response: the model's answer.
         criteria: the atomic criteria of the sample.
         context: the gateway, the store, and the options, which name the judge, the model and the peers.
-        model: the shown name of the model.
-        judgement: the scores of the answer; without them the judge is asked first.
-        chain: the reference chain that the criteria were drawn from, whose answer no hint may give away either.
-        arm: how much the model is told: `again`, `retry`, `self` (the questions of the atoms that failed) or `peer`.
-        peers: in the arm `peer`, other models' own answers by shown name; the judge scores them to choose helpers for each atom.
-        rounds: the most rounds.
+        model: the displayed name of the model.
+        judgement: the scores of the answer; without them, the judge is asked first.
+        chain: the reference chain that the criteria were drawn from, whose answer no hint may reveal either.
+        arm: how much the model learns: `again`, `retry`, `self` (the questions of the failed atoms) or `peer`.
+        peers: in the arm `peer`, other models' own answers by displayed name; the judge scores them to choose helpers
+            for each atom.
+        rounds: maximum number of rounds.
         withhold: the share of the failed atoms that the feedback does not name.
         judgements: independent draws of the judge for every new answer.
-        leak_judge: whether the judge, too, looks for leaks before anything is sent, or only the rules.
-        hide_answer: whether the model's earlier answer is kept from it.
+        leak_judge: whether the judge checks for leaks before anything is sent, in addition to the rules.
+        hide_answer: whether the model's earlier answer is hidden from it.
         protocol: `published` gives feedback as in the paper (ATOM, section 3.5).
         walk: runs the graph from a state; by default it is run here.
 
@@ -116,11 +117,11 @@ async def refine_answer(
 
 
 def refinement_runnable(context: Context, **limits: Any) -> Runnable[dict[str, Any], Refined]:
-    """Return self-correction as a LangChain runnable (async) that brings its own context.
+    """Return self-correction as an async LangChain runnable that has its own context.
 
     Its input is a dict with `sample`, `response`, `criteria` and `model`, and any other argument of `refine_answer`;
-    `limits` are the defaults. A node of another graph can await it directly: that graph's context and checkpointer have no
-    effect on it.
+    `limits` are the defaults. A node of another graph can await it directly: that graph's context and checkpointer have
+    no effect on it.
     """
 
     async def call(inputs: dict[str, Any]) -> Refined:
@@ -172,7 +173,7 @@ async def _peers(
     peers: Mapping[str, str],
     context: Context,
 ) -> dict[str, list[list[str]]]:
-    """Return for each atom the peers that solved it, in order of choice, each with the id of its answer."""
+    """Return, for each atom, the peers that solved it, in order of choice, each with the id of its answer."""
     answers = {name: Response(sample=sample.digest, model=name, text=text) for name, text in sorted(peers.items())}
     scored = await gather_all(_score(sample, criteria, answer, criteria_id, context) for answer in answers.values())
     judgements: dict[str, CheckpointScores] = {}

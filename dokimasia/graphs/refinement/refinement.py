@@ -1,15 +1,15 @@
-"""Self-correction: one arm of the closed loop on one answer that failed, round by round (ATOM, section 3.5).
+"""Self-correction: one arm of the closed loop on one failed answer, round by round (ATOM, section 3.5).
 
     begin_round ─► (write_hints ─► check_hints ◄─► rewrite_hints) ─► answer_again ─► check_answer ─► (judge_answer)
          ▲                                                                                                 │
          └──────────────────── decide ◄─ score_again ◄─────────── (choose_points) ◄────────────────────────┘
 
-The arm `original` enters at `check_answer`: only a wrong answer is refined, and `choose_points` selects the failed atoms
-that a feedback may name; an answer without any is left out of all arms. The other arms differ in their feedback alone:
-`again` gives none, `retry` says whether the answer was right, `self` adds the questions of failed atoms, `peer` also hints
-from peers that solved them. A random share of the usable atoms is withheld from every feedback. Hints that leak are
-rewritten once by their peer, then left out. The shown atoms alone decide whether another round follows.
-The state holds ids, numbers and short strings only; every step is checkpointed.
+The arm `original` enters at `check_answer`: only a wrong answer is refined, and `choose_points` selects the failed
+atoms that feedback may name; an answer without any is left out of all arms. The other arms differ in their feedback
+alone: `again` gives none, `retry` says whether the answer was right, `self` adds the questions of failed atoms, `peer`
+also hints from peers that solved them. A random share of the usable atoms is withheld from every feedback. Hints that
+leak are rewritten once by their peer, then left out. The shown atoms alone decide whether another round follows. The
+state holds ids, numbers and short strings only; every step is checkpointed.
 """
 
 import operator
@@ -51,14 +51,14 @@ Todo = Literal["write_hints", "check_hints", "rewrite_hints", ""]
 class State(Failure, TypedDict, total=False):
     """Ids of values in the store, small numbers, and the progress of the work.
 
-    Inputs: `sample`, `criteria`, `chain` (of the reference, may be empty), `source` and `source_judgement` (the response to
-    refine and its judgement), `model`, `arm`, `repeat`; `rounds`, `withhold` (a share), `judgements` (draws of the judge an
-    answer), `below` (whether the answer's score is below a threshold; absent: a wrong final answer counts as failed),
-    `leak_judge` (whether the judge, too, looks for leaks; absent: it does), `hide_answer`, `protocol`. Of the arm
-    `original` also `needs_points` (whether an answer without a usable point is left as it is), `looks_again` (whether one
-    more judgement is drawn of the others), and `final`, if the evaluation decided whether the answer is right. Of all other
-    arms `answered` (whether the source is right) and `selection`. Of the arm `peer` also `peers`: by atom number, pairs of
-    a model's name and the id of its response, in order of choice.
+    Inputs: `sample`, `criteria`, `chain` (of the reference, may be empty), `source` and `source_judgement` (the
+    response to refine and its judgement), `model`, `arm`, `repeat`; `rounds`, `withhold` (a share), `judgements` (draws
+    of the judge an answer), `below` (whether the answer's score is below a threshold; absent: a wrong final answer
+    counts as failed), `leak_judge` (whether the judge also checks for leaks; absent: it does), `hide_answer`,
+    `protocol`. For the arm `original` also `needs_points` (whether an answer without a usable point is left unchanged),
+    `looks_again` (whether another judgement is drawn of the others), and `final`, if the evaluation decided whether the
+    answer is right. For all other arms `answered` (whether the source is right) and `selection`. For the arm `peer`
+    also `peers`: by atom number, pairs of a model's name and the id of its response, in order of choice.
 
     Outputs: `steps`, the id of a `RefinementStep` for each round; all other fields concern the current round. `scores` are
     the atoms' latest.
@@ -112,7 +112,7 @@ async def question_of(state: State, context: Context) -> RefinedQuestion:
 
 
 async def secrets_of(state: State, context: Context, question: RefinedQuestion) -> hinting.CriteriaSecrets:
-    """Return what no feedback may give away, including the final answer of the reference chain, if there is one."""
+    """Return what no feedback may reveal, including the final answer of the reference chain, if there is one."""
     reference = None
     if state.get("chain"):
         reference = (await context.store.get(ReferenceChain, state["chain"])).answer
@@ -125,7 +125,7 @@ def as_published(state: State) -> bool:
 
 
 async def choose_points(state: State, runtime: Runtime[Context]) -> State:
-    """Choose the failed atoms of the original answer that a feedback may name, and withhold a random share of them."""
+    """Choose the failed atoms of the original answer that feedback may name, and withhold a random share of them."""
     context = runtime.context
     question = await question_of(state, context)
     judgement = await context.store.get(CheckpointScores, state["source_judgement"])
@@ -159,7 +159,7 @@ async def choose_points(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def begin_round(state: State, runtime: Runtime[Context]) -> State:
-    """Start a feedback on the last answer, with the shown atoms that still fail as points, if the arm names them."""
+    """Start feedback on the last answer, with the shown atoms that still fail as points, if the arm names them."""
     context = runtime.context
     sample, criteria = await question_of(state, context)
     arm, round = state["arm"], state.get("round", 0) + 1
@@ -188,7 +188,7 @@ async def begin_round(state: State, runtime: Runtime[Context]) -> State:
 
 
 def _last_judgement(state: State) -> str:
-    """Return the id of the judgement that says which atoms the last answer fails."""
+    """Return the id of the judgement that says which atoms of the last answer fail."""
     return state.get("decided") or (state.get("judged") or [state["source_judgement"]])[0]
 
 
@@ -207,19 +207,19 @@ async def check_hints(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def rewrite_hints(state: State, runtime: Runtime[Context]) -> State:
-    """Have each hint that leaks rewritten by its peer, once."""
+    """Have each leaking hint rewritten once by its peer."""
     return await _hints(state, runtime.context, anew=True)
 
 
 async def after_hints(state: State) -> Literal["write_hints", "check_hints", "rewrite_hints", "answer_again", "decide"]:
-    """Return the next step of the hints, or `answer_again` once they are finished."""
+    """Return the next step for the hints, or `answer_again` once they are finished."""
     if state.get("failed"):
         return "decide"
     return state["todo"] or "answer_again"
 
 
 async def reader_of(state: State, context: Context) -> hinting.Reader:
-    """Return what hints are written for, with the current feedback."""
+    """Return the reader of the hints, with the current feedback."""
     question = await question_of(state, context)
     earlier = None
     if not state.get("hide_answer") and not as_published(state):
@@ -278,7 +278,7 @@ async def check_answer(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def judge_answer(state: State, runtime: Runtime[Context]) -> State:
-    """Ask the judge whether the final answer says the same as the reference."""
+    """Ask the judge whether the final answer is equivalent to the reference."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     response = await context.store.get(Response, state["response"])
@@ -293,9 +293,9 @@ async def judge_answer(state: State, runtime: Runtime[Context]) -> State:
 async def score_again(state: State, runtime: Runtime[Context]) -> State:
     """Have the judge score all criteria of the answer, in one call for each requested draw.
 
-    The original answer, which has a judgement, gets one more, to measure how much the judge varies. If another round may
-    follow, a draw of its own decides whether it does; this draw enters no figure, since a score that stops the loop is
-    biased upwards. As published, one draw does both.
+    The original answer, which already has a judgement, gets another, to measure how much the judge varies. If another
+    round may follow, a separate draw decides whether it does; this draw enters no figure, since a score that stops the
+    loop is biased upwards. As published, one draw serves both purposes.
     """
     context = runtime.context
     sample, criteria = await question_of(state, context)
@@ -393,7 +393,7 @@ async def after_check(state: State) -> Literal["judge_answer", "choose_points", 
 
 
 async def after_choice(state: State) -> Literal["score_again", "decide"]:
-    """Return `score_again` if another judgement of the original answer is wanted, else `decide`."""
+    """Return `score_again` if the original answer needs another judgement, else `decide`."""
     return "score_again" if state.get("looks_again", True) and not state.get("failed") else "decide"
 
 
@@ -403,12 +403,12 @@ async def after_decision(state: State) -> Literal["begin_round", "__end__"]:
 
 
 def fails(state: State) -> bool:
-    """Return whether the original answer is to be refined: its final answer is wrong, or its score below the threshold."""
+    """Return whether the original answer fails: its final answer is wrong, or its score below the threshold."""
     return state["below"] if "below" in state else state.get("answered") == "wrong"
 
 
 def build() -> StateGraph[State, Context]:
-    """Return the graph, not compiled."""
+    """Return the uncompiled graph."""
     graph = StateGraph(State, context_schema=Context)
     nodes = (begin_round, write_hints, check_hints, rewrite_hints, answer_again)
     for node in (*nodes, check_answer, judge_answer, choose_points, score_again, decide):

@@ -5,15 +5,13 @@
                  │      vote on     │ divided, and a cycle is left
                  └──────────────────┘
 
-In every node the members work concurrently. The text that a member writes or keeps in a cycle is its candidate from then
-on. A unanimous vote ends the review. If votes are still divided after the last cycle, the sample is discarded, and the
-record keeps all texts. If all candidates are one text, it is accepted without a vote; if they are those of the last vote,
-that vote stands.
-An unusable reply costs its member the turn: its candidate stays the same, or its vote is missing. A review is incomplete,
-which is not counted as disagreement, if a reply did not arrive, nobody has a candidate, or the last cycle has fewer than
-two votes.
-Each member sees the candidates without names, in an order drawn from seed, image, member, cycle and step. Every step is
-checkpointed; the state holds ids.
+In every node, the members work concurrently. The text that a member writes or keeps in a cycle becomes its candidate. A
+unanimous vote ends the review. If votes are still divided after the last cycle, the sample is discarded, and the record
+keeps all texts. If all candidates are the same text, it is accepted without a vote; if they are those of the last vote,
+that vote stands. A member with an unusable reply loses its turn: its candidate stays the same, or its vote is missing.
+A review is incomplete, which does not count as disagreement, if a reply did not arrive, no member has a candidate, or
+the last cycle has fewer than two votes. Each member sees the candidates without names, in a random order derived from
+seed, image, member, cycle and step. Every step is checkpointed; the state holds ids.
 """
 
 from collections import Counter
@@ -63,8 +61,8 @@ SeatKey = Literal["candidate", "standing", "review", "vote", "choice", "lost"]
 class Seat(TypedDict, total=False):
     """One member's part in the current cycle: ids of its candidate, its comparison, its new candidate and its vote.
 
-    `standing` is the candidate that it wrote or kept, or its earlier one if its turn was lost. `choice` is the id of the
-    candidate that it voted for, `equal` has those that it finds equally good, `lost` is the id of a lost turn; `failed`
+    `standing` is the candidate that it wrote or kept, or its earlier one if it lost its turn. `choice` is the id of the
+    candidate that it voted for, `equal` has those it finds equally good, and `lost` is the id of a lost turn; `failed`
     is the kind of failure if no reply arrived.
     """
 
@@ -148,7 +146,7 @@ async def compare(state: State, runtime: Runtime[Context]) -> State:
         standing = None if options.published else _kept_candidate(reply.value, order, pool)
         kept = standing is not None
         if standing is None:
-            # in the panel's order, so that no draw decides between equals later
+            # in the panel's order, so that later no draw decides between equal candidates
             rewrite = Candidate(author=seat["member"], text=reply.value.rewrite, sources=tuple(pool), **common)
             standing = await context.store.put(rewrite)
         review = PeerReview(
@@ -178,7 +176,7 @@ async def compare(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def vote(state: State, runtime: Runtime[Context]) -> State:
-    """Have every member vote for the best of the candidates, and say which others are as good."""
+    """Have every member vote for the best candidate, and name others that are as good."""
     context = runtime.context
     options = _options(context)
     sample = await context.store.get(Sample, state["sample"])
@@ -216,7 +214,7 @@ async def vote(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def tally(state: State, runtime: Runtime[Context]) -> State:
-    """Count the votes by text: accept one, start the next cycle with the members' new candidates, or end divided."""
+    """Count the votes by text; accept a text, start the next cycle with the members' new candidates, or end divided."""
     options = _options(runtime.context)
     choices = {seat["member"]: (seat["choice"], *seat.get("equal", ())) for seat in state["seats"] if "choice" in seat}
     standing = _ids("standing", state["seats"])
@@ -271,13 +269,13 @@ async def conclude(state: State, runtime: Runtime[Context]) -> State:
 
 
 def _missing_turns(lost: Sequence[LostTurn]) -> list[LostTurn]:
-    """Return the lost turns that leave a review incomplete: those of the last step, open ones first, then unanswered ones."""
+    """Return the lost turns that leave a review incomplete: the last step's, open ones first, then unanswered ones."""
     last = [turn for turn in lost if (turn.cycle, turn.part) == (lost[-1].cycle, lost[-1].part)]
     return sorted(last, key=lambda turn: (turn.failure not in OPEN_KINDS, turn.failure not in NOT_HEARD))
 
 
 def _supporters(state: State) -> int:
-    """Return how many members find the chosen text the best, alone or among others."""
+    """Return how many members consider the chosen text the best, alone or among others."""
     chosen = state.get("chosen", "")
     return sum(chosen in (seat["choice"], *seat.get("equal", ())) for seat in state["seats"] if "choice" in seat)
 
@@ -338,7 +336,7 @@ def _golden_caption(
 
 
 async def after_describing(state: State) -> Literal["compare", "conclude"]:
-    """Return `compare`, or `conclude` (as incomplete) if a reply did not arrive or nobody has a draft."""
+    """Return `compare`, or `conclude` (as incomplete) if a reply did not arrive or no member has a draft."""
     return "conclude" if _not_heard(state) or not _ids("candidate", state["seats"]) else "compare"
 
 
@@ -360,7 +358,7 @@ async def after_tally(state: State) -> Literal["compare", "conclude"]:
 
 
 def build() -> StateGraph[State, Context]:
-    """Return the graph, not compiled."""
+    """Return the uncompiled graph."""
     graph = StateGraph(State, context_schema=Context)
     for node in (describe, compare, vote, tally, conclude):
         graph.add_node(node)
@@ -382,7 +380,7 @@ def _not_heard(state: State) -> bool:
 
 
 def _draw_of(options: ReviewOptions, member: str) -> int:
-    """Return the draw number of a member's draft, which differs for members that are the same model."""
+    """Return the draw number of a member's draft, which differs between members that are the same model."""
     models = [(ref.model, ref.endpoint) for ref in map(options.ref, options.panel)]
     position = options.panel.index(member)
     return models[:position].count(models[position])

@@ -3,8 +3,8 @@
     wait ─► settle ─► end
      ‖ interrupt: a person's decision
 
-The item is stored before the thread begins, and the decision before the thread continues; the state holds their ids. So a
-lost thread is restarted from the stored rows, and no person is asked twice.
+The item is stored before the thread begins, and the decision before the thread continues; the state holds their ids. A
+lost thread is thus restarted from the stored rows, and no person is asked twice.
 """
 
 from typing import Any, TypedDict
@@ -47,7 +47,7 @@ async def settle(state: ItemVerification) -> ItemVerification:
 
 
 def build() -> StateGraph[ItemVerification, Any]:
-    """Return the graph, not compiled."""
+    """Return the uncompiled graph."""
     graph = StateGraph(ItemVerification)
     graph.add_node("wait", wait)
     graph.add_node("settle", settle)
@@ -68,7 +68,7 @@ def thread_id(run: str, item: str) -> str:
 
 
 async def hold(graph: Graph, item: str, thread: str) -> bool:
-    """Run a thread until it waits for a person; return False if it has already gone past that point."""
+    """Run a thread until it waits for a person; return False if it is already past that point."""
     config = _config(thread)
     state = await graph.aget_state(config)
     if state.created_at is None or (state.tasks and not state.interrupts):

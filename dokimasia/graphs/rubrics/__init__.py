@@ -1,1 +1,1 @@
-"""The graphs that make rubrics and judge by them."""
+"""The graphs that make rubrics and judge with them."""

@@ -78,7 +78,7 @@ async def after_answer(state: State) -> Literal["assess", "__end__"]:
 
 
 def build() -> StateGraph[State, Context]:
-    """Return the graph, not compiled."""
+    """Return the uncompiled graph."""
     graph = StateGraph(State, context_schema=Context)
     graph.add_node("answer", answer)
     graph.add_node("assess", assess)

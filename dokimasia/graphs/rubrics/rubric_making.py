@@ -4,12 +4,12 @@
                                                                                   ▲ │ rules are broken, or
                                                                            repair ┘◄┘ rubrics test nothing
 
-Rubrics that break a rule are repaired once, and in the same call those that test nothing (as the trial finds) are replaced.
-Rubrics that still break a rule are then dropped with the reason, and so are those with which two members of the panel find
-a fault. What the set catches is then measured on texts that were not used to select it. A panel member whose call fails
-does not count as dissenting; of the pool, those who answered count. Every step is checkpointed; the state holds ids. Under
-the protocol `published` there is no trial, easy-wrong rubrics come from the pool's errors alone and without limit, and a
-must-right rubric may forbid something; the measurement is the same.
+Rubrics that break a rule are repaired once, and in the same call those that test nothing (according to the trial) are
+replaced. Rubrics that still break a rule are dropped with the reason, as are those that two members of the panel find
+faulty. The power of the set is then measured on texts that were not used to select it. A panel member whose call fails
+does not count as dissenting; only pool models that answered count. Every step is checkpointed; the state holds ids.
+Under the protocol `published` there is no trial, easy-wrong rubrics come from the pool's errors alone and without
+limit, and a must-right rubric may forbid something; the measurement is the same.
 """
 
 import itertools
@@ -51,13 +51,13 @@ CHECKPOINTED = True
 NEEDS_PROMPT = False
 
 POOL_DRAW = 500_000
-"""The draw number of the pool's answers, so that no audit judges the very response that a rubric was mined from."""
+"""The draw number of the pool's answers, so that no audit judges a response that a rubric was mined from."""
 
 
 class State(Failure, TypedDict, total=False):
     """Ids of the sample, its source, the pool's responses, the draft, and the rubric set (`made`, and measured: `result`).
 
-    `answered` and `unheard` are models' names; `mended`: the one repair has been done.
+    `answered` and `unheard` are models' names; `mended`: the single repair has been made.
     """
 
     sample: str
@@ -73,7 +73,7 @@ class State(Failure, TypedDict, total=False):
 
 
 async def classify(state: State, runtime: Runtime[Context]) -> State:
-    """Load the sample's golden caption and domain; ask the judge for a domain that the data do not name."""
+    """Load the sample's golden caption and domain; ask the judge for a domain that is missing from the data."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     id = _options(context).sources.get(sample.id)
@@ -153,7 +153,7 @@ async def mine_easy_wrong(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def try_out(state: State, runtime: Runtime[Context]) -> State:
-    """Try every rubric on one half of the pool, and on the golden caption with a planted error of the rubric's kind."""
+    """Try every rubric on half of the pool, and on the golden caption with an inserted error of the rubric's kind."""
     context = runtime.context
     draft = await context.store.get(RubricDraft, state["draft"])
     if context.options.published or not draft.rubrics:
@@ -180,7 +180,7 @@ async def check(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def repair(state: State, runtime: Runtime[Context]) -> State:
-    """Send rubrics that break a rule or test nothing back to the judge once; if its reply fails, they stay as they are."""
+    """Send rubrics that break a rule or test nothing back to the judge once; if its reply fails, they are unchanged."""
     context = runtime.context
     draft = await context.store.get(RubricDraft, state["draft"])
     problems = _problems(draft, silent_gate=context.options.published)
@@ -243,7 +243,7 @@ async def cross_check(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def measure(state: State, runtime: Runtime[Context]) -> State:
-    """Measure what the set catches, on planted errors and responses that were not used to select it."""
+    """Measure the power of the set, on inserted errors and responses that were not used to select it."""
     context = runtime.context
     rubric_set = await context.store.get(RubricSet, state["made"])
     if not rubric_set.rubrics:
@@ -270,7 +270,7 @@ async def after_check(state: State) -> Literal["repair", "cross_check"]:
 
 
 def build() -> StateGraph[State, Context]:
-    """Return the graph, not compiled."""
+    """Return the uncompiled graph."""
     graph = StateGraph(State, context_schema=Context)
     for node in (
         classify,
@@ -312,7 +312,7 @@ async def _half_of_pool(state: State, context: Context, sample: Sample, *, chose
 
 
 def _as_rubric(stream: Stream, rubric: WrittenRubric) -> Rubric:
-    """Return a rubric as a judge wrote it, without the responses that it names."""
+    """Return a judge's rubric without the responses that it names."""
     return Rubric(
         stream=stream,
         statement=rubric.statement,
@@ -323,7 +323,7 @@ def _as_rubric(stream: Stream, rubric: WrittenRubric) -> Rubric:
 
 
 def _problems(draft: RubricDraft, *, silent_gate: bool) -> dict[int, list[str]]:
-    """Return the problems of rubrics, by number from 1: the rules that they break, and why they test nothing."""
+    """Return the problems of rubrics, by number from 1: broken rules, and reasons why they test nothing."""
     problems: dict[int, list[str]] = {}
     for problem in rubric_problems(draft.rubrics, silent_gate=silent_gate):
         problems.setdefault(problem.place + 1, []).append(problem.text)
@@ -343,7 +343,7 @@ def _repaired(
     Args:
         draft: the draft before the repair.
         problems: the problems, by the number of the rubric.
-        replacements: the judge's new rubric for each, or None for a rubric that it gave up.
+        replacements: the judge's new rubric for each, or None for an abandoned rubric.
         names: the models whose responses the judge saw, in their order.
     """
     rubrics: list[Rubric] = []
@@ -382,7 +382,7 @@ def _without_rule_breakers(draft: RubricDraft, *, silent_gate: bool) -> RubricDr
 def _panel_decision(
     draft: RubricDraft, checks: Mapping[str, Sequence[CheckedRubric]]
 ) -> tuple[list[tuple[Rubric, tuple[PanelVerdict, ...]]], list[DroppedRubric]]:
-    """Return accepted rubrics with their verdicts, and the dropped ones: two members (or the only one) find a fault."""
+    """Return accepted rubrics with their verdicts, and dropped ones: two members (or the only one) found a fault."""
     needed = min(DISSENTS, max(1, len(checks)))
     accepted: list[tuple[Rubric, tuple[PanelVerdict, ...]]] = []
     dropped: list[DroppedRubric] = []

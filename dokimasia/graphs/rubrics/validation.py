@@ -1,9 +1,9 @@
 """Trials of rubrics: on one half of the pool and on planted errors to select them, and on other texts to measure them.
 
-A rubric has to fail a caption with a planted error that contradicts it. An easy-wrong rubric that was mined from responses
-should fail at least one of them; must-right rubrics are essential facts, which all responses may well get right. What a set
-catches is measured on other texts: golden captions with one error each, planted without regard to any rubric, and, for
-must-right rubrics, the other half of the pool.
+A rubric must fail a caption with an inserted error that contradicts it. An easy-wrong rubric that was mined from
+responses should fail at least one of them; must-right rubrics are essential facts, which all responses may well get
+right. The power of a set is measured on other texts: golden captions with one error each, inserted regardless of any
+rubric, and, for must-right rubrics, the other half of the pool.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,9 +48,9 @@ class RubricTrial(NamedTuple):
 
 
 def halves(names: Sequence[str], sample: str, seed: int) -> tuple[list[int], list[int]]:
-    """Return the positions of the models that rubrics are tried on, and of those that they are measured on.
+    """Return the positions of the models that rubrics are tried on, and of the models they are measured on.
 
-    Each sample has its own random halves; with an odd number the first half is the larger one.
+    Each sample has its own random halves; with an odd number, the first half is larger.
     """
     order = sorted(range(len(names)), key=lambda position: unit_interval("half", seed, sample, names[position]))
     middle = (len(names) + 1) // 2
@@ -62,10 +62,10 @@ async def try_rubrics(
 ) -> RubricTrial:
     """Return a trial of rubrics: which of them test nothing, and why.
 
-    For each rubric an error is planted in its statement's subject, of its dimension. Errors in different sentences share a
-    caption, so that a few judgements of all rubrics are enough. `responses` are texts by the name of their model. They
-    count for a rubric that was mined from one of them; fewer than three do not count at all, since one or two careful
-    descriptions are not representative.
+    For each rubric, an error of its dimension is inserted into the subject of its statement. Errors in different
+    sentences share a caption, so that a few judgements of all rubrics suffice. `responses` are texts by model name.
+    They count for a rubric that was mined from one of them; fewer than three do not count at all, since one or two
+    careful descriptions are not representative.
     """
     if len(responses) < FEWEST_TRIED:
         responses = {}
@@ -107,8 +107,8 @@ async def measure(
         context: the services of the sample.
         sample: the sample.
         rubric_set: the set, with its golden caption.
-        responses: texts by the name of their model that were not used to select must-right rubrics.
-        used: captions with planted errors that were used to select rubrics.
+        responses: texts by model name that were not used to select must-right rubrics.
+        used: captions with inserted errors that were used to select rubrics.
     """
     caption = rubric_set.caption
     names = sorted(dimensions(), key=lambda name: unit_interval("measured", context.seed, sample.id, name))

@@ -1,4 +1,4 @@
-"""Arenas: models are compared pairwise on the same cases, and rated from the verdicts."""
+"""Arenas: models are compared pairwise on the same cases and rated from the verdicts."""
 
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.arena.figures import ArenaFigures, figures_of_run

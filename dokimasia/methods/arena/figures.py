@@ -1,6 +1,6 @@
-"""The figures of an arena: models, and computation from verdicts.
+"""The figures of an arena: the models and their computation from verdicts.
 
-Rewards are from -100 to 100, rates in percent, ratings of mean 1000.
+Rewards are from -100 to 100, rates in percent, and ratings have mean 1000.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -157,7 +157,7 @@ class ArenaTables(Value):
 
 
 class Meeting(NamedTuple):
-    """Answers of two models to a case: the judgement from the view of the first model, and the name of the other."""
+    """Answers of two models to a case: the judgement from the first model's view, and the other model's name."""
 
     row: DuelRow
     other: str
@@ -196,7 +196,7 @@ def figures_of_run(home: Home, run: Run) -> ArenaFigures:
 
 
 def meetings_of(rounds: Iterable[ArenaRound], half_of: Mapping[str, int], plan: ArenaPlan) -> int:
-    """Return the number of meetings of rounds, without those for which an answer is missing."""
+    """Return the number of meetings in the rounds, without those that lack an answer."""
     return sum(
         plan.meets(sample_id, pair)
         for arena_round in rounds
@@ -225,7 +225,7 @@ def arena_tables(
     outcomes: list[PairOutcome] = []
     clusters: list[str] = []
     for meeting in meetings:
-        for verdict in meeting.row.verdict_pair or ():  # A single order would mix in the effect of the place.
+        for verdict in meeting.row.verdict_pair or ():  # A single order would mix in the effect of the position.
             outcomes.append(PairOutcome(*meeting.pair, _winner(verdict)))
             clusters.append(meeting.row.cluster)
     groups = rate_models(outcomes, clusters=clusters, models=names, parts=parts, seed=seed)
@@ -284,7 +284,7 @@ def _model(name: str, meetings: Sequence[Meeting], groups: Sequence[ConnectedMod
 
 
 def _verdicts(name: str, meetings: Sequence[Meeting], *, seed: int) -> VerdictFigures:
-    """Return the figures of the verdicts on a model, on either side."""
+    """Return the figures of the verdicts on a model, whichever side it was on."""
     answers: list[tuple[list[int | None], str]] = []
     for row, _ in meetings:
         sign = 1 if name == row.model else -1
@@ -375,7 +375,7 @@ def halves(home: Home, run_id: str, seed: int) -> dict[str, int]:
 
 
 def outcomes(home: Home, run: Run, plan: ArenaPlan) -> Iterator[tuple[str, str, str, int]]:
-    """Yield case, both models and outcome (1, 0 or -1 for the first) of each verdict of meetings judged in both orders."""
+    """Yield case, both models, and outcome (1, 0 or -1 for the first) of each verdict on meetings with both orders."""
     rows = [row for row in results(home, run.id) if row.kind == plan.KIND]
     judged = judgements(home, rows)
     for row in rows:

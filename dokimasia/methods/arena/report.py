@@ -63,7 +63,7 @@ def ratings(data: ReportData) -> Section:
 
 
 def conclusion(data: ReportData) -> list[Cell]:
-    """Return which model is rated highest, whether the next is rated apart from it, and what was spent."""
+    """Return which model is rated highest, whether its lead over the next is significant, and the usage."""
     run = data.figures_as(ArenaFigures)
     rated = {name: model.rating for name, model in run.models.items() if model.rating is not None}
     if not rated:
@@ -84,7 +84,7 @@ def conclusion(data: ReportData) -> list[Cell]:
 
 
 def _highest_sentence(rated: Mapping[str, Interval]) -> Cell:
-    """Return which model is rated highest, or which models are."""
+    """Return which model, or models, are rated highest."""
     best = highest(rated)
     verb = " is rated highest: " if len(best) == 1 else " are rated highest: "
     ratings = [figures.measured(rated[name], f"{pointer('models', name)}/rating", digits=0) for name in best]
@@ -92,7 +92,7 @@ def _highest_sentence(rated: Mapping[str, Interval]) -> Cell:
 
 
 def _untestable(run: ArenaFigures, rated: Mapping[str, Interval]) -> str:
-    """Return that the ratings of some models cannot be tested, and so rank none of them; empty if any two were tested."""
+    """Return a sentence on models whose ratings cannot be tested, hence no ranking; empty if any two were tested."""
     if any(pair.p is not None for pair in run.pairs if {pair.first, pair.second} <= rated.keys()):
         return ""
     reason = next((rating.no_interval for rating in rated.values() if rating.no_interval), "")
@@ -103,7 +103,7 @@ def _untestable(run: ArenaFigures, rated: Mapping[str, Interval]) -> str:
 
 
 def _highest_of_groups(run: ArenaFigures, rated: Mapping[str, Interval]) -> Iterator[Cell]:
-    """Yield the highest rated model of each group, or that its ratings cannot be tested; groups cannot be compared."""
+    """Yield the highest-rated model of each group, or that the ratings cannot be tested; groups are not comparable."""
     for group in run.groups[: MOST_SENTENCES - 1]:
         names = sorted(rated.keys() & set(group.models))
         if len(names) > 1 and (untestable := _untestable(run, {name: rated[name] for name in names})):
@@ -176,7 +176,7 @@ def ranks(data: ReportData) -> Section | None:
 
 
 def wins(data: ReportData) -> Section:
-    """Return the section with the heat map of wins and the table of pairs."""
+    """Return the section with the heat map of win rates and the table of pairs."""
     run = data.figures_as(ArenaFigures)
     names = list(run.wins)
     values = [[run.wins[name].get(opponent) for opponent in names] for name in names]

@@ -57,7 +57,7 @@ class ArenaRequest(DataRequest):
 
 
 class ArenaPlan(DuelPlan):
-    """The plan of an arena: any two of the `candidates` may meet; `scores` are their scores elsewhere."""
+    """The plan of an arena, where any two of the `candidates` may meet; `scores` are scores in other benchmarks."""
 
     KIND: ClassVar[str] = "arena"
 
@@ -77,7 +77,7 @@ class ArenaPlan(DuelPlan):
 
     @property
     def pairs_a_round(self) -> int:
-        """Maximum number of pairs per case in a round that is not drawn yet."""
+        """Maximum number of pairs per case in a round that has not been drawn yet."""
         count = len(self.candidates)
         return count * (count - 1) // 2 if self.draw == "all" else count // 2
 
@@ -87,12 +87,12 @@ class ArenaPlan(DuelPlan):
         return self.rounds * self.pairs_a_round * self.repeats
 
     def meeting(self, sample_id: str, pair: Pair) -> Iterator[AnswerItem]:
-        """Return the items of a pair on a case: the answers of the first model, compared with those of the second."""
+        """Return the items of a pair on a case: the first model's answers, compared with the second model's."""
         for repeat in range(self.repeats if self.meets(sample_id, pair) else 0):
             yield AnswerItem(self._item(sample_id, pair, repeat), pair[0], "", repeat)
 
     def meets(self, sample_id: str, pair: Pair) -> bool:
-        """Return whether a pair meets on a case: not if answers are from files, and these lack that of one of the two."""
+        """Return whether a pair meets on a case; it does not if a file of existing answers lacks one of the two."""
         return all(name not in self.given or sample_id in self.given[name] for name in pair)
 
     def opponent_of(self, row: ResultRow) -> str:
@@ -130,10 +130,10 @@ def rounds_of(request: ArenaRequest) -> int:
 
 
 async def accept(request: ArenaRequest, session: Session) -> Accepted[ArenaPlan]:
-    """Validate a request, and return its plan, estimate and cases, read as for duels with the first model.
+    """Validate a request, and return its plan, estimate and cases; the first model takes the baseline's place.
 
     Raises:
-        InputError: data, answers, scores, configuration or options cannot be used.
+        InputError: data, answers, scores, configuration or options are unusable.
     """
     responses = await asyncio.to_thread(read_answer_files, request.responses, request.data)
     names = request.models
@@ -172,13 +172,13 @@ async def accept(request: ArenaRequest, session: Session) -> Accepted[ArenaPlan]
 
 
 def _first_model(duels: DuelPlan) -> ModelSpec:
-    """Return the model in the baseline's place; it is not asked if its answers exist."""
+    """Return the model in the baseline's place; it is not asked if its answers already exist."""
     name = duels.baseline_name
     return duels.baseline or ModelSpec(ref=ModelRef(name=name, model=name, endpoint=STORED))
 
 
 def _scores(path: Path, models: tuple[str, ...]) -> dict[str, float]:
-    """Return the models' scores elsewhere, from a file of ratings."""
+    """Return the models' scores in other benchmarks, from a file of ratings."""
     ratings = read_ratings(path)
     if any(rating.sample_id is not None for rating in ratings):
         raise DataError(f"{path}: scores of models have model and rating, and no id")

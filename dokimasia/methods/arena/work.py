@@ -1,4 +1,4 @@
-"""The work of an arena: rounds of cases; each round is drawn from the results of earlier ones."""
+"""The work of an arena: rounds of cases, each drawn from the results of earlier rounds."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from dokimasia.storage.results import record_results
 
 
 async def stages(job: Job[ArenaPlan]) -> AsyncIterator[Stage[Sample]]:
-    """Yield a stage per round; if the budget ends within a round, a resume continues it."""
+    """Yield a stage per round; if the budget runs out during a round, a resume continues it."""
     half_of = halves(job.home, job.run.id, job.plan.seed)
     for number in range(1, job.plan.rounds + 1):
         arena_round = await _round(job, number, half_of)
@@ -43,7 +43,7 @@ def _stage(job: Job[ArenaPlan], arena_round: ArenaRound, half_of: Mapping[str, i
 
 
 async def _round(job: Job[ArenaPlan], number: int, half_of: Mapping[str, int]) -> ArenaRound:
-    """Return a round's pairs, drawn once: they are kept even if failed items of earlier rounds are retried."""
+    """Return the pairs of a round, which stay as drawn even if failed items of earlier rounds are retried."""
     earlier = drawn_rounds(job.home, job.run.id)
     if number <= len(earlier):
         return earlier[number - 1]
@@ -64,8 +64,8 @@ def _swiss_pairs(
 ) -> tuple[Pair, ...]:
     """Draw the pairs for one half of the cases from the points on the other half.
 
-    If a half's own results decided its pairs, luck would count twice, in the draw and in the rating, and intervals would
-    be too narrow.
+    If a half's own results decided its pairs, luck would affect both the draw and the rating, and intervals would be
+    too narrow.
     """
     points: dict[str, list[float]] = {}
     for sample_id, first, second, outcome in outcomes(job.home, job.run, job.plan):

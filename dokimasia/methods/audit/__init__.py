@@ -1,4 +1,4 @@
-"""Audits: models describe images, and a judge checks each description against gated rubrics (PerceptionRubrics, 3.4)."""
+"""Audits: models describe images and a judge checks each description against gated rubrics (PerceptionRubrics, 3.4)."""
 
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.audit.figures import (

@@ -1,6 +1,6 @@
-"""Analyses of an audit: alone, with outside ratings, and with another judge's audit (PerceptionRubrics, 4.3 and 5).
+"""Analyses of an audit: alone, against outside ratings, and against another judge's audit (PerceptionRubrics, 4.3, 5).
 
-The field `says` of each analysis is a sentence on what its numbers mean.
+The field `says` of each analysis is a sentence that interprets its numbers.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +25,7 @@ from dokimasia.algorithms.statistics import (
     spearman,
 )
 from dokimasia.algorithms.statistics.agreement import cohen_kappa
+from dokimasia.algorithms.statistics.correlation import Method
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.datasets.annotations import read_ratings
 from dokimasia.domain.differences import DIRECTION
@@ -52,21 +53,28 @@ from dokimasia.people.passports import each_has_one, weights_of
 from dokimasia.report.fields import Direction, Display, Interval, IntervalMethod
 from dokimasia.report.figures import bracketed, in_words, interval, number, p_value, several, share, signed
 from dokimasia.runs.measures import deviation, limits, mean, mean_with_interval, ratio, rounded, spread
-from dokimasia.runs.reading.correlations import ALPHA, adjust, correlations, directions, length_and_score, value_of
+from dokimasia.runs.reading.correlations import (
+    ALPHA,
+    adjusted_over,
+    correlation,
+    directions,
+    length_and_score,
+    value_of,
+)
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
 MIN_MODELS = 3
-"""A line or a correlation over fewer models is meaningless."""
+"""Fewer models make a fitted line or a correlation meaningless."""
 
 SPLITS = 200
 """Number of random halvings of the images for `DisjointConsistency`."""
 
 FEWEST_CLUSTERS = 10
-"""With fewer clusters, the difference of two correlations has no interval."""
+"""With fewer clusters, the difference of two correlations gets no interval."""
 
 MOST_POINTS = 200
-"""Responses of a model, at most, whose length and score are drawn."""
+"""Maximum number of a model's responses in the chart of length and score."""
 
 SHARES = (20, 40, 60, 80)
 DRAWS = 3
@@ -309,7 +317,7 @@ class AnalysedAudit(AuditFigures):
 
 
 class Rating(NamedTuple):
-    """An outside rating, higher is better: of a model, or of its response to one sample (`sample_id`)."""
+    """An outside rating, higher is better, of a model or of its response to one sample (`sample_id`)."""
 
     model: str
     value: float
@@ -339,7 +347,7 @@ def analyse(
         NotFound: a run is not an audit.
         ConfigError: the other audit has other rubrics, or is the same; benchmarks are given without ratings, or
             passports without another judge.
-        DataError: the ratings cannot be used.
+        DataError: the ratings are unusable.
     """
     plan, _ = METHOD.read(run)
     if benchmarks and (ratings is None or OWN in benchmarks):
@@ -435,33 +443,30 @@ def reliability_gap(models: Mapping[str, GatedScores]) -> ReliabilityGap:
 def open_and_proprietary(
     rows: Sequence[AuditRow], models: Mapping[str, AuditedModel], *, seed: int
 ) -> OpenAndProprietary | None:
-    """Return what open models score less than proprietary ones, with intervals and tests; None without both groups.
+    """Return how far open models score below proprietary ones, with intervals and tests; None unless both groups exist.
 
-    Compared are the best of each group (by its overall score) and the means of the groups, each on the samples that all
-    models of both groups were judged on. The tests speak of other images and not of other models, and the best of a group
-    was chosen by the very scores that are compared.
+    The comparison covers the best model of each group (by overall score) and the group means, each on the samples for
+    which all models of both groups were judged. The tests generalise to other images, not to other models, and the best
+    model of a group was chosen by the same scores that are compared.
     """
-    groups: dict[str, list[str]] = {"open": [], "proprietary": []}
-    for name, model in models.items():
-        if model.weights in groups and model.overall is not None and BLIND_MARK not in name:
-            groups[model.weights].append(name)
-    if not all(groups.values()):
+    scored = {name: model for name, model in models.items() if model.overall is not None and BLIND_MARK not in name}
+    open_models = [name for name, model in scored.items() if model.weights == "open"]
+    proprietary = [name for name, model in scored.items() if model.weights == "proprietary"]
+    if not open_models or not proprietary:
         return None
     judged = judged_samples(rows)
     overall = _overall(models)
-    best = {weights: max(names, key=lambda name: (overall[name], name)) for weights, names in groups.items()}
-    compared = {"the best": {weights: [name] for weights, name in best.items()}, "all": groups}
-    gaps: dict[str, WeightsGap] = {}
-    for title, sides in compared.items():
-        gap = _weights_gap(judged, sides["open"], sides["proprietary"], seed=seed)
-        if gap is not None:
-            gaps[title] = gap
-    if "the best" not in gaps:
+    best_open = max(open_models, key=lambda name: (overall[name], name))
+    best_proprietary = max(proprietary, key=lambda name: (overall[name], name))
+    first = _weights_gap(judged, [best_open], [best_proprietary], seed=seed)
+    if first is None:
         return None
-    first = gaps["the best"]
+    gaps = {"the best": first}
+    if (of_all := _weights_gap(judged, open_models, proprietary, seed=seed)) is not None:
+        gaps["all"] = of_all
     sentence = (
-        f"The best proprietary model ({best['proprietary']}, {first.proprietary:.1f}) and the best open model "
-        f"({best['open']}, {first.open:.1f})"
+        f"The best proprietary model ({best_proprietary}, {first.proprietary:.1f}) and the best open model "
+        f"({best_open}, {first.open:.1f})"
     )
     if first.gap.mean == 0:
         sentence += " have the same mean."
@@ -469,15 +474,15 @@ def open_and_proprietary(
         leads = "proprietary" if first.gap.mean > 0 else "open"
         certain = "beyond chance" if first.p <= ALPHA else "which may be chance"
         sentence += f" lie {abs(first.gap.mean):.1f} points apart in favour of the {leads} one, {certain}."
-    if any(len(names) > 1 for names in groups.values()):
+    if len(open_models) > 1 or len(proprietary) > 1:
         sentence += " They were chosen by these scores, so that p is too small."
-    return OpenAndProprietary(best=(best["open"], best["proprietary"]), gaps=gaps, says=sentence)
+    return OpenAndProprietary(best=(best_open, best_proprietary), gaps=gaps, says=sentence)
 
 
 def _weights_gap(
     judged: Mapping[str, Samples], open_models: Sequence[str], proprietary: Sequence[str], *, seed: int
 ) -> WeightsGap | None:
-    """Return the gap between two groups over the samples on which all models of both were judged."""
+    """Return the gap between two groups over the samples for which all models of both were judged."""
     of_open, of_proprietary = _group_means(judged, open_models), _group_means(judged, proprietary)
     shared = [id for id in of_open if id in of_proprietary]
     if not shared:
@@ -496,7 +501,7 @@ def _weights_gap(
 
 
 def _group_means(judged: Mapping[str, Samples], names: Sequence[str]) -> dict[str, float]:
-    """Return the mean score of some models by sample, of the samples on which all of them were judged."""
+    """Return the mean score of some models by sample, for samples on which all of them were judged."""
     means: dict[str, float] = {}
     for id in judged[names[0]]:
         scores = [judged[name][id].mean("overall") for name in names if id in judged[name]]
@@ -509,7 +514,7 @@ def _group_means(judged: Mapping[str, Samples], names: Sequence[str]) -> dict[st
 def failures_by_domain(rows: Sequence[AuditRow]) -> FailuresByDomain:
     """Return the rate of failed gates and the share of all failures by domain, for each model and for all.
 
-    "All" are the models that see the image. A sample's gate counts once per scored repeat; failed judgements do not
+    "All" means all models that see the image. A sample's gate counts once per scored repeat; failed judgements do not
     count.
     """
     models: dict[str, dict[str, DomainFailures]] = {}
@@ -550,7 +555,7 @@ def _failures(samples: Sequence[Judged]) -> dict[str, DomainFailures]:
 
 
 def _extremes(rates: Mapping[str, float]) -> str:
-    """Return a sentence on the domains in which gates fail most and least often."""
+    """Return a sentence on the domains where gates fail most and least often."""
     highest, lowest = max(rates.values()), min(rates.values())
     worst = [name for name, rate in rates.items() if rate == highest]
     best = [name for name, rate in rates.items() if rate == lowest]
@@ -567,10 +572,10 @@ def _extremes(rates: Mapping[str, float]) -> str:
 def consistency(rows: Sequence[AuditRow], models: Mapping[str, GatedScores], *, seed: int) -> Consistency:
     """Return how well gate pass rates predict easy-wrong means over models: R squared of a straight line.
 
-    As published, both axes come from the same responses, which alone puts models of equal skill on a line. `disjoint`
-    takes gate pass rates from one random half of the images and easy-wrong means from the other: the mean R squared
-    over many such halvings, and their middle 90 %. The interval of the published figure is a jackknife over clusters of
-    samples, with fixed models. Arms without images are left out.
+    As published, both axes come from the same responses, which by itself puts models of equal skill on a line.
+    `disjoint` takes gate pass rates from one random half of the images and easy-wrong means from the other: it has the
+    mean R squared over many halvings, and their middle 90 %. The interval of the published figure is a jackknife over
+    clusters of samples, with fixed models. Arms without images are left out.
     """
     points: dict[str, tuple[float, float]] = {}
     for name, scores in models.items():
@@ -620,10 +625,10 @@ def _consistency_limits(rows: Sequence[AuditRow], names: Sequence[str]) -> Confi
 
 
 def _explained(gate_samples: Sequence[Sequence[Judged]], easy_samples: Sequence[Sequence[Judged]]) -> float:
-    """Return R squared of gate pass rates and easy-wrong means over models, each read from some samples of the model.
+    """Return R squared of gate pass rates and easy-wrong means over models, each measured on some of a model's samples.
 
     Raises:
-        ValueError: a model has none of these figures, or they do not vary.
+        ValueError: a model lacks one of these figures, or they do not vary.
     """
     gates = [_mean_over(samples, "gate_pass") for samples in gate_samples]
     easy = [_mean_over(samples, "easy_wrong_mean") for samples in easy_samples]
@@ -642,7 +647,7 @@ def _mean(values: Sequence[float | None]) -> float:
 
 
 def _disjoint(rows: Sequence[AuditRow], names: Sequence[str], *, seed: int) -> DisjointConsistency | None:
-    """Return R squared with gates and easy-wrong means from different halves of the images; None if no halving has both."""
+    """Return R squared with gates and easy-wrong means from different halves of the images; None if none has both."""
     judged = judged_samples(rows)
     clusters = sorted({row.cluster for row in rows})
     values: list[float] = []
@@ -677,16 +682,21 @@ def length_bias(rows: Sequence[AuditRow], *, seed: int) -> LengthAnalysis:
         if row.score is not None and row.words is not None:
             by_model.setdefault(row.model, []).append((float(row.words), row.score, row.cluster))
     correlated = {name: length_and_score(triples, seed=seed) for name, triples in by_model.items()}
-    significant = adjust(correlated, [name for name in correlated if BLIND_MARK not in name])
+    adjusted_p = adjusted_over({name: model for name, model in correlated.items() if BLIND_MARK not in name})
+    significant: dict[str, float] = {}
+    for name, p in adjusted_p.items():
+        r = correlated[name].r
+        if p <= ALPHA and r is not None:
+            significant[name] = r
     models: dict[str, LengthCorrelation] = {}
-    for name, figures in correlated.items():
+    for name, association in correlated.items():
         by_chance = sorted(range(len(by_model[name])), key=lambda place: unit_interval("length", seed, name, place))
         points = tuple(by_model[name][place][:2] for place in sorted(by_chance[:MOST_POINTS]))
-        models[name] = LengthCorrelation.model_validate({**figures, "points": points})
+        models[name] = LengthCorrelation(**dict(association), adjusted=adjusted_p.get(name), points=points)
     tested = sum(model.adjusted is not None for model in models.values())
     untested = next((model.reason for model in models.values() if model.reason), "")
     if tested and significant:
-        directed = directions({name: correlated[name]["r"] for name in significant}, "it")
+        directed = directions(significant, "it")
         sentence = f"Length goes with the score for {len(significant)} of {tested} models. {directed}"
     elif tested:
         sentence = f"For none of {tested} models does length go with the score (adjusted p above {ALPHA:g} for each)."
@@ -698,7 +708,7 @@ def length_bias(rows: Sequence[AuditRow], *, seed: int) -> LengthAnalysis:
 
 
 class RatedScores(NamedTuple):
-    """The scores with the gate, without it and over all rubrics; the rating; and the cluster."""
+    """The scores with the gate, without it and over all rubrics, with the rating and the cluster."""
 
     gated: float
     ungated: float
@@ -710,9 +720,9 @@ class RatedScores(NamedTuple):
 def agreement(rows: Sequence[AuditRow], ratings: Sequence[Rating]) -> Agreement:
     """Return the correlation of scores with outside ratings: with the gate, without it, and as a share of all rubrics.
 
-    Ratings of responses are compared response by response, clustered by image; ratings of models, model by model. Without
+    Ratings of responses are compared by response, clustered by image; ratings of models are compared by model. Without
     the gate, a score is the share of easy-wrong rubrics that hold. `gain` is Pearson's correlation with the gate minus
-    that without it, on the same pairs, with a jackknife interval over clusters.
+    the correlation without it, on the same pairs, with a jackknife interval over clusters.
     """
     of_responses = [rating for rating in ratings if rating.sample_id is not None]
     compared = of_responses or ratings
@@ -744,7 +754,11 @@ def agreement(rows: Sequence[AuditRow], ratings: Sequence[Rating]) -> Agreement:
 
 
 def _correlations(scores: Sequence[float], ratings: Sequence[float], clusters: Sequence[str]) -> Correlations:
-    return Correlations.model_validate(correlations(scores, ratings, clusters))
+    def of(method: Method) -> Correlation | None:
+        correlated = correlation(method, scores, ratings, clusters)
+        return correlated and Correlation(value=correlated.value, **limits(correlated.interval))
+
+    return Correlations(pearson=of("pearson"), spearman=of("spearman"), kendall=of("kendall"))
 
 
 def _gain_in_words(gain: Correlation) -> str:
@@ -774,7 +788,7 @@ def _gain(pairs: Sequence[RatedScores], value: float) -> Correlation:
 
 
 def _paired(judged: Mapping[str, Samples], ratings: Sequence[Rating]) -> list[RatedScores]:
-    """Return ratings with the scores of the rated response, or the means over the rated model's samples."""
+    """Return each rating with the scores of the rated response, or with the means over the rated model's samples."""
     pairs: list[RatedScores] = []
     for rating in ratings:
         samples = judged.get(rating.model, {})
@@ -801,7 +815,7 @@ def _scores_of(sample: Judged) -> tuple[float, float, float] | None:
 def other_benchmarks(
     scores: Mapping[str, float], ratings: Sequence[Rating], others: Mapping[str, Sequence[Rating]]
 ) -> OtherBenchmarks:
-    """Return the correlations of this audit's and other benchmarks' scores with outside ratings, over shared models.
+    """Return the correlations of scores, in this audit and other benchmarks, with outside ratings over shared models.
 
     Args:
         scores: the mean gated score of each model.
@@ -850,11 +864,11 @@ def two_judges(
     seed: int,
     weights: tuple[float, float] | None = None,
 ) -> TwoJudges:
-    """Return the differences of two judges on the same rubrics: order of models, shift, agreement, spread over repeats.
+    """Return how two judges differ on the same rubrics: model order, shift, agreement, and spread over repeats.
 
-    `shift` is the second judge's score minus the first's, paired by sample; `same_order` says whether no two models
-    change places (equal means have no order), and `reversed` are those that do, with the larger p-value of both judges'
-    paired differences, adjusted over all pairs of models.
+    `shift` is the second judge's score minus the first's, paired by sample. `same_order` says whether the order of the
+    models is the same (equal means have no order). `reversed` lists the pairs in opposite order, with the larger
+    p-value of the two judges' paired differences, adjusted over all pairs of models.
 
     Args:
         rows: the first judge's audit.
@@ -953,7 +967,7 @@ def _swapped(
 
 
 def _order_p(samples: Samples, rival_samples: Samples, *, seed: int) -> float:
-    """Return the p-value of a judge's paired difference of two models; 1 without a shared sample."""
+    """Return the p-value of a judge's paired difference between two models; 1 without shared samples."""
     pairs = pairs_of(samples, rival_samples)
     if not pairs:
         return 1.0
@@ -994,8 +1008,9 @@ def _decisions(rows: Sequence[AuditRow], other_rows: Sequence[AuditRow]) -> Deci
 def coverage(rows: Sequence[AuditRow], *, seed: int) -> RubricCoverage:
     """Return how scores change with fewer rubrics: 20, 40, 60 and 80 % of each stream and sample, at least one each.
 
-    Three draws, the same for all models. `deviation` is the standard deviation of a model's score over the draws and says
-    how stable it is; `shift` is their mean less the score by all rubrics: fewer gates raise scores mechanically.
+    Three draws are made, the same for all models. `deviation` is the standard deviation of a model's score over the
+    draws, a measure of its stability. `shift` is their mean minus the score by all rubrics; fewer gates raise scores
+    mechanically.
     """
     judged = [row for row in rows if row.judged is not None]
     full = _scores(judged, lambda row: row.judged)
@@ -1031,7 +1046,7 @@ def _coverage_in_words(shares: Mapping[str, RubricShare]) -> str:
 def _scores(
     rows: Sequence[AuditRow], judged: Callable[[AuditRow], tuple[Sequence[bool], Sequence[bool]] | None]
 ) -> dict[str, float]:
-    """Return each model's mean gated score in percent, a sample's being the mean over its repeats."""
+    """Return each model's mean gated score in percent, where a sample's score is the mean over its repeats."""
     models: dict[str, dict[str, list[float]]] = {}
     for row in rows:
         groups = judged(row)
@@ -1041,7 +1056,7 @@ def _scores(
 
 
 def _part(row: AuditRow, *, percent: int, draw: int, seed: int) -> tuple[list[bool], list[bool]] | None:
-    """Return a row's decisions on a part of its rubrics, the same part for every model and repeat."""
+    """Return a row's decisions on a share of its rubrics, the same rubrics for every model and repeat."""
     if row.judged is None:
         return None
     parts: list[list[bool]] = []

@@ -1,4 +1,4 @@
-"""Which gates an audit's descriptions pass, and which must-right rubrics hold, as rates to be corrected."""
+"""An audit's decisions on gates and must-right rubrics, as rates to be corrected."""
 
 from dokimasia.algorithms.correction import DecidedLabel
 from dokimasia.algorithms.gating import gate
@@ -12,7 +12,7 @@ from dokimasia.storage.runs import Run, load_samples
 
 
 def decisions(home: Home, run: Run) -> DecidedRun:
-    """Return an audit's decisions on gates and must-right rubrics, for correction by a judge's error rates."""
+    """Return an audit's decisions on gates and must-right rubrics, for correction by the judge's error rates."""
     plan = run.plan_as(AuditPlan)
     return DecidedRun(
         measures=_rubrics(home, run),

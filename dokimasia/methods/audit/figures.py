@@ -1,4 +1,4 @@
-"""The figures of an audit: models, and computation from stored rows (PerceptionRubrics, tables 2 and 4).
+"""The figures of an audit: the models and their computation from stored rows (PerceptionRubrics, tables 2 and 4).
 
 Scores and rates are in percent.
 """
@@ -52,7 +52,7 @@ from dokimasia.runs.measures import (
 from dokimasia.runs.method import ColumnType
 from dokimasia.runs.reading.exporting import ANSWERED, answer_cells
 from dokimasia.storage.home import Home
-from dokimasia.storage.lookup import find_value, find_values
+from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run, clusters_by_sample, response_texts, run_samples
 
@@ -212,10 +212,10 @@ class AuditItem(Value):
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """A response of a model to a sample: which rubrics of groups A and B hold, or the kind of failure.
+    """A model's response to a sample: which rubrics of groups A and B hold, or the kind of failure.
 
-    `rubrics` are the sizes of the groups, `words` is the length of the response (None without one), `response` identifies
-    its text, and `model` is the displayed name with the arm.
+    `rubrics` are the sizes of the groups, `words` is the length of the response (None without a response), `response`
+    identifies its text, and `model` is the displayed name with the arm.
     """
 
     sample_id: str
@@ -336,7 +336,7 @@ def figures_of_run(home: Home, run: Run) -> AuditFigures:
 
 
 def _lead(models: Mapping[str, Samples], *, seed: int) -> Lead | None:
-    """Return how the model with the highest mean gated score compares with the next."""
+    """Return how the model with the highest mean gated score compares with the runner-up."""
     scores: dict[str, dict[str, float]] = {}
     clusters: dict[str, str] = {}
     for name, samples in models.items():
@@ -349,7 +349,7 @@ def _lead(models: Mapping[str, Samples], *, seed: int) -> Lead | None:
 
 
 def _in_pool(run: Run, plan: AuditPlan, pool: Sequence[str]) -> tuple[str, ...]:
-    """Return the candidates that are models of the pool, whatever they are called; older audits kept only shown names."""
+    """Return the candidates that belong to the pool, whatever their names; older audits stored only displayed names."""
     resolved = run.texts("pool")
     if not resolved:
         return tuple(sorted(set(model_names(plan.candidates)) & set(pool)))
@@ -536,7 +536,7 @@ def audit_rows(home: Home, run: Run) -> list[AuditRow]:
 
 
 def rubrics_used(home: Home, run: Run) -> dict[str, str]:
-    """Return the rubrics of an audit by sample, as streams and statements that can be compared."""
+    """Return the rubrics of an audit by sample, as comparable streams and statements."""
     demanded: dict[str, str] = {}
     for sample, rubrics in rubric_sets(home, run.plan_as(AuditPlan)).items():
         demanded[sample] = digest("rubrics", [[rubric.stream, rubric.statement] for rubric in rubrics.rubrics])
@@ -548,6 +548,7 @@ def audit_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dic
     sets = rubric_sets(home, run.plan_as(AuditPlan))
     rows = ordered_rows(home, run, sample)
     judgements = _judgements(home, rows)
+    responses = find_values(home, Response, [row.response_id for row in rows])
     for row in rows:
         rubrics = sets[row.sample_id]
         judgement = judgements.get(row.item)
@@ -559,7 +560,7 @@ def audit_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dic
             score=None if row.score is None else round(100 * row.score, 6),
             failure=row.failure,
             reason=row.reason,
-            response=None if row.response_id is None else find_value(home, row.response_id)["value"]["text"],
+            response=None if row.response_id is None else responses[row.response_id].text,
             must_right=_results(rubrics.must_right, judgement and judgement.group_a, judgement and judgement.reasons_a),
             easy_wrong=_results(rubrics.easy_wrong, judgement and judgement.group_b, judgement and judgement.reasons_b),
         )
@@ -587,7 +588,7 @@ COLUMNS: dict[str, ColumnType] = {
 }
 """Columns of a response in an export; `must_right` and `easy_wrong` have a 1 for each rubric that holds, else a 0.
 
-Their reasons are empty texts where the judge gave none.
+A reason is an empty text where the judge gave none.
 """
 
 
@@ -615,7 +616,7 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
 
 
 def _reason_cells(reasons: Sequence[str | None]) -> list[str] | None:
-    """Return a judge's reasons as a cell of an export; None where it was not asked for any."""
+    """Return a judge's reasons as a cell of an export; None if the judge was not asked for reasons."""
     return [reason or "" for reason in reasons] or None
 
 

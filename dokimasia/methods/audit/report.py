@@ -86,7 +86,7 @@ A = TypeVar(
 PERCENT = [0.0, 100.0]
 MOST_NAMED = 5
 CHOSE = "†"
-"""Marks models whose answers were used to choose the rubrics."""
+"""Mark of models whose answers were used to choose the rubrics."""
 
 HOLDS: Mapping[bool | None, tuple[str, Tone]] = {None: ("·", "muted"), True: ("✓", "good"), False: ("✗", "bad")}
 """Mark and tone of a rubric's verdict; None is a rubric that the judge did not answer."""
@@ -144,7 +144,7 @@ def scores(data: ReportData) -> Section:
 
 
 def conclusion(data: ReportData) -> list[Cell]:
-    """Return which model has the highest gated score, how sure that is, what failed, and what was spent."""
+    """Return which model has the highest gated score, how certain that is, what failed, and the usage."""
     audit = data.figures_as(AuditFigures)
     scores = {
         name: model.overall for name, model in audit.models.items() if model.overall is not None and "#" not in name
@@ -475,7 +475,7 @@ def _coverage(analysis: RubricCoverage) -> list[Block]:
 
 
 FEWEST_FOR_SHAPE = 5
-"""Fewer models are drawn as dots, since an outline would only show the bandwidth."""
+"""With fewer models, only dots are drawn, since an outline would only show the bandwidth."""
 
 HALF_WIDTH, STEPS = 8.0, 48
 """Half width of a violin in units of the axis, and number of segments of its sides."""
@@ -486,7 +486,7 @@ _LEGEND: Figure = {"showlegend": True, "legend": {"orientation": "h", "y": 1, "y
 def violins_chart(values: Mapping[float, Mapping[str, float]], *, x: str, y: str) -> Figure:
     """Return a violin chart of models' values: outlines, quartiles, each model as a dot, and a line of means.
 
-    Fewer than five models, or equal ones, have no outline, only dots. Values are 0 or more.
+    Fewer than five models, or equal values, have dots but no outline. Values are 0 or more.
 
     Args:
         values: each model's value, by position on the horizontal axis.
@@ -567,7 +567,7 @@ def violins_chart(values: Mapping[float, Mapping[str, float]], *, x: str, y: str
 
 
 def share_chart(shares: Mapping[str, Mapping[str, float]], *, title: str) -> Figure:
-    """Return a bar per model, divided among domains, in percent.
+    """Return a chart with a bar per model, divided among domains, in percent.
 
     Args:
         shares: each domain's share from 0 to 1, by model.

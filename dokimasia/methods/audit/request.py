@@ -52,7 +52,7 @@ DESCRIPTION_TOKENS, RUBRIC_TOKENS, RESULT_TOKENS, REASONED_TOKENS = 900, 600, 26
 
 
 def judge_use(protocol: Protocol, *, reasons: bool = False) -> JudgeUse:
-    """Return what an audit needs its judge for, and the prompt by which it asks."""
+    """Return what an audit uses its judge for, and the prompt it uses."""
     prompt = scoring_prompt("rubric_assessment", published=protocol == "published", reasons=reasons)
     return JudgeUse("judging by gated rubrics", ("gated",), prompt)
 
@@ -89,9 +89,9 @@ class AuditRequest(DataRequest):
 
 
 class AuditPlan(AnswersPlan, JudgedPlan):
-    """The plan of an audit; `rubrics` is a hash of the rubric sets' demands, `sets` are their ids by sample.
+    """The plan of an audit; `rubrics` is a hash of the rubric sets' demands, and `sets` are their ids by sample.
 
-    `reasons` says whether the judge gives a reason for each rubric; the prompt that asks for them is in `prompts`.
+    `reasons` says whether the judge gives a reason for each rubric; the prompt for reasons is in `prompts`.
     """
 
     KIND: ClassVar[str] = "audit"
@@ -103,7 +103,7 @@ class AuditPlan(AnswersPlan, JudgedPlan):
 
     @property
     def models(self) -> dict[str, ModelSpec]:
-        """All models of the plan by displayed name; a model with existing answers may have the judge's name."""
+        """All models of the plan by displayed name; a model with existing answers may share the judge's name."""
         if not any(spec.ref.endpoint == STORED for spec in self.candidates):
             return super().models
         return {spec.ref.name: spec for spec in (*self.candidates, self.judge)}
@@ -139,7 +139,7 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
     """Validate a request, and return its plan, its estimate, and the samples with their rubrics.
 
     Raises:
-        InputError: data, rubrics, configuration or options cannot be used.
+        InputError: data, rubrics, configuration or options are unusable.
     """
     if request.reasons and request.protocol == "published":
         raise ConfigError("--reasons: as published the judge gives results alone; leave out --reasons or --protocol")
@@ -204,7 +204,7 @@ def resumable(session: Session, run: Run, plan: AuditPlan, request: AuditRequest
 def models_to_ask(
     home: Home, run: Run, plan: AuditPlan, retry: Collection[FailureKind] = ()
 ) -> Mapping[str, ModelSpec]:
-    """Return the models that an audit has to reach: the judge, and those whose descriptions do not exist already."""
+    """Return the models that an audit calls: the judge, and candidates without existing descriptions."""
     return {spec.ref.name: spec for spec in (*plan.asked, plan.judge)}
 
 
@@ -277,8 +277,9 @@ def pool_models(sets: Iterable[RubricSet], pool: Iterable[ModelSpec], settings: 
     """Return the resolved names of the models whose responses chose rubrics, in alphabetical order.
 
     Args:
-        sets: the rubric sets, with the shown names of their pools.
-        pool: the pool of the run that made them; empty if they come from a file, whose names are resolved as configured.
+        sets: the rubric sets, with the displayed names of their pools.
+        pool: the pool of the run that made them; empty for sets from a file, whose names are resolved by the
+            configuration.
         settings: the configuration.
     """
     resolved = {spec.ref.name: spec.ref.model for spec in pool}
@@ -290,7 +291,7 @@ def pool_models(sets: Iterable[RubricSet], pool: Iterable[ModelSpec], settings: 
 
 
 def _sets(request: AuditRequest, session: Session) -> tuple[list[RubricSet], Path, str, tuple[ModelSpec, ...]]:
-    """Return the rubric sets of the named file or else run, their origin, a name for messages, and the run's pool."""
+    """Return the rubric sets of the named file or run, their origin, a name for messages, and the run's pool."""
     path = request.rubrics
     if path.is_file():
         return read_sets(path), path, str(path), ()

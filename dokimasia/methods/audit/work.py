@@ -1,4 +1,4 @@
-"""The work of an audit: all answers to a sample go through the graph together, and are then committed."""
+"""The work of an audit: all answers to a sample go through the graph together and are then committed."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -18,7 +18,7 @@ from dokimasia.storage.results import ResultRow
 
 
 async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
-    """Yield the only stage: answers to every sample are requested and judged."""
+    """Yield the only stage, which requests and judges the answers to every sample."""
 
     responses = await asyncio.to_thread(read_answer_files, job.request.responses, job.request.data)
     asked = model_names(job.plan.asked)
@@ -50,7 +50,7 @@ async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
 async def _walk(
     job: Job[AuditPlan], sample: Sample, items: list[AnswerItem], attempt: int, response_ids: Mapping[str, str]
 ) -> list[ResultRow]:
-    """Run the graph over the answers to a sample that have the same attempt number, and return their rows.
+    """Run the graph over a sample's answers with the same attempt number, and return their rows.
 
     `response_ids` are the ids of existing answers, by item.
     """

@@ -1,4 +1,4 @@
-"""The figures of the density filter, the rated samples as items, and the kept ones as a data file with images."""
+"""The figures of the density filter, the rated samples as items, and the selected ones as a data file with images."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -145,13 +145,13 @@ def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str,
 
 
 def after(home: Home, run: Run, request: FilterRequest) -> Iterable[str]:
-    """Write the kept samples to the file of `--output`, if requested, and yield a message for the user."""
+    """Write the selected samples to the file of `--output`, if requested, and yield a message for the user."""
     if request.output is not None:
         yield f"{write_kept(home, run, request.output)} samples written to {request.output}"
 
 
 def write_kept(home: Home, run: Run, output: Path) -> int:
-    """Write the kept samples as a data file, each with its domain and ratings, and return their number.
+    """Write the selected samples as a data file, each with its domain and ratings, and return their number.
 
     Images are copied into the folder `images` next to the file, named by content, so that both can be moved.
 

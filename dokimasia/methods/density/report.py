@@ -38,7 +38,7 @@ def section(data: ReportData) -> Section:
 
 
 def conclusion(data: ReportData) -> list[Cell]:
-    """Return how many images were kept, how many have no rating, and what was spent."""
+    """Return how many images were kept, how many lack a rating, and the usage."""
     filtered = data.figures_as(FilterFigures)
     sentences: list[Cell] = [("Kept: ", *spans(figures.share_of(filtered.kept, "/kept")), " of the rated images.")]
     unrated = filtered.n - filtered.n_rated
@@ -48,7 +48,7 @@ def conclusion(data: ReportData) -> list[Cell]:
 
 
 def images(data: ReportData) -> Section | None:
-    """Return the section of displayed images with ratings (on a terminal, failed ones only); None if none is shown."""
+    """Return the section of displayed images with ratings (on a terminal, failed ones only); None without images."""
     if not data.samples:
         return None
     items = [FilterItem.model_validate(item) for item in data.samples]

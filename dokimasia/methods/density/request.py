@@ -24,7 +24,8 @@ Thresholds = dict[Domain, Threshold]
 def read_thresholds(texts: Sequence[str]) -> Thresholds:
     """Return thresholds from `domain=x,y` (x: visual complexity, y: informativeness) or JSON files of the same.
 
-    `all=5,5` applies to every domain that is not named; a file contains `{"natural": [6, 5], ...}`. Later ones win.
+    `all=5,5` applies to every domain that is not named; a file contains `{"natural": [6, 5], ...}`. Later thresholds
+    take precedence.
 
     Raises:
         InputError: a threshold cannot be read; the message names it and the expected format.

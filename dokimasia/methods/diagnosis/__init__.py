@@ -1,4 +1,4 @@
-"""Diagnosis: tables that show where models are weak and why, and reports in words (ATOM, sections 3.4 and H)."""
+"""Diagnosis: tables of where models are weak and why, and reports in words (ATOM, sections 3.4 and H)."""
 
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.diagnosis.cells import MODEL, PAIR, cells_of, count_column, score_column, share_column

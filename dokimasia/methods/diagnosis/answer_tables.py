@@ -1,4 +1,4 @@
-"""Tables of single answers: right ones with wrong reasons, and failure modes with examples (ATOM, 3.3)."""
+"""Tables of single answers: right answers with wrong reasons, and failure modes with examples (ATOM, 3.3)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -31,10 +31,10 @@ FAILED_SHARE = share_column("share of failed atoms")
 
 
 def reasons(material: DiagnosisMaterial) -> Asset:
-    """Return how often a right final answer has a wrong reason, and a wrong one only right reasons.
+    """Return how often a right final answer has a wrong reason, and how often a wrong one has only right reasons.
 
-    Reasons are the criteria that an answer addresses, except the final answer's; a score of 3 or lower makes a reason
-    wrong. Answers without reasons and undecided answers are counted, but belong to neither share.
+    Reasons are the criteria that an answer addresses, except that of the final answer; a reason with a score of 3 or
+    lower is wrong. Answers without reasons and undecided answers are counted, but belong to neither share.
     """
     rows: list[AssetRow] = []
     silent = decided = undecided = 0
@@ -100,7 +100,7 @@ def _reasons_sentence(decided: int, silent: int, undecided: int, *, silence_know
 
 
 def answer_tables(material: DiagnosisMaterial) -> list[Asset]:
-    """Return each model's list of right answers with wrong reasons and of the opposite, most wrong reasons first."""
+    """Return, for each model, right answers with wrong reasons and the opposite, most wrong reasons first."""
     tables: list[Asset] = []
     for model, slug in slugs_of(material.models).items():
         answers = [answer for answer in material.answers_of(model) if disagreement_of(answer)]
@@ -163,7 +163,7 @@ def wrong_reasons(answer: DiagnosedAnswer) -> int:
 
 
 def disagreement_of(answer: DiagnosedAnswer) -> str:
-    """Return how an answer and its reasons disagree; empty if they agree or nothing is known."""
+    """Return how an answer and its reasons disagree; empty if they agree or the verdict is unknown."""
     if answer.score is None or not answer.reasons:
         return ""
     if answer.final == "right" and wrong_reasons(answer):

@@ -1,4 +1,4 @@
-"""Cells, columns and rows of a diagnosis's tables; every table shows means and shares in the same way."""
+"""Cells, columns and rows of a diagnosis's tables, which all show means and shares in the same way."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Final, Literal, NamedTuple
@@ -58,7 +58,7 @@ def score_column(title: str, unit: str, better: Better = "higher") -> AssetColum
 
 
 def cells_of(*values: Figure | str | float | None) -> tuple[Figure, ...]:
-    """Return values as cells: estimates unchanged, texts and counts without interval, an empty cell for None."""
+    """Return values as cells: estimates unchanged, texts and counts without an interval, None as an empty cell."""
     cells: list[Figure] = []
     for value in values:
         if isinstance(value, Figure):
@@ -75,7 +75,7 @@ PAIR = (name_column("first"), name_column("second"))
 
 
 def estimate(value: float, interval: ConfidenceInterval) -> Figure:
-    """Return an estimate with its interval."""
+    """Return an estimate with its interval as a cell."""
     return Figure(value=rounded(value), **limits(interval))
 
 
@@ -88,7 +88,7 @@ def mean_of(values: Sequence[float], clusters: Sequence[Hashable], *, bounds: tu
 
 
 def points_of(material: DiagnosisMaterial, model: str, criteria: Iterable[str]) -> Figure:
-    """Return a model's mean over the scored ones of some criteria, with its interval."""
+    """Return a model's mean over those of the criteria that have a score, with its interval."""
     scores = material.scores(model)
     scored = [criterion for criterion in criteria if criterion in scores]
     clusters = material.clusters_of(scored)
@@ -103,7 +103,7 @@ def share_of(hits: Sequence[bool], clusters: Sequence[Hashable]) -> Figure:
 
 
 def difference_of(first: Figure, second: Figure) -> Figure:
-    """Return the first estimate minus the second, with an interval from both; empty if one is missing."""
+    """Return the first estimate minus the second, with an interval from both; an empty cell if either is missing."""
     if not (isinstance(first.value, float) and isinstance(second.value, float)):
         return NOTHING
     if first.low is None or first.high is None or second.low is None or second.high is None:
@@ -123,7 +123,7 @@ def value_of(figure: Figure, default: float) -> float:
 
 
 def marked_rows(partial_rows: Iterable[PartialRow]) -> list[AssetRow]:
-    """Return complete rows, with p-values adjusted over all of them; untested rows have no mark."""
+    """Return complete rows, with p-values adjusted over all of them; untested rows get no mark."""
     listed = list(partial_rows)
     q_values = adjusted([partial.p_value for partial in listed])
     rows: list[AssetRow] = []
@@ -134,10 +134,10 @@ def marked_rows(partial_rows: Iterable[PartialRow]) -> list[AssetRow]:
 
 
 def mark_of(difference: Figure, q_value: float | None, *, down: Mark, up: Mark) -> Mark:
-    """Return the mark of a difference by its corrected p-value, and by its own interval if that is the usual one.
+    """Return the mark of a difference by its adjusted p-value and, if its interval is a usual one, by the interval too.
 
-    An interval that allows for images that were not drawn is far wider than the test, and one may be missing: then the
-    p-value decides alone.
+    An interval that allows for images that were not drawn is far wider than the test, and an interval may be missing;
+    then the p-value alone decides.
 
     Args:
         difference: the difference with its interval.
@@ -154,5 +154,5 @@ def mark_of(difference: Figure, q_value: float | None, *, down: Mark, up: Mark) 
 
 
 def distinct_samples(answers: Iterable[DiagnosedAnswer]) -> tuple[str, ...]:
-    """Return the distinct samples of answers, in order."""
+    """Return the distinct samples of the answers, in order."""
     return tuple(dict.fromkeys(answer.sample_id for answer in answers))

@@ -1,4 +1,4 @@
-"""Plotly figures of a diagnosis: bars of leaves with their marks, radars, the heat map, stacked ranks."""
+"""Plotly figures of a diagnosis: bar charts of leaves with marks, radars, the heat map, and stacked ranks."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,10 +17,10 @@ MEANINGS = {
     "significantly above": STRONG,
     "not significant, or not tested": PLAIN,
 }
-"""What the colours of bars of leaves mean."""
+"""Meanings of the colours in bar charts of leaves."""
 
 SPOKES = range(3, 41)
-"""Possible numbers of leaves of a radar chart."""
+"""Permitted numbers of leaves in a radar chart."""
 
 SCALE = [[0.0, "#dd742e"], [0.5, "#c4c7cc"], [1.0, "#6ba0ea"]]
 ROW = 24
@@ -30,7 +30,7 @@ RANKS: tuple[Colour, Colour, Colour] = ((47, 111, 206), (196, 199, 204), (221, 1
 
 
 def leaf_bars(asset: Asset, opens: Mapping[int, str]) -> Mapping[str, object]:
-    """Return the trace properties for the bar chart of a model's leaves: marked leaves coloured, intervals as error bars.
+    """Return the trace properties for a model's bar chart of leaves, with coloured marks and intervals as error bars.
 
     Args:
         asset: a table `leaves/MODEL`.
@@ -79,7 +79,7 @@ def leaf_bars(asset: Asset, opens: Mapping[int, str]) -> Mapping[str, object]:
 
 
 def bars_figure(trace: Mapping[str, object], rows: int, leaves: Sequence[str]) -> Chart:
-    """Return the figure of the bar chart of leaves with its first trace; `leaves` are those of all traces."""
+    """Return the bar chart of leaves with its first trace; `leaves` are those of all traces."""
     layout = _layout(96 + ROW * max(1, rows), "score by criterion, points of 100", leaves) | {
         "showlegend": True,
         "barmode": "overlay",

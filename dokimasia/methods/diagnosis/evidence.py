@@ -33,7 +33,7 @@ MOST_MARKED = 60
 """Maximum number of rows with evidence in a report: marked ones first, then each model's lowest leaves."""
 
 MOST_CITED = 120
-"""Maximum number of additional rows that sentences refer to."""
+"""Maximum number of additional rows with evidence, to which sentences refer."""
 
 HIGH_FIRST = frozenset({"strong", "better"})
 
@@ -106,7 +106,7 @@ class ReportedDiagnosis(Diagnosis):
 
 @dataclass(frozen=True, slots=True)
 class EvidenceTarget:
-    """What evidence is requested for: models and optionally a table, a row, a node and samples (empty for all)."""
+    """The selection behind a claim: models and, optionally, a table, a row, a node and samples (empty for all)."""
 
     text: str
     models: tuple[str, ...]
@@ -230,7 +230,7 @@ def _find_row(asset: Asset, text: str) -> AssetRow:
 
 
 def _ordered(target: EvidenceTarget, atoms: Iterable[_Atom]) -> list[_Atom]:
-    """Return the atoms, lowest scores first (for a strength, highest first), those without a score last."""
+    """Return the atoms with the lowest scores first (for a strength, the highest), and those without a score last."""
     sign = -1 if target.row is not None and target.row.mark in HIGH_FIRST else 1
 
     def order(atom: _Atom) -> tuple[bool, int, str, str, int, int]:

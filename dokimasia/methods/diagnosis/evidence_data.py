@@ -1,4 +1,4 @@
-"""The data of a diagnosis: a run's answers and scores by capability tree or by the data's categories."""
+"""The data of a diagnosis: a run's answers and scores, grouped by capability tree or by the data's categories."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,17 +38,17 @@ LIMIT = 0.05
 """The permitted share of false marks among all marks of a diagnosis."""
 
 MIN_SUPPORT = 5
-"""A leaf with fewer scored criteria is shown, but never marked."""
+"""Leaves with fewer scored criteria are shown but never marked."""
 
 OWN_INTERVAL = ", each with its own 95 % interval, clustered by images"
-"""Part of a table's sentence if its cells have intervals; removed where intervals are not drawn."""
+"""The part of a table's sentence about the cells' intervals; removed where intervals are not drawn."""
 
 UNNAMED = "uncategorised"
 ARM = "#"
 """Separator of model and arm in a displayed name."""
 
 FinalAnswer = Literal["right", "wrong", "undecided", "no reference"]
-"""Whether an answer's final answer is right; undecided if neither a rule nor the judge decided."""
+"""Whether an answer's final answer is right; undecided if neither a rule nor the judge could decide."""
 
 _FINAL_ANSWERS: Mapping[str | None, FinalAnswer] = {"right": "right", "wrong": "wrong", None: "no reference"}
 _EDIT_PHASES = frozenset({"edit", "restore", "import"})
@@ -58,8 +58,8 @@ _EDIT_PHASES = frozenset({"edit", "restore", "import"})
 class DiagnosedAnswer:
     """An answer of a model: its score (1 to 5; None with a `failure`), final answer and reasons.
 
-    `reasons` are the scores of the criteria that the answer addresses, except the final answer's. Criteria that it does
-    not address are left out, since silence is not an error.
+    `reasons` are the scores of the criteria that the answer addresses, except the final answer's. Other criteria are
+    left out, since silence is not an error.
     """
 
     sample_id: str
@@ -85,8 +85,8 @@ class DiagnosisMaterial:
     """The data from which the tables of a diagnosis are computed.
 
     Attributes:
-        tree: the capability tree with the run's criteria; without one, a tree of the data's categories.
-        grouping: whether the leaves are those of a capability tree or the data's categories.
+        tree: the capability tree with the run's criteria, or else a tree of the data's categories.
+        grouping: whether the leaves are capabilities of a tree or the data's categories.
         measured: the scores by criterion, 0 to 100.
         models: the diagnosed models in the order of the tables, without arms that do not see the image.
         answers: all answers of these models, in the run's order.
@@ -138,7 +138,7 @@ class DiagnosisMaterial:
         return [self.measured.cluster_of.get(criterion, criterion) for criterion in criteria]
 
     def counted(self, count: int) -> str:
-        """Return a number of groups with the right noun."""
+        """Return a number of groups with the noun in the right form."""
         return f"{count} {self.leaf if count == 1 else self.leaves}"
 
 
@@ -154,7 +154,7 @@ def _samples_of(answers: Iterable[DiagnosedAnswer]) -> ModelSamples:
 
 
 def slugs_of(models: Sequence[str]) -> Mapping[str, str]:
-    """Return each model's part of an asset's id: its name without invalid characters, made unique."""
+    """Return the part of asset ids for each model: a unique form of its name without invalid characters."""
     slugs: dict[str, str] = {}
     for model in models:
         base = (
@@ -165,14 +165,14 @@ def slugs_of(models: Sequence[str]) -> Mapping[str, str]:
 
 
 def numbered(base: str) -> Iterator[str]:
-    """Yield a name, then the name with the numbers 2, 3 and so on."""
+    """Yield a name, then the name with the numbers 2, 3 and so on appended."""
     yield base
     for number in itertools.count(2):
         yield f"{base}-{number}"
 
 
 class DiagnosisData(NamedTuple):
-    """The data of a diagnosis, its tree if there is one, and notes for the reader."""
+    """The data of a diagnosis, its tree (if any), and notes for the reader."""
 
     material: DiagnosisMaterial
     loaded: LoadedTree | None
@@ -185,7 +185,7 @@ def gather(home: Home, run: Run, *, tree: str | None = None, seed: int | None = 
     Args:
         home: the home.
         run: an evaluation, finished or not.
-        tree: tree or version; by default the run's, or else the data's categories.
+        tree: tree or version; by default the run's tree or, without one, the data's categories.
         seed: seed of intervals and permutations; by default the run's.
 
     Raises:
@@ -215,7 +215,7 @@ def gather(home: Home, run: Run, *, tree: str | None = None, seed: int | None = 
 
 
 def by_category(home: Home, run: Run, *, seed: int | None = None) -> DiagnosisData:
-    """Return the data of a run's diagnosis by the data's categories, even if the run has a tree.
+    """Return the data of a diagnosis by the data's categories, even if the run has a tree.
 
     Raises:
         NotFound: the run is not an evaluation.
@@ -230,7 +230,7 @@ def by_category(home: Home, run: Run, *, seed: int | None = None) -> DiagnosisDa
 
 
 def category_tree(category_of: Mapping[str, str]) -> "Tree":
-    """Return a tree of one layer: the root, and a node with its criteria for each category."""
+    """Return a tree of one layer: the root, and a node for each category with its criteria."""
     names = {category: _node_name(category) for category in category_of.values()}
     tree = new_tree(sorted(set(names.values()), key=str.casefold) or [UNNAMED])
     members: dict[str, set[str]] = {}
@@ -242,7 +242,7 @@ def category_tree(category_of: Mapping[str, str]) -> "Tree":
 
 
 def _node_name(category: str) -> str:
-    """Return a category as a node's name: without invalid characters, and shortened."""
+    """Return a category as a node's name: shortened, and without invalid characters."""
     printable = "".join(
         character if character.isprintable() and character not in "<>" else " " for character in category
     )
@@ -253,7 +253,7 @@ def _node_name(category: str) -> str:
 
 
 def _mapping_notes(home: Home, run: Run, loaded: LoadedTree, measured: MeasuredRun) -> list[str]:
-    """Return notes on criteria that the mapping misses, or that are outdated in it."""
+    """Return notes on criteria that are missing from the mapping or outdated in it."""
     notes: list[str] = []
     criteria = set[str]().union(*measured.scores.values(), *measured.failures.values())
     unmapped = criteria - loaded.criteria.keys()
@@ -278,7 +278,7 @@ def _mapping_notes(home: Home, run: Run, loaded: LoadedTree, measured: MeasuredR
 
 
 def _leaves_without_mapping(home: Home, loaded: LoadedTree, history: Sequence[StoredVersion]) -> list[str]:
-    """Return a note on leaves that were added by hand after mapping, so that no criterion was compared with them."""
+    """Return a note on leaves added by hand after the mapping, with which no criterion was compared."""
     mapped = [version for version in history if version.position < loaded.stored.position and version.phase == "map"]
     if not mapped:
         return []
@@ -345,7 +345,7 @@ def _run_notes(home: Home, run: Run) -> list[str]:
 
 
 def _silent_models(home: Home, run: Run) -> list[str]:
-    """Return the models that address too few criteria, each with the share that it addresses."""
+    """Return the models that address too few criteria, each with the share it addresses."""
     shares: dict[str, dict[str, list[float]]] = {}
     for row in results(home, run.id, as_judged=True):
         if row.kind == "score" and not row.arm and row.stated is not None:
@@ -359,7 +359,7 @@ def _silent_models(home: Home, run: Run) -> list[str]:
 
 
 def _ranked(measured: MeasuredRun) -> tuple[str, ...]:
-    """Return the models by mean over criteria, highest first, those without a score last."""
+    """Return the models by mean over criteria, highest first, and those without a score last."""
 
     def rank(name: str) -> tuple[float, str]:
         scores = measured.scores.get(name, {})

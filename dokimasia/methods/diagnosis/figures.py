@@ -31,7 +31,7 @@ COLUMNS: dict[str, ColumnType] = {
     "unverified_at_first": "integer",
     **JUDGED,
 }
-"""Columns of a report in an export; `text` has its sentences with all figures, one paragraph per line."""
+"""Columns of a report in an export; `text` holds its sentences with all figures, one paragraph per line."""
 
 
 class MissingReport(Value):
@@ -59,7 +59,7 @@ class WrittenReport(Value):
 
     @field_serializer("sentences")
     def _whole_sentences(self, sentences: tuple[Sentence, ...]) -> list[dict[str, JsonValue]]:
-        """Return the sentences with all fields, including those that have their default."""
+        """Return the sentences with all fields, including defaults."""
         return [sentence.model_dump(mode="json") for sentence in sentences]
 
 
@@ -99,7 +99,7 @@ def reports_of(home: Home, run_id: str) -> dict[str, Report]:
 def latest_words(home: Home, source: str) -> Run | None:
     """Return an evaluation's newest finished diagnosis in words that has a report.
 
-    If none has a report, the newest is returned, since its reasons are worth reading; None without any.
+    If none has a report, the newest is returned, because its failure reasons are useful; None if there is no diagnosis.
     """
     finished = [run for run in runs_on(home, source, NAME) if run.status == "done"]
     for run in finished:
@@ -145,7 +145,7 @@ def words_figures(home: Home, run: Run) -> DiagnosisFigures:
 
 
 def corrected_since(home: Home, run: Run, source: str) -> list[str]:
-    """Return a note if other corrections stand in the evaluation than when a diagnosis in words was begun; else nothing."""
+    """Return a note if corrections of the evaluation changed after a diagnosis in words was begun; else nothing."""
     events = correction_events(home, source)
     then = _standing(correction for correction in events if correction.at <= run.created_at)
     now = _standing(events)
@@ -163,7 +163,7 @@ def corrected_since(home: Home, run: Run, source: str) -> list[str]:
 
 
 def _standing(events: Iterable[Correction]) -> dict[tuple[str, str], Columns]:
-    """Return what counts by the last correction of each answer, or of a sample that is left out, unless it was undone."""
+    """Return the effective columns of the last correction of each answer or left-out sample, unless it was undone."""
     last = {(correction.sample, correction.item): correction for correction in events}
     return {thing: correction.now for thing, correction in last.items() if not correction.undo}
 

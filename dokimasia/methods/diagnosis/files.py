@@ -1,4 +1,4 @@
-"""Export of a diagnosis: every table as CSV and PNG, drawn offline, and all tables as one JSON."""
+"""Export of a diagnosis: every table as CSV and PNG, drawn without a browser, and all tables as one JSON file."""
 
 import io
 import math
@@ -32,13 +32,13 @@ LOW, MIDDLE, HIGH = (221, 116, 46), (236, 238, 241), (47, 111, 206)
 
 MOST_ROWS = 160
 _WITH_GLYPHS = str.maketrans("\u2013\u2014\u2212\u00d7", "---x")
-"""Replaces characters that the built-in font lacks."""
+"""Replacements for characters that the built-in font lacks."""
 
 SIMULATED = "simulated models: this says nothing about any real model"
 
 
 def export_diagnosis(diagnosis: Diagnosis, folder: Path, *, further: Sequence[Asset] = ()) -> list[Path]:
-    """Write all tables of a diagnosis into a folder and return the files, sorted; equal diagnoses give equal bytes.
+    """Write all tables of a diagnosis into a folder, and return the sorted files; equal diagnoses give equal bytes.
 
     Args:
         diagnosis: the tables.
@@ -56,7 +56,7 @@ def export_diagnosis(diagnosis: Diagnosis, folder: Path, *, further: Sequence[As
 def write_tables(
     folder: Path, name: str, figures: Mapping[str, JsonValue], assets: Iterable[Asset], *, simulated: bool
 ) -> list[Path]:
-    """Write tables as CSV and PNG, and all figures as one JSON, into a folder, and return the files, sorted.
+    """Write tables as CSV and PNG and all figures as one JSON file into a folder, and return the sorted files.
 
     Args:
         folder: target folder, created if needed.
@@ -84,7 +84,7 @@ def write_tables(
 
 
 def table_csv(asset: Asset) -> bytes:
-    """Return a table as CSV in UTF-8; each estimate is followed by the ends of its interval, and why it has none."""
+    """Return a table as CSV in UTF-8; the ends of its interval, or the reason for lacking one, follow each estimate."""
     estimated = _estimated_columns(asset)
     header = ["row"]
     for column, has_interval in zip(asset.columns, estimated, strict=True):
@@ -183,7 +183,7 @@ def _columns_of_kind(asset: Asset, kind: ColumnKind) -> list[int]:
 
 
 def _estimated_columns(asset: Asset) -> list[bool]:
-    """Return, for each column, whether any of its cells has an interval or a reason why there is none."""
+    """Return, for each column, whether any cell has an interval or a reason for a missing one."""
     return [any(row.cells[number].estimated for row in asset.rows) for number in range(len(asset.columns))]
 
 
@@ -319,7 +319,7 @@ def _stacked(asset: Asset, shares: Sequence[int]) -> _Canvas:
 
 
 def _mean(asset: Asset, column_number: int) -> float | None:
-    """Return a model's mean over all criteria of its leaves; None for a table of another kind."""
+    """Return a model's mean over all criteria of its leaves; None for other kinds of tables."""
     if asset.family != "leaves":
         return None
     total, weighted = 0, 0.0
@@ -360,7 +360,7 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def _row_names(asset: Asset, most: int) -> list[str]:
-    """Return the names of the rows that are drawn, shortened to the available width."""
+    """Return the names of the displayed rows, shortened to the available width."""
     columns = _columns_of_kind(asset, "name")
     names: list[str] = []
     for row in asset.rows[:MOST_ROWS]:
@@ -389,7 +389,7 @@ def _new(width: int, height: int) -> _Canvas:
 
 
 def _with_room(canvas: _Canvas, points: int) -> _Canvas:
-    """Return a canvas with so much more room at its top."""
+    """Return a canvas with additional room at its top."""
     if not points:
         return canvas
     higher = _new(canvas.width, canvas.height + points)

@@ -48,7 +48,7 @@ GROUPS = {
 OTHERS = "other categories"
 FEWEST_PERMUTATIONS, MOST_PERMUTATIONS = 2_000, 20_000
 FEWEST_SAMPLES = 5
-"""A leaf with fewer samples in both runs is shown, but its change is not tested."""
+"""Leaves with fewer samples in both runs are shown, but their changes are not tested."""
 
 Verdicts = Mapping[str, Mapping[str, NodeFinding]]
 """Findings by model and node."""
@@ -57,7 +57,7 @@ LeafMeans = Mapping[tuple[str, str], float | None]
 """Mean score of a sample's criteria at a leaf, by sample and leaf; None if none has a score."""
 
 SharedSamples = Sequence[tuple[SampleRef, SampleRef]]
-"""The samples that two runs share, as references in the first and in the second run."""
+"""Samples shared by two runs, as references in the first and in the second run."""
 
 
 def verdicts_of(material: DiagnosisMaterial, *, permutations: int | None = None) -> Verdicts:
@@ -147,7 +147,7 @@ def _node_row(
     placed: Sequence[str],
     finding: NodeFinding | None,
 ) -> AssetRow:
-    """Return a model's row for a node, compared with all criteria elsewhere; an untested node has no mark."""
+    """Return a model's row for a node, compared with all criteria outside it; an untested node has no mark."""
     scores, inside = material.scores(model), set(criteria)
     samples = {material.measured.sample_of.get(criterion, criterion) for criterion in criteria if criterion in scores}
     scored_count, criteria_count = _counts(material, model, criteria)
@@ -168,7 +168,7 @@ def _node_row(
 
 
 def _counts(material: DiagnosisMaterial, model: str, criteria: Sequence[str]) -> tuple[int, int]:
-    """Return the number of criteria with a score of a model, and of those it was asked about."""
+    """Return the number of a model's scored criteria, and of those it was asked about."""
     scores = material.scores(model)
     judged = scores.keys() | material.failures(model).keys()
     return sum(criterion in scores for criterion in criteria), sum(criterion in judged for criterion in criteria)
@@ -287,7 +287,7 @@ def _grid(material: DiagnosisMaterial, id: str, title: str, rows: Sequence[Asset
 
 
 def contrasts(material: DiagnosisMaterial) -> Asset:
-    """Return each model's difference from the mean of the other models at each leaf, on the same criteria."""
+    """Return each model's difference from the mean of the other models at each leaf, over the same criteria."""
     models = material.models
     partial_rows: list[PartialRow] = []
     members = members_below(material.tree)
@@ -343,7 +343,7 @@ def contrasts(material: DiagnosisMaterial) -> Asset:
 
 
 def leaves_in_order(material: DiagnosisMaterial) -> list[str]:
-    """Return the leaves, or categories, that have a criterion, in the tree's order."""
+    """Return the leaves or categories that have a criterion, in the tree's order."""
     placed = set(mapping_of(material.tree).values())
     if material.grouping == "tree":
         placed &= set(leaves(material.tree))
@@ -351,7 +351,7 @@ def leaves_in_order(material: DiagnosisMaterial) -> list[str]:
 
 
 def name_of(node: str) -> str:
-    """Return a node's own name."""
+    """Return a node's name without its path."""
     return "all" if node == ROOT else CapabilityPath.parse(node).name
 
 
@@ -360,8 +360,8 @@ def change_tables(
 ) -> list[Asset]:
     """Return, for each model of both runs, a table of every leaf before and after, with tests of the changes.
 
-    A sample's score at a leaf is the mean over its criteria there, by each run's own criteria; p-values come from sign
-    flips of clusters of samples and are adjusted over all leaves of all models.
+    A sample's score at a leaf is the mean over its criteria at the leaf in each run; p-values come from sign flips of
+    clusters of samples and are adjusted over all leaves of all models.
 
     Args:
         first: data of the first run, whose tree defines the leaves.

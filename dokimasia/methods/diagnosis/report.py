@@ -29,6 +29,7 @@ from dokimasia.report.blocks import (
     anchor,
     spans,
 )
+from dokimasia.report.browser import sample_views
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.sections import provenance
 from dokimasia.report.verdicts import NOT_STATED
@@ -55,13 +56,13 @@ FAULTS = {
     "no_such_place": "it names a figure that is in no table",
     "no_test": "it compares what no paired test compares",
 }
-"""Why a sentence is unverified, by kind of fault; `--json` has the reasons as sent to the writer."""
+"""Reasons why a sentence is unverified, by kind of fault; `--json` has the reasons as sent to the writer."""
 
 UNPRINTED = "[no figure]"
-"""Replaces a reference in a sentence that could not be resolved."""
+"""The replacement for an unresolved reference in a sentence."""
 
 MOST_IN_PARAGRAPH = 4
-"""Maximum number of sentences in a paragraph; more become a list."""
+"""Maximum number of sentences in a paragraph; longer texts become a list."""
 
 _PLACE = re.compile(r"\{[^{}]*\}")
 
@@ -86,7 +87,7 @@ def section(data: ReportData) -> Section | None:
     diagnosis = ReportedDiagnosis.model_validate(addition)
     evidence = diagnosis.evidence
     links = {row: f"#{_evidence_id(row)}" for row in diagnosis.cited if row in evidence}
-    cards = {view["sample"]["id"]: f"#s-{number}" for number, view in enumerate(data.samples, start=1)}
+    cards = {view.sample.id: f"#s-{number}" for number, view in enumerate(sample_views(data), start=1)}
 
     def link(asset: Asset, row: AssetRow) -> str:
         return _samples_of_row(diagnosis, asset, row, data)
@@ -127,7 +128,7 @@ def section(data: ReportData) -> Section | None:
 
 
 def _samples_of_row(diagnosis: ReportedDiagnosis, asset: Asset, row: AssetRow, data: ReportData) -> str:
-    """Return the address of the samples behind a row; empty where the report has no page of samples, or no filter finds them."""
+    """Return the URL of the samples behind a row; empty if the report has no page of samples or no matching filter."""
     model = row.model if row.model in diagnosis.models else ""
     family = asset.id.partition("/")[0]
     if family in ("answers", "examples") and row.samples:
@@ -165,7 +166,7 @@ def _lead(diagnosis: ReportedDiagnosis) -> str:
 
 
 def _marked_nodes(diagnosis: ReportedDiagnosis, data: ReportData) -> Iterator[Block]:
-    """Yield a table of all weak and strong nodes; each row opens its evidence, and its model the samples behind it."""
+    """Yield a table of all weak and strong nodes, with links from rows to their evidence and from models to samples."""
     rows: list[list[Cell]] = []
     for asset in _of_family(diagnosis, "nodes"):
         for number, row in enumerate(asset.rows, start=1):
@@ -228,7 +229,7 @@ def table(
 ) -> Iterator[Block]:
     """Yield an asset's sentence and its sortable rows, at most `most`; samples and rows with evidence are links.
 
-    A row without evidence leads to where `link` says, if anywhere.
+    A row without evidence links to the target that `link` returns, if any.
     """
     yield Paragraph((asset.sentence, Span(f"  [{asset.id}]", "muted")), "note")
     if not asset.rows:
@@ -356,7 +357,7 @@ def words_section(data: ReportData) -> Section:
 
 
 def conclusion(data: ReportData) -> list[Cell]:
-    """Return how many models the reports speak of, and how many of their sentences nothing supports."""
+    """Return the number of models that the reports cover, and of unsupported sentences in them."""
     words = data.figures_as(DiagnosisFigures)
     totals = words.totals
     return [

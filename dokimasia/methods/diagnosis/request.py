@@ -132,7 +132,7 @@ def runs_on(home: Home, source: str, method: str) -> Iterator[Run]:
 
 
 class DiagnosisSource(BaseModel):
-    """What the plans of words and of fingerprints say of their source: the evaluation, and the id of its tables."""
+    """The source in the plans of diagnoses in words and fingerprint tests: the evaluation, and the id of its tables."""
 
     source: str
     diagnosis: str
@@ -140,7 +140,7 @@ class DiagnosisSource(BaseModel):
 
 def stored_source(run: Run) -> DiagnosisSource:
     """Return the source of a run of words or fingerprints."""
-    return DiagnosisSource.model_validate(run.options["plan"])
+    return run.plan_as(DiagnosisSource)
 
 
 def subjects_of(diagnosis: Diagnosis) -> tuple[str, ...]:

@@ -36,10 +36,10 @@ from dokimasia.runs.reading.comparison import ATOMS
 LOWEST, HIGHEST = ATOMS
 SPAN = HIGHEST - LOWEST
 TIE = 1e-9
-"""Two scores that differ by no more than this are equal."""
+"""Largest difference between two scores that count as equal."""
 
 MOST_RANKS = 12
-"""With more models, shares are only listed for the first and the last rank."""
+"""With more models, shares are listed only for the first and the last rank."""
 
 MOST_PATTERNS = 20
 """Maximum number of listed groups of models that share the highest score."""
@@ -51,7 +51,7 @@ NAMED_MODELS = 6
 def overall(material: DiagnosisMaterial) -> Asset:
     """Return every model's weighted score over samples, and its mean over criteria.
 
-    If samples failed, two columns give bounds: the score over all samples if every failed one had scored 1, or 5.
+    If samples failed, two columns give bounds: the score over all samples if every failed sample had scored 1, or 5.
     """
     failing = any(len(samples.scores) < len(samples.clusters) for samples in material.samples.values())
     ends = ATOMS if failing else ()
@@ -98,7 +98,7 @@ def overall(material: DiagnosisMaterial) -> Asset:
 
 
 def _compared_pairs(material: DiagnosisMaterial) -> Iterator[tuple[AssetRow, Sequence[float], Sequence[str]]]:
-    """Yield, for each pair of models, a row with their names, and the differences and clusters of shared samples.
+    """Yield, for each pair of models, a row with their names, the differences, and the clusters of shared samples.
 
     Differences are the second model's score minus the first's.
     """
@@ -166,7 +166,7 @@ def win_ties(material: DiagnosisMaterial) -> Asset:
 
 
 def _shared_samples(material: DiagnosisMaterial) -> tuple[list[str], list[str], int]:
-    """Return the samples that all models have a score for, their clusters, and the number of all samples."""
+    """Return the samples scored for all models, their clusters, and the total number of samples."""
     of_models = list(material.samples.values())
     first = of_models[0]
     shared = [id for id in first.scores if all(id in samples.scores for samples in of_models)]
@@ -175,7 +175,7 @@ def _shared_samples(material: DiagnosisMaterial) -> tuple[list[str], list[str], 
 
 
 def top_ties(material: DiagnosisMaterial) -> Asset:
-    """Return how often each group of models, alone or tied, has the highest score of a sample."""
+    """Return how often each group of models has the highest score of a sample, alone or tied."""
     models, samples = material.models, material.samples
     shared, clusters, total = _shared_samples(material)
     groups: list[tuple[str, ...]] = []
@@ -223,7 +223,7 @@ def top_ties(material: DiagnosisMaterial) -> Asset:
 def ranks(material: DiagnosisMaterial) -> Asset:
     """Return the distribution of the models' ranks over the samples scored for all.
 
-    Tied models share their ranks: two that tie for the first place have rank 1.5, and each half of ranks 1 and 2.
+    Tied models share ranks: two models tied for first place have rank 1.5, half of rank 1 and half of rank 2 each.
     """
     models, samples = material.models, material.samples
     shared, clusters, total = _shared_samples(material)

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import NamedTuple
 
+from pydantic import BaseModel
+
 from dokimasia.domain.diagnosis.tables import Asset, Diagnosis
 from dokimasia.domain.identity import value_id
 from dokimasia.errors import InputError
@@ -44,10 +46,10 @@ class Changes(NamedTuple):
 def assets_of(material: DiagnosisMaterial) -> tuple[Asset, ...]:
     """Return all tables of a diagnosis in reading order; equal data give equal tables.
 
-    Their ids are `models`, `pairs`, `ties`, `top-ties`, `ranks`, `stability`, `failures`, `reasons`; `categories`, `heatmap`
-    and `contrasts` (category or leaf by model), `radar/GROUP` for each group of categories; and for each model
-    `leaves/MODEL`, `nodes/MODEL`, `answers/MODEL`. Where failure modes were found, `modes`, `modes/MODEL` and
-    `examples/MODEL`. Tables that compare models are left out with a single model.
+    Their ids are `models`, `pairs`, `ties`, `top-ties`, `ranks`, `stability`, `failures`, `reasons`; `categories`,
+    `heatmap` and `contrasts` (category or leaf by model), `radar/GROUP` for each group of categories; and for each
+    model `leaves/MODEL`, `nodes/MODEL`, `answers/MODEL`. If failure modes were analysed, `modes`, `modes/MODEL` and
+    `examples/MODEL` follow. With a single model, tables that compare models are left out.
     """
     several = len(material.models) > 1
     grid = heatmap(material)
@@ -66,7 +68,7 @@ def assets_of(material: DiagnosisMaterial) -> tuple[Asset, ...]:
 
 
 def diagnose(home: Home, run: Run, *, tree: str | None = None, seed: int | None = None) -> Diagnosis:
-    """Return the tables of a run's diagnosis; equal rows give equal bytes. Nothing is stored; see `store_diagnosis`.
+    """Return the tables of a run's diagnosis; equal rows give equal bytes. Nothing is stored (see `store_diagnosis`).
 
     Args:
         home: the home.
@@ -100,8 +102,17 @@ def diagnosis_of(run: Run, diagnosis_data: DiagnosisData) -> Diagnosis:
     )
 
 
+class StoredDiagnosis(BaseModel):
+    """The event of a diagnosis that was stored: its id, its tree with the id of the version, and its number of tables."""
+
+    diagnosis: str
+    tree: str = ""
+    version: str = ""
+    assets: int = 0
+
+
 async def store_diagnosis(home: Home, run: Run, diagnosis: Diagnosis) -> bool:
-    """Store a diagnosis with its run, and return whether it differs from the last stored one.
+    """Store a diagnosis with its run, and return whether it differs from the previous one.
 
     Raises:
         StorageError: the diagnosis could not be written.
@@ -114,19 +125,21 @@ async def store_diagnosis(home: Home, run: Run, diagnosis: Diagnosis) -> bool:
         home,
         run.id,
         EVENT,
-        {"diagnosis": id, "tree": diagnosis.tree, "version": diagnosis.version, "assets": len(diagnosis.assets)},
+        StoredDiagnosis(
+            diagnosis=id, tree=diagnosis.tree, version=diagnosis.version, assets=len(diagnosis.assets)
+        ).model_dump(),
     )
     return True
 
 
 def stored_diagnosis_id(home: Home, run: Run) -> str | None:
-    """Return the id of the last stored diagnosis; None without one."""
+    """Return the id of the last stored diagnosis; None if there is none."""
     stored_events = events(home, run.id, kind=EVENT)
-    return str(stored_events[-1].data["diagnosis"]) if stored_events else None
+    return StoredDiagnosis.model_validate(stored_events[-1].data).diagnosis if stored_events else None
 
 
 def stored_diagnosis(home: Home, run: Run) -> Diagnosis | None:
-    """Return the last stored diagnosis; None without one.
+    """Return the last stored diagnosis; None if there is none.
 
     Raises:
         StorageError: the home is damaged.

@@ -1,4 +1,4 @@
-"""The work of a diagnosis in words: one graph run for all reports, and a row for each report."""
+"""The work of a diagnosis in words: one graph run for all reports, and one row per report."""
 
 from collections.abc import AsyncIterator, Iterable
 from typing import Any, cast
@@ -14,7 +14,7 @@ THREAD = "reports"
 """The name of the only graph thread, which makes a row for each report."""
 
 STEPS = 3
-"""Steps of a report in the progress: picking rows, writing the text, and storing the report."""
+"""Progress steps of a report: picking rows, writing the text, and storing the report."""
 
 
 def stages(job: Job[WordsPlan]) -> AsyncIterator[Stage[Any]]:
@@ -29,12 +29,12 @@ def reports_stage(job: Job[Any]) -> Stage[str]:
 
 
 async def _write_reports(job: Job[WordsPlan]) -> None:
-    """Write the reports, starting after the last finished step, and store their rows.
+    """Write the reports, resuming after the last finished step, and store their rows.
 
     A retry of failed reports runs the graph for all: the ledger answers the successful ones, and their rows are kept.
 
     Raises:
-        CallFailed: the budget is used up; everything finished is kept.
+        CallFailed: the budget is used up; finished work is kept.
     """
     diagnosis, progress = written_from(job.home, job.run), job.progress
     subjects = subjects_of(diagnosis)

@@ -1,4 +1,4 @@
-"""Figures of models beside their scores elsewhere: correlations, and redundancy with other benchmarks.
+"""Models' figures compared with their scores in other benchmarks: correlations and redundancy.
 
 Creation-MMBench, figure 6 (the mean score of objective benchmarks, "OC score") and figure 9 (redundancy).
 """
@@ -14,14 +14,14 @@ from dokimasia.datasets.annotations import read_ratings
 from dokimasia.domain.identity import Value
 from dokimasia.errors import DataError
 from dokimasia.report.fields import Count, Fraction, Interval, NoInterval
-from dokimasia.runs.measures import rounded
-from dokimasia.runs.reading.correlations import correlations
+from dokimasia.runs.measures import limits, rounded
+from dokimasia.runs.reading.correlations import correlation
 
 FEWEST_CORRELATED = 3
-"""A correlation over fewer models is meaningless."""
+"""Fewer models make a correlation meaningless."""
 
 OC_SCORE = "OC score"
-"""The mean score of a model over all benchmarks of a file, or the scores of a file that names no benchmark."""
+"""The name of a model's mean score over all benchmarks of a file, or of its score in a file without benchmarks."""
 
 REWARD, FACTUALITY = "reward", "visual factuality"
 
@@ -75,10 +75,11 @@ class Elsewhere(Value):
 def read_scores(path: Path, models: Sequence[str]) -> Scores:
     """Return the scores of some models from a file of ratings, by benchmark and model.
 
-    A row has `model`, `rating` and, if the file is of several benchmarks, `benchmark`; without it the score is the OC score.
+    A row has `model`, `rating` and, if the file covers several benchmarks, `benchmark`; without it the score is the OC
+    score.
 
     Raises:
-        DataError: the file cannot be used, scores none of the models, or names a benchmark as a figure of the run is named.
+        DataError: the file is unusable, scores none of the models, or names a benchmark like a figure of the run.
     """
     scores: Scores = {}
     for rating in sorted(read_ratings(path, benchmarks=True), key=lambda rating: (rating.benchmark, rating.model)):
@@ -94,7 +95,7 @@ def read_scores(path: Path, models: Sequence[str]) -> Scores:
 
 
 def with_mean(scores: Scores) -> Scores:
-    """Return scores with the OC score first: as it is given, else the mean of the models that have every benchmark."""
+    """Return scores with the OC score first: the given one, or else the mean of models that have every benchmark."""
     if OC_SCORE in scores:
         return {OC_SCORE: scores[OC_SCORE], **scores}
     every: dict[str, list[float]] = {}
@@ -106,7 +107,7 @@ def with_mean(scores: Scores) -> Scores:
 
 
 def elsewhere(rewards: Mapping[str, float], factuality: Mapping[str, float], scores: Scores) -> Elsewhere:
-    """Return rewards and visual factuality scores of models beside their scores elsewhere.
+    """Return the models' rewards and visual factuality scores with their scores in other benchmarks.
 
     Args:
         rewards: the reward of each model, -100 to 100.
@@ -130,7 +131,7 @@ def elsewhere(rewards: Mapping[str, float], factuality: Mapping[str, float], sco
 def beside_scores(
     figures: Mapping[str, float], scores: Mapping[str, float], *, comparable: bool = True
 ) -> BesideScores:
-    """Return a figure of models beside scores; without correlations where figures are not `comparable`, or of few models."""
+    """Return a figure with scores in a benchmark; no correlations if figures are not `comparable` or models are few."""
     points: dict[str, tuple[float, ...]] = {}
     both: tuple[list[float], list[float]] = ([], [])
     for model, figure in figures.items():
@@ -140,11 +141,10 @@ def beside_scores(
             both[1].append(scores[model])
     spearman = pearson = r_squared = None
     if len(points) >= FEWEST_CORRELATED and comparable:
-        by_method = correlations(*both, list(points))
-        if by_method["spearman"] is not None:
-            spearman = ScoreCorrelation.model_validate(by_method["spearman"])
-        if by_method["pearson"] is not None:
-            pearson = ScoreCorrelation.model_validate(by_method["pearson"])
+        if (ranks := correlation("spearman", *both, list(points))) is not None:
+            spearman = ScoreCorrelation(value=ranks.value, **limits(ranks.interval))
+        if (linear := correlation("pearson", *both, list(points))) is not None:
+            pearson = ScoreCorrelation(value=linear.value, **limits(linear.interval))
             r_squared = rounded(pearson.value**2)
     return BesideScores(points=points, spearman=spearman, pearson=pearson, r_squared=r_squared)
 
@@ -161,5 +161,5 @@ def _measure_pair(first: str, second: str, measures: Mapping[str, Mapping[str, f
 
 
 def means_of(figures: Mapping[str, Interval | None]) -> dict[str, float]:
-    """Return the means of figures that there are."""
+    """Return the means of the figures that exist."""
     return {model: figure.mean for model, figure in figures.items() if figure is not None}

@@ -1,4 +1,4 @@
-"""Export of duels in other forms: as VLMEvalKit files, and as pairs of answers to train models by preferences."""
+"""Export of duels in other formats: VLMEvalKit files, and pairs of answers for preference training."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ DATASET = "Creation_MMBench"
 
 
 def vlmevalkit_files(home: Home, run: Run) -> Mapping[str, bytes]:
-    """Return the files by name, such as `MODEL_Creation_MMBench_merged_rating.json`; the same run gives the same bytes.
+    """Return the files by name, such as `MODEL_Creation_MMBench_merged_rating.json`; equal runs give equal bytes.
 
     Raises:
         ConfigError: the run has only one order, several answers per case, or cases without a task.
@@ -61,9 +61,9 @@ def vlmevalkit_files(home: Home, run: Run) -> Mapping[str, bytes]:
 
 
 def decided_pairs(home: Home, run: Run) -> Mapping[str, bytes]:
-    """Return the files of `preference_files`: a pair for each duel, or meeting, that both orders decide for the same answer.
+    """Return the files of `preference_files`: a pair for each duel or meeting that both orders decide alike.
 
-    Ties, duels whose orders disagree or of which an order failed, and answers of an arm are left out.
+    Ties, duels with disagreeing orders or a failed one, and answers of an arm are left out.
 
     Raises:
         ConfigError: the run has only one order.
@@ -89,7 +89,7 @@ def decided_pairs(home: Home, run: Run) -> Mapping[str, bytes]:
 
 
 def _better(item: DuelItem) -> tuple[bool, str]:
-    """Return whether the model's answer is the better one, and why the duel decides nothing; empty if it does."""
+    """Return whether the model's answer is better, and the reason if the duel is undecided (else empty)."""
     if "#" in item.model:
         return False, f"in the arm {item.model.partition('#')[2]}"
     verdicts = [judgement.verdict for judgement in item.judgements if judgement.asked == "verdict"]

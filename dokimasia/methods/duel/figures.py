@@ -1,4 +1,4 @@
-"""The figures of duels: their models, and how they are computed from the judgements of answers.
+"""The figures of duels: the models and their computation from judgements of answers.
 
 Rewards are from -100 to 100, rates in percent, visual factuality 0 to 10. Intervals are clustered by cases that share an image.
 """
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field
 
@@ -57,7 +57,7 @@ from dokimasia.runs.measures import (
     unrounded_mean,
     with_adjusted,
 )
-from dokimasia.runs.reading.correlations import adjust, length_and_score
+from dokimasia.runs.reading.correlations import LengthAssociation, adjusted_over, length_and_score
 
 SCALE = (LOWEST, HIGHEST)
 T = TypeVar("T")
@@ -334,7 +334,7 @@ class DuelFigures(Used, DataFigures):
 
 
 def lead_in_reward(rows: "Iterable[DuelRow]", *, seed: int) -> Lead | None:
-    """Return how the model with the highest reward compares with the next; None without two, arms not counted."""
+    """Return the lead of the model with the highest reward; None with fewer than two models, arms not counted."""
     rewards: dict[str, dict[str, list[float]]] = {}
     clusters: dict[str, str] = {}
     for row in rows:
@@ -350,12 +350,12 @@ def lead_in_reward(rows: "Iterable[DuelRow]", *, seed: int) -> Lead | None:
 
 @dataclass(frozen=True, slots=True)
 class DuelRow:
-    """An answer compared with the baseline's: the judgement in each order, None where it failed.
+    """An answer compared with the baseline's: the judgement in each order, None if it failed.
 
-    `model` is the displayed name with the arm; `verdicts` are +2 to -2 in favour of the answer; `factuality` are its
-    score and the baseline's, 0 to 10, empty for a case without visual factuality. `words` and `tokens` count the
-    answer's (None if unknown), `longer` is the difference in words to the baseline's answer, and `same` says whether both
-    are the same text.
+    `model` is the displayed name with the arm; `verdicts` are +2 to -2 in favour of the answer; `factuality` holds its
+    score and the baseline's, 0 to 10, empty for a case without visual factuality. `words` and `tokens` are the answer's
+    length (None if unknown), `longer` is the difference in words from the baseline's answer, and `same` says whether
+    the two texts are identical.
     """
 
     sample_id: str
@@ -374,7 +374,7 @@ class DuelRow:
 
     @property
     def verdict_pair(self) -> tuple[int, int] | None:
-        """The verdicts in the first and in the second place; None unless both exist."""
+        """The verdicts with the answer in the first and in the second position; None unless both exist."""
         first, second = (self.verdicts.get(place) for place in PLACES)
         return None if first is None or second is None else (first, second)
 
@@ -393,7 +393,7 @@ class DuelRow:
 def complete(judgements: Iterable[T | None]) -> tuple[T, ...]:
     """Return an answer's judgements in all orders; nothing if an order failed.
 
-    A single order would mix the effect of the place with the quality of the answer.
+    A single order would confound the effect of the position with the quality of the answer.
     """
     listed = tuple(judgements)
     valid = tuple(judgement for judgement in listed if judgement is not None)
@@ -446,7 +446,7 @@ def model_figures(rows: Sequence[DuelRow], *, seed: int) -> DuelScores:
 
 
 def part_figures(rows: Sequence[DuelRow], *, seed: int) -> DuelPart:
-    """Return the figures of a model over some cases: reward, win rate, the verdicts' counts, visual factuality."""
+    """Return the figures of a model over some cases: reward, win rate, verdict counts, visual factuality."""
     answers = [(tuple(row.verdicts.values()), row.cluster) for row in rows]
     verdicts = verdict_figures(answers, seed=seed, unasked=unasked(rows))
     return DuelPart(
@@ -457,7 +457,7 @@ def part_figures(rows: Sequence[DuelRow], *, seed: int) -> DuelPart:
 
 
 def unasked(rows: Iterable[DuelRow]) -> int:
-    """Return the number of verdicts that are missing because the budget ended; a resume asks for them."""
+    """Return the number of verdicts that are missing because the budget ran out; a resume requests them."""
     missing = 0
     for row in rows:
         if row.failure in OPEN_KINDS:
@@ -468,15 +468,15 @@ def unasked(rows: Iterable[DuelRow]) -> int:
 def verdict_figures(
     answers: Sequence[tuple[Sequence[int | None], str]], *, seed: int, unasked: int = 0
 ) -> VerdictFigures:
-    """Return reward and win rate with intervals, counts, and the bounds that failures leave open.
+    """Return reward and win rate with intervals, counts, and bounds that allow for failures.
 
-    Reward, win rate and counts cover the answers judged in every order, so that both places count equally. Bounds cover
-    all answers.
+    Reward, win rate and counts cover the answers judged in every order, so that both positions have equal weight;
+    bounds cover all answers.
 
     Args:
         answers: for each answer, its verdicts by order (None where one failed) and its cluster.
         seed: seed of the bootstrap.
-        unasked: number of missing verdicts that were not requested because the budget ended.
+        unasked: number of missing verdicts that were not requested because the budget ran out.
     """
     values: list[int] = []
     clusters: list[str] = []
@@ -513,8 +513,8 @@ def verdict_figures(
 def place_figures(rows: Sequence[DuelRow], *, seed: int) -> DuelPlaces | None:
     """Return the effect of the order on verdicts, over answers with a valid verdict in both orders; None without any.
 
-    `consistency` is the percentage of answers that both orders decide for the same side. `bias` is the value of the
-    first place in points of reward: half of what a model gains by being shown first instead of second. `p` tests the
+    `consistency` is the percentage of answers that both orders decide for the same side. `bias` is the advantage of the
+    first position in points of reward: half of a model's gain from being shown first instead of second. `p` tests the
     bias by sign flips of whole cases.
     """
     first: list[int] = []
@@ -539,7 +539,7 @@ def place_figures(rows: Sequence[DuelRow], *, seed: int) -> DuelPlaces | None:
 
 
 def one_order(rows: Sequence[DuelRow], place: Place, *, seed: int) -> VerdictFigures | None:
-    """Return the figures of the verdicts in one order; None if it was not judged."""
+    """Return the figures of the verdicts in one order; None if that order was not judged."""
     rows = [row for row in rows if place in row.verdicts]
     if not rows:
         return None
@@ -548,7 +548,7 @@ def one_order(rows: Sequence[DuelRow], place: Place, *, seed: int) -> VerdictFig
 
 
 def _parts(rows: Sequence[DuelRow], part_of: Callable[[DuelRow], str], *, seed: int) -> dict[str, DuelPart]:
-    """Return the figures by category or task, without rows that have none."""
+    """Return the figures by category or task, without rows that lack one."""
     parts = grouped([row for row in rows if part_of(row)], part_of)
     return {name: part_figures(part, seed=seed) for name, part in sorted(parts.items())}
 
@@ -591,7 +591,7 @@ def _length_biases(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> dic
 
     P-values are adjusted over the models that see the images.
     """
-    biases: dict[str, dict[str, Any]] = {}
+    biases: dict[str, LengthAssociation] = {}
     for name, rows in models.items():
         triples: list[tuple[float, float, str]] = []
         for row in rows:
@@ -599,15 +599,16 @@ def _length_biases(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> dic
                 triples.append((float(row.longer), row.reward, row.cluster))
         if triples:
             biases[name] = length_and_score(triples, seed=seed)
-    adjust(biases, [name for name in biases if not name.endswith((f"#{BLIND}", f"#{TEXT}"))])
-    return {name: LengthBias.model_validate(bias) for name, bias in biases.items()}
+    sighted = {name: bias for name, bias in biases.items() if not name.endswith((f"#{BLIND}", f"#{TEXT}"))}
+    adjusted_p = adjusted_over(sighted)
+    return {name: LengthBias(**dict(bias), adjusted=adjusted_p.get(name)) for name, bias in biases.items()}
 
 
 def _image_ablation(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> dict[str, WithoutImages]:
     """Return the differences between arms without images and the same models' answers with images.
 
-    Compared are cases and repeats judged in both, clustered by cases that share an image; p-values are adjusted
-    over all arms and both measures (Creation-MMBench, tables 3 and 6, figure 4).
+    The comparison covers cases and repeats judged in both arms, clustered by shared images; p-values are adjusted over
+    all arms and both measures (Creation-MMBench, tables 3 and 6, figure 4).
     """
     gaps: dict[str, tuple[ImageGap, ImageGap]] = {}
     for name, arm in models.items():
@@ -618,7 +619,7 @@ def _image_ablation(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> di
 
 
 def _language_models(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> tuple[LanguageModelGap, ...]:
-    """Return each model that sees minus each language model, both answering by descriptions."""
+    """Return each vision model minus each language model, both answering from descriptions."""
     by_text = [name.removesuffix(f"#{TEXT}") for name in models if name.endswith(f"#{TEXT}")]
     gaps: dict[tuple[str, str], tuple[ImageGap, ImageGap]] = {}
     for first, second in product(by_text, by_text):
@@ -647,7 +648,7 @@ def _gap(
     widest: float,
     seed: int,
 ) -> ImageGap:
-    """Return the mean difference of two arms, second minus first, over pairs where both have the measure."""
+    """Return the mean difference of two arms, second minus first, over pairs with the measure on both sides."""
     differences: list[float] = []
     clusters: list[str] = []
     for row, other in pairs:

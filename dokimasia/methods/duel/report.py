@@ -70,7 +70,7 @@ SHOWN_INSTEAD = {BLIND: "nothing", TEXT: "a description"}
 """What a model sees instead of the images, by arm."""
 
 MEASURES = ((("reward",), "reward", "Reward"), (("factuality", "model"), "VFS", "VFS"))
-"""The two measures of a model: path, name within a title, and name at its beginning."""
+"""The two measures of a model: path, name within a title, and name at the start of a title."""
 
 REWARDS = (-100.0, 100.0)
 ONE_ORDER = "Judged in one order alone, verdicts may follow the place as much as the answer, and nobody can tell."
@@ -94,7 +94,7 @@ LONGEST_REASONING = 600
 
 
 def duels(data: ReportData) -> Section:
-    """Return the section that compares all models with the baseline, best reward first."""
+    """Return the section that compares all models with the baseline, highest reward first."""
     run = data.figures_as(DuelFigures)
     models = run.models
     rewards = {name: model.reward for name, model in models.items() if model.reward is not None}
@@ -135,7 +135,7 @@ def duels(data: ReportData) -> Section:
 
 
 def _columns_explained(run: DuelFigures) -> str:
-    """Return what the columns of the first table are, for a terminal, which shows no meanings of columns."""
+    """Return explanations of the first table's columns, for terminals, which do not show column meanings."""
     factuality = ""
     if run.factuality != "none":
         factuality = "VFS: visual factuality score, 0 to 10, of the model, and the baseline's in the same judgements; "
@@ -147,7 +147,7 @@ def _columns_explained(run: DuelFigures) -> str:
 
 
 def conclusion(data: ReportData) -> list[Cell]:
-    """Return which model does best against the baseline, how sure that is, what failed, and what was spent."""
+    """Return which model does best against the baseline, how certain that is, what failed, and the usage."""
     run = data.figures_as(DuelFigures)
     rewards = {name: model.reward for name, model in run.models.items() if model.reward is not None and "#" not in name}
     if not rewards:
@@ -190,7 +190,7 @@ def _against(reward: Interval) -> str:
 
 
 def missing_columns(models: Mapping[str, VerdictFigures]) -> list[TableColumn[Any]]:
-    """Return the columns of failed and open verdicts and their bounds; if there are none, only the page shows them."""
+    """Return the columns of failed and open verdicts and their bounds; without any, only the page shows them."""
     failing = any(model.verdicts.failed for model in models.values())
     waiting = any(model.verdicts.open for model in models.values())
     return [
@@ -292,11 +292,11 @@ def _notes(run: DuelFigures) -> Iterator[str]:
 
 
 def judged_in_one_order(models: Mapping[str, tuple[int, int]], subject: str) -> Iterator[str]:
-    """Yield a sentence on answers that were judged in one order only, if there are any.
+    """Yield a sentence on answers judged in only one order, if any.
 
     Args:
         models: numbers of such verdicts and visual factuality scores, by model.
-        subject: first word of the sentence: what was judged.
+        subject: first word of the sentence, the thing judged.
     """
     listed: list[str] = []
     for name, (verdicts, scores) in models.items():
@@ -315,7 +315,7 @@ def judged_in_one_order(models: Mapping[str, tuple[int, int]], subject: str) -> 
 
 
 def _describe_factuality(factuality_by: str, cases: Cases, samples: int) -> str:
-    """Return a sentence on the evidence for visual factuality, and the number of cases that it does not apply to."""
+    """Return a sentence on the evidence for visual factuality, and the number of cases without it."""
     evidence = "the ground truth alone" if factuality_by == "text" else "ground truth and images"
     sentence = f"Visual factuality is judged by {evidence}"
     if cases.factuality_by_image:
@@ -351,7 +351,7 @@ def categories(data: ReportData) -> Section | None:
 def _part_tables(
     run: DuelFigures, part: str, title: str, measure: tuple[str, ...], measure_title: str
 ) -> Iterator[Block]:
-    """Yield the table of a measure by category, or by task, if any part has the measure."""
+    """Yield the table of a measure by category or task, if any part has the measure."""
     rows = rows_of(run.models, "models")
     cases: dict[str, int] = {}
     for model in run.models.values():
@@ -419,7 +419,7 @@ def _bias_sentence(judge: str, places: DuelPlaces) -> str:
 
 
 def images(data: ReportData) -> Section | None:
-    """Return the section on answers without images, or from descriptions, compared with those with images."""
+    """Return the section on answers without images or from descriptions, compared with answers from images."""
     run = data.figures_as(DuelFigures)
     arms = [name for name in run.models if name.endswith((f"#{BLIND}", f"#{TEXT}"))]
     if not arms:
@@ -441,7 +441,7 @@ def images(data: ReportData) -> Section | None:
 
 
 def _ablation_table(run: DuelFigures, arms: Sequence[str], measure: tuple[str, ...], title: str, about: str) -> Table:
-    """Return the table of a measure with images and in the arms without, and the differences."""
+    """Return the table of a measure with images and in the arms without, with the differences."""
     table_row = TableRow("", run, "")
     rows: list[Sequence[Cell]] = []
     for name in arms:
@@ -468,7 +468,7 @@ def _ablation_table(run: DuelFigures, arms: Sequence[str], measure: tuple[str, .
 
 
 def _language_table(run: DuelFigures, measure: tuple[str, ...], title: str, about: str) -> Table:
-    """Return the table of a measure of language models beside models that see, by the same descriptions."""
+    """Return the table of a measure of language models and vision models that answer from the same descriptions."""
     table_row = TableRow("", run, "")
     rows: list[Sequence[Cell]] = []
     for pair_row in numbered_rows(run.language_models, "/language_models"):
@@ -497,7 +497,7 @@ def _language_table(run: DuelFigures, measure: tuple[str, ...], title: str, abou
 
 
 def score_blocks(by_figure: Mapping[str, BesideScores], score: str, about: str) -> list[Block]:
-    """Return a chart of each figure beside a score elsewhere, and the table of their correlations."""
+    """Return a chart of each figure against a benchmark's score, and the table of their correlations."""
     blocks: list[Block] = []
     for name, beside in by_figure.items():
         if beside.points:
@@ -514,7 +514,7 @@ def score_blocks(by_figure: Mapping[str, BesideScores], score: str, about: str) 
 
 
 def elsewhere(data: ReportData) -> Section | None:
-    """Return the section that holds rewards and visual factuality against scores elsewhere, and benchmarks to each other."""
+    """Return the section that compares the run's measures with other benchmarks, and benchmarks with each other."""
     comparison = data.figures_as(DuelFigures).elsewhere
     if comparison is None:
         return None
@@ -528,7 +528,7 @@ def elsewhere(data: ReportData) -> Section | None:
 
 
 def _redundancy(comparison: Elsewhere) -> Iterator[Block]:
-    """Yield the matrix of every two measures: Spearman's correlation above the diagonal, R² below."""
+    """Yield the matrix of all pairs of measures: Spearman's correlation above the diagonal, R² below."""
     values: dict[tuple[str, str], float | None] = {}
     for pair in comparison.redundancy:
         values |= {(pair.first, pair.second): pair.spearman, (pair.second, pair.first): pair.r_squared}
@@ -561,7 +561,7 @@ def _unlinked_p(value: float | None, pointer: str) -> Cell:
 
 
 def lengths(data: ReportData) -> Section | None:
-    """Return the section on the correlation of rewards with differences of length."""
+    """Return the section on the correlation between reward and the difference in length."""
     biases = data.figures_as(DuelFigures).length_bias
     if not biases:
         return None
@@ -599,7 +599,7 @@ def _length_sentence(biases: Mapping[str, LengthBias]) -> str:
 
 
 async def with_cases(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
-    """Return the report data with the cases that the page shows, failed ones first."""
+    """Return the report data with the cases that the page displays, failed ones first."""
     rows = results(home, run.id)
     ids = list(dict.fromkeys(row.sample_id for row in rows if row.sample_id))
     failed = {row.sample_id for row in rows if row.failure}
@@ -637,7 +637,7 @@ def sample(views: Views, cut: Cut, *, baseline: bool = True) -> Iterator[Block]:
 
 
 def case_blocks(items: Sequence[DuelItem], cut: Cut, *, baseline: bool) -> Iterator[Block]:
-    """Yield the blocks of a case; an answer that several others are compared with is shown once.
+    """Yield the blocks of a case; an answer that is compared with several others is shown only once.
 
     Args:
         items: the duels of the case.
@@ -690,7 +690,7 @@ def _question(item: DuelItem, cut: Cut) -> Iterator[Block]:
 
 
 def _factuality_criteria(item: DuelItem) -> str:
-    """Return the criteria of visual factuality, or why it does not apply."""
+    """Return the criteria of visual factuality, or the reason why it does not apply."""
     reason = ""
     if item.factuality_not_applicable:
         reason = f"not applicable: {item.factuality_not_applicable}"

@@ -89,7 +89,7 @@ from dokimasia.storage.results import ResultRow
 
 ANSWER_TOKENS, JUDGED_TOKENS, OBSERVED_TOKENS = 700, 500, 60
 PUBLISHED_TEMPERATURE, PUBLISHED_TOKENS = 0.0, 4096
-"""Greedy decoding, and the tokens of an answer at most (Creation-MMBench, section 4)."""
+"""Greedy decoding, and the maximum number of tokens of an answer (Creation-MMBench, section 4)."""
 
 MOST_NAMED = 5
 PLACEHOLDER_RESPONSES = ("(one answer)", "(the other answer)")
@@ -156,11 +156,11 @@ class DuelRequest(DataRequest):
 
 
 class DuelPlan(AnswersPlan, JudgedPlan):
-    """The plan of duels; `baseline` is None if existing answers take its place, under `baseline_name`.
+    """The plan of duels; `baseline` is None if existing answers named `baseline_name` take its place.
 
-    `text_models` are language models that answer from the `describer`'s descriptions alone; the candidates then answer
-    from them, too. `elsewhere` are scores of the models in other benchmarks. `given` are the ids of existing answers by
-    model and sample, one per repeat; `given_hash` is their hash. Models with existing answers are not asked.
+    `text_models` are language models that answer from the `describer`'s descriptions alone; candidates then answer from
+    the descriptions, too. `elsewhere` are scores of the models in other benchmarks. `given` are the ids of existing
+    answers by model and sample, one per repeat; `given_hash` is their hash. Models with existing answers are not asked.
     """
 
     KIND: ClassVar[str] = "duel"
@@ -181,12 +181,12 @@ class DuelPlan(AnswersPlan, JudgedPlan):
 
     @property
     def published(self) -> bool:
-        """Whether the judge is asked and models are sampled as in the paper."""
+        """Whether the judge is asked, and models sampled, as in the paper."""
         return self.protocol == "published"
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """The orders that the judge is asked in."""
+        """The orders in which the judge compares the answers."""
         return PLACES[:1] if self.single else PLACES
 
     @property
@@ -206,7 +206,7 @@ class DuelPlan(AnswersPlan, JudgedPlan):
 
     @property
     def models(self) -> dict[str, ModelSpec]:
-        """All models that are asked, by displayed name.
+        """All models that the run calls, by displayed name.
 
         Raises:
             ConfigError: two models with different settings have the same name.
@@ -235,11 +235,11 @@ class DuelPlan(AnswersPlan, JudgedPlan):
 
     @property
     def per_sample(self) -> int:
-        """Number of answers to a sample that are compared with the baseline's."""
+        """Number of answers to a sample to compare with the baseline's."""
         return super().per_sample + (len(self.answering_described) + self.noise_floor) * self.repeats
 
     def items(self, sample_id: str) -> Iterator[AnswerItem]:
-        """The answers that are compared with the baseline's, in a fixed order; the baseline's second answer comes last."""
+        """The answers to compare with the baseline's, in a fixed order; the baseline's second answer comes last."""
         yield from super().items(sample_id)
         arms = [(spec.ref.name, TEXT) for spec in self.answering_described]
         if self.noise_floor:
@@ -291,10 +291,10 @@ def check_request(request: DuelRequest) -> None:
 async def accept(request: DuelRequest, session: Session, *, sparse: bool = False) -> Accepted[DuelPlan]:
     """Validate a request, and return its plan, estimate and cases, with existing answers.
 
-    With `sparse` a case is kept if the files have answers of two of its models, and the plan has no answer of the others.
+    With `sparse`, a case is kept if the files have answers of two of its models; the plan then lacks the other answers.
 
     Raises:
-        InputError: data, answers, configuration or options cannot be used.
+        InputError: data, answers, configuration or options are unusable.
     """
     check_request(request)
     prompt = prompt_of_protocol("duel_verdict", published=request.protocol == "published")
@@ -330,7 +330,7 @@ async def accept(request: DuelRequest, session: Session, *, sparse: bool = False
 
 
 class ExistingResponses(NamedTuple):
-    """Existing answers, their number per sample, and the lines of their files that were left out."""
+    """Existing answers, their number per sample, and the omitted lines of their files."""
 
     responses: ResponsesByModel
     repeats: int
@@ -387,7 +387,7 @@ def _plan(
 
 
 def with_greedy_notes(estimate: Estimate, plan: DuelPlan) -> Estimate:
-    """Return an estimate that warns of models which the published protocol asks greedily and this plan does not."""
+    """Return an estimate with notes on models that the published protocol samples greedily and this plan does not."""
     if plan.protocol != "published":
         return estimate
     notes = greedy_notes(plan.models.values(), "Creation-MMBench")
@@ -395,7 +395,7 @@ def with_greedy_notes(estimate: Estimate, plan: DuelPlan) -> Estimate:
 
 
 def _sampled(request: DuelRequest, spec: ModelSpec) -> ModelSpec:
-    """Return a model as it is asked: as published greedily and with 4,096 tokens, unless it is configured otherwise."""
+    """Return a model with its sampling: greedy with 4,096 tokens as published, unless configured otherwise."""
     if request.protocol != "published":
         return spec
     configured = spec.sampling
@@ -418,7 +418,7 @@ def _prompt_names(plan: DuelPlan, samples: Sequence[Sample]) -> list[str]:
 
 
 def _candidates(request: DuelRequest, session: Session, existing: ResponsesByModel) -> tuple[ModelSpec, ...]:
-    """Return the models to compare with the baseline; those with existing answers have the endpoint `file`."""
+    """Return the models to compare with the baseline; the endpoint of those with existing answers is `file`."""
     if request.noise_floor and request.baseline in existing:
         raise ConfigError(
             f"--responses has the baseline's answers, so a second one cannot be drawn: leave out --noise-floor, or "
@@ -446,7 +446,7 @@ def _check_images(request: DuelRequest, samples: Sequence[Sample]) -> None:
 
 
 def _checked_criteria(request: DuelRequest, sample: Sample) -> CaseCriteria:
-    """Return a case's criteria, after a check of the other fields read from its `meta`."""
+    """Return a case's criteria, after checking the other fields read from its `meta`."""
     try:
         task_of(sample)
         ground_truth_of(sample)
@@ -458,9 +458,9 @@ def _checked_criteria(request: DuelRequest, sample: Sample) -> CaseCriteria:
 def _answered_samples(
     request: DuelRequest, responses: Responses | None, samples: list[Sample], *, sparse: bool
 ) -> tuple[list[Sample], dict[str, str]]:
-    """Return the cases to judge, and the reasons why others are left out for lack of an answer.
+    """Return the cases to judge, and the reasons why cases without an answer are left out.
 
-    If every case would be left out, none is, so that the error names what each model lacks.
+    If every case would be left out, all are kept, so that the error names what each model lacks.
     """
     if responses is None or request.on_bad_sample == "fail":
         return samples, {}
@@ -483,7 +483,7 @@ def _answered_by(responses: Responses, sample: Sample, model: str) -> bool:
 
 
 def _models_in_files(request: DuelRequest, responses: Responses) -> list[str]:
-    """Return the models whose answers are taken from the files: those that are named, or all, and the baseline."""
+    """Return the models whose answers come from the files: the named models, or all of them, and the baseline."""
     baseline = [request.baseline] if request.baseline in responses.models else []
     return list(dict.fromkeys([*responses.stored(request.models), *baseline]))
 

@@ -1,4 +1,4 @@
-"""Stored rows of duels as figures, items, cells of an export, and verdicts to compare with people's."""
+"""Stored rows of duels as figures, items, export cells, and verdicts for comparison with people."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
@@ -53,8 +53,8 @@ COLUMNS: dict[str, ColumnType] = {
     "factuality_not_applicable": "text",
     **ANSWERED,
 }
-"""Columns that an answer has in an export: verdicts (+2 to -2) and visual factuality by the answer's place, and the reason if
-visual factuality does not apply."""
+"""Columns of an answer in an export: verdicts (+2 to -2) and visual factuality by the answer's position, and the reason
+if visual factuality does not apply."""
 
 ONE_ORDER = "one order"
 
@@ -130,7 +130,7 @@ def figures_of_run(home: Home, run: Run) -> DuelFigures:
 
 
 def _elsewhere(plan: DuelPlan, models: Mapping[str, DuelledModel]) -> Elsewhere | None:
-    """Return the models' figures beside their scores elsewhere; the baseline's reward is 0."""
+    """Return the models' figures with their scores in other benchmarks; the baseline's reward is 0."""
     if plan.elsewhere is None:
         return None
     rewards = {plan.baseline_name: 0.0}
@@ -316,7 +316,7 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
 
 
 def judged(home: Home, run: Run) -> dict[str, dict[AnnotationUnit, float]]:
-    """Return the judge's verdicts on each model's first answer, +2 to -2: the mean of all orders, and the first alone.
+    """Return the judge's verdicts on each model's first answer, +2 to -2: the mean over orders, and the first alone.
 
     An answer with a failed order has no mean.
     """
@@ -375,7 +375,7 @@ def _factuality_scores(
 def _not_applicable(sample: Sample, judged: Sequence[DuelJudgement], *, published: bool) -> str:
     """Return why visual factuality does not apply to an answer; empty if it does.
 
-    Runs of earlier versions have scores by a judge that saw no evidence for them, which only the paper's protocol allows.
+    Runs of earlier versions have scores from a judge that saw no evidence, which only the paper's protocol allows.
     """
     if published:
         return factuality_not_applicable(sample, published=True)
@@ -414,7 +414,7 @@ def _output_tokens(home: Home, responses: Mapping[str, Response]) -> dict[str, i
 
 
 def _reply(ledger: SqliteLedger, judgement: DuelJudgement) -> str | None:
-    """Return the reply that a judgement was read from; None for a failed one."""
+    """Return the reply that a judgement was read from; None for a failed judgement."""
     if judgement.provenance is None:
         return None
     reply = ledger.rebuild(judgement.provenance.call)[1]

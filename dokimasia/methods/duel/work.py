@@ -1,4 +1,4 @@
-"""The work of duels: all answers to a sample go through the graph together, and are then committed."""
+"""The work of duels: all answers to a sample go through the graph together and are then committed."""
 
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import replace
@@ -17,7 +17,7 @@ P = TypeVar("P", bound=DuelPlan)
 
 
 async def stages(job: Job[DuelPlan]) -> AsyncIterator[Stage[Sample]]:
-    """Yield the only stage: answers to every sample are requested and compared with the baseline's."""
+    """Yield the only stage, which requests answers to every sample and compares them with the baseline's."""
 
     async def duel_sample(sample: Sample) -> None:
         await compare_with(job, sample, job.plan.items(sample.id), opponent=job.plan.baseline_name)
@@ -27,7 +27,7 @@ async def stages(job: Job[DuelPlan]) -> AsyncIterator[Stage[Sample]]:
 
 
 async def compare_with(job: Job[P], sample: Sample, items: Iterable[AnswerItem], *, opponent: str) -> None:
-    """Compare a sample's answers without result with a model's answer, and commit the results."""
+    """Compare a sample's answers that have no result with a model's answer, and commit the results."""
 
     def attempt_of(item: AnswerItem) -> int:
         return job.attempt(item.name)
@@ -41,7 +41,7 @@ async def compare_with(job: Job[P], sample: Sample, items: Iterable[AnswerItem],
 
 
 async def _walk(job: Job[P], sample: Sample, items: list[AnswerItem], attempt: int, opponent: str) -> list[ResultRow]:
-    """Run the graph over the answers to a sample that have the same attempt number, and return their rows."""
+    """Run the graph over a sample's answers with the same attempt number, and return their rows."""
     states = [{**item.place, **_existing_responses(job.plan, sample, item, opponent)} for item in items]
     name = f"duel/{sample.id}/{digest('items', [attempt, opponent, states])[:8]}"
     options = job.plan.options.model_copy(update={"baseline": opponent})
@@ -52,7 +52,7 @@ async def _walk(job: Job[P], sample: Sample, items: list[AnswerItem], attempt: i
 
 
 def _existing_responses(plan: DuelPlan, sample: Sample, item: AnswerItem, opponent: str) -> dict[str, str]:
-    """Return the ids of existing answers on either side."""
+    """Return the ids of existing answers on both sides."""
     ids: dict[str, str] = {}
     response = None if item.arm else plan.existing_response(item.model, sample.id, item.repeat)
     if response is not None:

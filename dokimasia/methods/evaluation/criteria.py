@@ -1,6 +1,6 @@
-"""Criteria files (export and import), and how much of the reference answers a run's criteria cover.
+"""Export and import of criteria files, and how much of the reference answers a run's criteria cover.
 
-A criteria file lets any model be scored later by exactly the same criteria.
+A criteria file allows scoring any model later by exactly the same criteria.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from dokimasia.algorithms.text.similarity import uncovered_sentences
 from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
 from dokimasia.domain.identity import Value, digest, value_id
 from dokimasia.domain.sample import Sample
-from dokimasia.errors import DataError, NotFound
+from dokimasia.errors import DataError, NotFound, list_faults
 from dokimasia.storage.criteria import CollectedCriteria, save_collection
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, results
@@ -24,7 +24,7 @@ from dokimasia.storage.runs import Run, SqliteValueStore, load_samples
 
 FORMAT = "dokimasia-criteria/2"
 EARLIER = "dokimasia-criteria/1"
-"""Older format that is still read; it marks no final answer and has no results of the review."""
+"""Older format that can still be read; it marks no final answer and has no results of the review."""
 
 ID_LENGTH = 16
 
@@ -33,7 +33,7 @@ PAGE = 500
 
 
 async def _criteria_of(home: Home, run: Run) -> AsyncIterator[tuple[Sample, CriteriaSet, str | None]]:
-    """Yield every sample that has criteria with these and the id of their chain, in the run's order.
+    """Yield each sample that has criteria, with its criteria and the id of its chain, in the run's order.
 
     Raises:
         NotFound: the run has no criteria yet.
@@ -78,10 +78,10 @@ async def export_criteria(home: Home, run: Run) -> Iterator[bytes]:
 async def import_criteria(home: Home, path: Path) -> tuple[str, int]:
     """Store a file of criteria and return the collection's id (a hash of its content) and its size.
 
-    The whole file is checked before anything is stored; it is read twice, so that it never has to fit in memory.
+    The whole file is checked before anything is stored. It is read twice, so that it need not fit in memory.
 
     Raises:
-        DataError: a line cannot be used (the message says which), or the file changed while it was read.
+        DataError: a line is unusable (the message says which), or the file changed while it was read.
     """
     entries = _check_file(path)
     store = SqliteValueStore(home)
@@ -127,7 +127,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _values(entry: dict[str, JsonValue]) -> tuple[CriteriaSet, ReferenceChain | None]:
-    """Return the criteria and the chain of a line; a rule marks the final answer's criterion if the line does not."""
+    """Return the criteria and the chain of a line; if the line marks no final answer, a rule marks its criterion."""
     criteria = CriteriaSet.model_validate(entry.get("criteria"))
     written_chain = entry.get("chain")
     if written_chain is None:
@@ -153,8 +153,8 @@ def _read_line(line: bytes, where: str) -> CollectedCriteria:
     try:
         criteria, chain = _values(entry)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise DataError(f"{where}: {'.'.join(map(str, first['loc'])) or 'criteria'}: {first['msg']}") from None
+        first = list_faults(error)[0]
+        raise DataError(f"{where}: {first.field or 'criteria'}: {first.message}") from None
     broken = check_criteria(criteria.criteria, prompt, wording=False)
     if broken:
         rules = "; ".join(rule.text for rule in broken)
@@ -182,7 +182,7 @@ class SampleCoverage(Value):
 
 
 def sample_coverage(sample: Sample, criteria: CriteriaSet) -> SampleCoverage | None:
-    """Return how much of its reference a sample's criteria cover; None if the reference has no content words."""
+    """Return how much of a sample's reference its criteria cover; None if the reference has no content words."""
     reference = sample.reference_text or ""
     sentences = uncovered_sentences(reference, ())
     if not sentences:

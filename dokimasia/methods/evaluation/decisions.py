@@ -1,4 +1,4 @@
-"""Which answers of an evaluation are right, as rates to be corrected."""
+"""An evaluation's decisions on which answers are right, as rates to be corrected."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ from dokimasia.storage.runs import Run, samples_by_id
 
 
 def decisions(home: Home, run: Run) -> DecidedRun:
-    """Return an evaluation's decisions on whether answers are right, for correction by a judge's error rates."""
+    """Return an evaluation's decisions on whether answers are right, for correction by the judge's error rates."""
     plan = run.plan_as(EvaluationPlan)
     samples = samples_by_id(home, run.id)
     clusters = {id: sample.cluster for id, sample in samples.items() if sample.accepted}
@@ -31,7 +31,7 @@ def decisions(home: Home, run: Run) -> DecidedRun:
 
 
 def _scores(home: Home, run: Run, clusters: Mapping[str, str]) -> dict[str, list[AnswerScore]]:
-    """Return the judge's scores of each model's answers, as it gave them."""
+    """Return the judge's original scores of each model's answers."""
     models: dict[str, list[AnswerScore]] = {}
     for row in results(home, run.id, as_judged=True):
         if row.kind == "score" and row.score is not None:
@@ -43,7 +43,7 @@ def _scores(home: Home, run: Run, clusters: Mapping[str, str]) -> dict[str, list
 
 def _right(home: Home, run: Run, clusters: Mapping[str, str]) -> Measure:
     """Return the measure `right`: each model's decided answers to samples with a reference answer."""
-    # As judged: error rates are measured on answers drawn at random, and corrections by hand are not.
+    # As judged: error rates are measured on answers drawn at random, and hand-corrected answers are not.
     all_rows = results(home, run.id, as_judged=True)
     rows = [row for row in all_rows if row.kind == "score" and row.sample_id in clusters]
     finals = find_values(home, FinalAnswer, [row.final_id for row in rows])

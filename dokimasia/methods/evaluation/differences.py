@@ -1,4 +1,4 @@
-"""Paired differences of all pairs of models, on the samples scored for both, with significance tests."""
+"""Paired differences for all pairs of models on the samples scored for both, with significance tests."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -111,7 +111,7 @@ class ModelPair(TestedDifference):
 
 
 def rival_differences(sides: Mapping[str, ComparisonSide], order: Sequence[str], *, seed: int) -> list[ModelPair]:
-    """Return the paired differences of all pairs of models: the better one minus the worse one.
+    """Return the paired differences for all pairs of models: the better model minus the worse one.
 
     Args:
         sides: each model's answers, by its displayed name.
@@ -135,7 +135,7 @@ def rival_differences(sides: Mapping[str, ComparisonSide], order: Sequence[str],
 
 
 def _adjusted(differences: Sequence[D]) -> list[D]:
-    """Return the differences, each with a p-value with its adjusted one, by Benjamini and Hochberg."""
+    """Return the differences with p-values adjusted by Benjamini and Hochberg."""
     adjusted = iter(false_discovery_rate([each.p_value for each in differences if each.p_value is not None]))
     return [
         each if each.p_value is None else each.model_copy(update={"adjusted": rounded(next(adjusted))})
@@ -220,7 +220,7 @@ COLUMNS: list[TableColumn[ModelPair]] = [
 
 
 def _share_blocks(pairs: Sequence[ModelPair]) -> list[Block]:
-    """Return the blocks that precede differences in score: shares addressed, strict accuracy, scores on shared criteria."""
+    """Return the blocks before the differences: shares addressed, strict accuracy, and scores on shared criteria."""
     blocks: list[Block] = []
     low_share_pairs: list[ModelPair] = []
     unequal_share_pairs: list[ModelPair] = []
@@ -251,7 +251,7 @@ def _share_blocks(pairs: Sequence[ModelPair]) -> list[Block]:
 
 
 def _shares(pairs: Sequence[ModelPair]) -> list[str]:
-    """Return a line per pair with the shares that both models address, and one that counts the pairs left out."""
+    """Return a line per pair with the shares that both models address, and a line that counts the omitted pairs."""
     lines: list[str] = []
     for pair in pairs[:MOST_NAMED]:
         if pair.stated is not None:
@@ -293,7 +293,7 @@ def _shared_criteria(row: TableRow[ModelPair]) -> Cell:
 
 
 def _undecided(row: TableRow[ModelPair]) -> Cell:
-    """Return the number of undecided answers of both models, and the difference's bounds over all their outcomes."""
+    """Return both models' undecided answers, and the bounds of the difference over all their outcomes."""
     accuracy = row.figures.strict_accuracy
     if accuracy is None:
         return figures.NOTHING

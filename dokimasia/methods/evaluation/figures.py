@@ -1,4 +1,4 @@
-"""The figures of an evaluation: models, computation from stored rows, and columns of an export."""
+"""The figures of an evaluation: the models, their computation from stored rows, and columns of an export."""
 
 import operator
 from collections import Counter, defaultdict
@@ -29,6 +29,7 @@ from dokimasia.report.fields import (
     Coverage,
     Display,
     Failures,
+    ForkedFrom,
     Interval,
     IntervalMethod,
     Lead,
@@ -170,13 +171,6 @@ class Surviving(Value):
     )
 
 
-class ForkedFrom(Value):
-    """The run that a run was forked from."""
-
-    run: str = Field(description="its id")
-    node: str | None = Field(description="the step that was done anew; null where the whole run was")
-
-
 class FaultsFound(Value):
     """What became of faults of one kind."""
 
@@ -285,9 +279,10 @@ NO_POINTS = LengthPoints(np.zeros(0, dtype=np.intp), np.zeros(0), np.zeros(0))
 class AnsweredSamples:
     """A model's answers by column, in the run's order.
 
-    Samples are numbered: `ids` and `clusters` are theirs, `samples` has the number of each answer's. What an answer lacks is
-    not a number in `scores`, `stated_shares` (of the criteria's weight, that it addresses), `stated_scores` (on those
-    criteria) and `lengths`. `correctness` has its place in `CORRECTNESS`, -1 where its sample has no reference answer.
+    Samples are numbered: `ids` and `clusters` belong to samples, and `samples` holds the number of each answer's
+    sample. In `scores`, `stated_shares` (the share of the criteria's weight that the answer addresses), `stated_scores`
+    (on those criteria) and `lengths`, missing values are NaN. `correctness` holds the index in `CORRECTNESS`, or -1 for
+    samples without a reference answer.
     """
 
     ids: Sequence[str]
@@ -302,7 +297,7 @@ class AnsweredSamples:
 
     @classmethod
     def of(cls, rows: Sequence[ScoredAnswer], clusters: Mapping[str, int]) -> "AnsweredSamples":
-        """Return the answers of some rows, whose clusters are numbered."""
+        """Return the answers in some rows, whose clusters are numbered."""
         of_samples = {row.sample_id: clusters[row.cluster] for row in rows}
         numbers = dict(zip(of_samples, range(len(of_samples)), strict=True))
         correctness = [CORRECTNESS.index(correctness_of(row.verdict, row.failure)) for row in rows]
@@ -320,20 +315,20 @@ class AnsweredSamples:
         )
 
     def means(self, column: Floats) -> Floats:
-        """Return the mean of a column over the answers to each sample that have it; not a number if none has."""
+        """Return the mean of a column over each sample's answers that have a value; NaN if none has."""
         return group_means(column, self.samples, len(self.ids))
 
     def by_sample(self, column: Floats) -> dict[str, float]:
-        """Return these means by the sample's id, without samples that have none."""
+        """Return the means of a column by sample id, without samples that lack one."""
         return {id: mean for id, mean in zip(self.ids, self.means(column).tolist(), strict=True) if not isnan(mean)}
 
     def right_shares(self, *, undecided_right: bool = False) -> dict[str, float]:
-        """Return the share of right answers by sample; failed answers do not count, undecided ones as not right by default."""
+        """Return the share of right answers by sample; failed answers are excluded, undecided ones wrong by default."""
         return self.by_sample(WORTH["upper" if undecided_right else "strict"][self.correctness])
 
     @property
     def points(self) -> LengthPoints:
-        """The answers that have a score and a length."""
+        """The answers that have both a score and a length."""
         chosen = np.isfinite(self.scores) & (self.lengths > 0)
         lengths = np.array([log2(length) for length in self.lengths[chosen].tolist()])
         return LengthPoints(self.clusters[self.samples[chosen]], lengths, self.scores[chosen])
@@ -381,8 +376,8 @@ def summarise(
         answers: the collected answers of the run.
         seed: seed of the bootstrap.
         judged: whether a judge scored; if not, rules decided which answers are right, and nothing is scored.
-        usage: usage of the calls that made each model's answers and their scores, by displayed name.
-        preparation: usage of the calls that made chains and criteria.
+        usage: usage of the calls for each model's answers and their scores, by displayed name.
+        preparation: usage of the calls for chains and criteria.
         together: usage of all calls, each counted once.
     """
     usage = usage or {}
@@ -414,7 +409,7 @@ def summarise(
 
 
 def _lead(models: Mapping[str, AnsweredSamples], *, seed: int) -> Lead | None:
-    """Return the best model's lead in strict accuracy, or in the score if no sample has a reference answer."""
+    """Return the best model's lead in strict accuracy, or in score if no sample has a reference answer."""
     compared = {name: samples for name, samples in models.items() if "#" not in name}
     clusters: dict[str, int] = {}
     for samples in compared.values():
@@ -469,14 +464,14 @@ def scores_of(samples: AnsweredSamples, *, seed: int, judged: bool) -> Scores:
 
 
 def _over_samples(samples: AnsweredSamples, column: Floats, ends: tuple[float, float], *, seed: int) -> Interval | None:
-    """Return the mean over samples of their means over repeats; None without any."""
+    """Return the mean over samples of their means over repeats; None without values."""
     means = samples.means(column)
     known = np.isfinite(means)
     return mean_with_interval(means[known], samples.clusters[known], seed=seed, bounds=ends)
 
 
 def _with_number(samples: AnsweredSamples, column: Floats, ends: tuple[float, float], *, seed: int) -> OverSamples:
-    """Return what `_over_samples` does, and the number of samples with a value."""
+    """Return the interval of `_over_samples`, with the number of samples that have a value."""
     interval = _over_samples(samples, column, ends, seed=seed)
     if interval is None:
         return OverSamples(n=0, mean=None, low=None, high=None)
@@ -500,7 +495,7 @@ def length_and_score(points: LengthPoints) -> LengthAndScore:
 
 
 def _surviving(full: AnsweredSamples, blind: AnsweredSamples, *, seed: int) -> Surviving:
-    """Return the share of the normalised score (1 is 0, 5 is 100) left without the image, over samples scored in both arms."""
+    """Return the share of the normalised score (1 is 0, 5 is 100) left without the image, over samples in both arms."""
     with_image, without_image = full.by_sample(full.scores), blind.by_sample(blind.scores)
     shared_ids = [id for id in with_image if id in without_image]
     total_with_image = sum(normalise(with_image[id]) for id in shared_ids)
@@ -522,7 +517,7 @@ def _surviving(full: AnsweredSamples, blind: AnsweredSamples, *, seed: int) -> S
 
 
 def _usage(used: LedgerUsage | None) -> UsageFigures:
-    """Return calls, tokens and cost of ledger entries; each entry counts once, however often it was used."""
+    """Return calls, tokens and cost of ledger entries; each entry counts once, no matter how often it was used."""
     used = used or LedgerUsage()
     tokens = TokenFigures(
         input=used.input_tokens, output=used.output_tokens, cached=used.cached_tokens, unknown=used.unknown
@@ -564,7 +559,7 @@ def _parent(run: Run) -> ForkedFrom | None:
 
 
 def _hand_corrections(home: Home, run: Run, *, judged: bool) -> HandCorrections | None:
-    """Return what people corrected, and the figures without corrections; None if nothing was corrected."""
+    """Return the corrections by hand, and the figures without them; None if nothing was corrected."""
     corrections = corrections_of(home, run.id)
     answers = standing_answers(home, run.id, corrections)
     left_out = list(corrections.left_out.values())
@@ -602,7 +597,7 @@ PAGE = 1_000
 
 
 def criteria_figures(home: Home, run_id: str) -> CriteriaFigures:
-    """Return the figures of a run's criteria: their number, the faults found on review, and answer-only samples."""
+    """Return the figures of a run's criteria: their number, the faults found in review, and answer-only samples."""
     clusters: list[str] = []
     only_final: list[bool] = []
     counts: list[float] = []
@@ -611,7 +606,7 @@ def criteria_figures(home: Home, run_id: str) -> CriteriaFigures:
     [(end,)] = home.all("SELECT coalesce(max(position) + 1, 0) FROM run_samples WHERE run_id = ?", (run_id,))
     for start in range(0, end, PAGE):
         for cluster, body in home.all(_CRITERIA_SETS, (run_id, start, start + PAGE)):
-            # Not validated again, for speed: each set was checked when it was stored.
+            # Not validated again, for speed: each set was validated when it was stored.
             criteria_set = orjson.loads(body)
             criteria = criteria_set["criteria"]
             clusters.append(cluster)
@@ -638,7 +633,7 @@ def criteria_figures(home: Home, run_id: str) -> CriteriaFigures:
 
 
 def reason_figures(home: Home, run_id: str) -> ScoreReasons:
-    """Return how many scores of a run's judgements have a reason, and how many have none."""
+    """Return how many scores in a run's judgements have a reason, and how many have none."""
     sql = (
         "SELECT j.body FROM results r JOIN judgements j ON j.id = r.judgement_id "
         "WHERE r.run_id = ? AND r.kind = 'score' AND r.judgement_id IS NOT NULL"
@@ -666,7 +661,7 @@ COLUMNS: dict[str, ColumnType] = {
     "weights": "integers",
     **ANSWERED,
 }
-"""Columns that an answer's row has in an export, in addition to those of every row."""
+"""Columns of an answer in an export, in addition to those of every row."""
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, object]]:

@@ -1,4 +1,4 @@
-"""Forks: an evaluation run again from one of its steps; results of earlier steps are reused."""
+"""Forks: evaluations that run again from a given step and reuse the results of earlier steps."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
@@ -38,8 +38,8 @@ Forked = tuple[EvaluationRequest, Accepted[EvaluationPlan], dict[str, object]]
 async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
     """Return the request of a fork, its acceptance, and a summary of what is reused, ready for JSON.
 
-    A step runs again if it is the named one, uses something that was changed, or depends on such a step. All other
-    steps are reused with their outcomes, failures included, without any call.
+    A step runs again if it is named, uses something that was changed, or depends on such a step. All other steps are
+    reused with their outcomes, including failures, without any call.
 
     Raises:
         InputError: the step is unknown or not named, nothing changes, the change concerns an earlier step, or the run
@@ -169,9 +169,9 @@ def _nothing_changes(old: EvaluationPlan, request: ForkRequest, node: str) -> st
 
 
 class ResumePoint(NamedTuple):
-    """Where an item of a fork starts: with a reused outcome (`row`), or within its graph.
+    """The start of an item in a fork: a reused outcome (`row`), or a point within its graph.
 
-    `inputs` are the graph's inputs: ids of a chain or an answer, and the ledger keys of the calls that made it.
+    `inputs` are the graph's inputs: ids of a chain or an answer, and the ledger keys of the calls that produced it.
     """
 
     row: ResultRow | None = None
@@ -179,7 +179,7 @@ class ResumePoint(NamedTuple):
 
 
 def resume_points(home: Home, run_id: str, rerun: Collection[str]) -> dict[str, ResumePoint]:
-    """Return, by item, what a fork reuses of a run when some steps run again; items that start from scratch are missing.
+    """Return, by item, what a fork reuses when some steps run again; items that start from scratch are missing.
 
     An item that failed before the first step that runs again stays failed.
 
@@ -206,7 +206,7 @@ def resume_points(home: Home, run_id: str, rerun: Collection[str]) -> dict[str, 
 
 
 def points_digest(points: Mapping[str, ResumePoint]) -> str:
-    """Return a hash of what a fork reuses: ids of values, but no times."""
+    """Return a hash of what a fork reuses: ids of values, but not times."""
     content: list[list[object]] = []
     for item, point in sorted(points.items()):
         row = None if point.row is None else point.row.model_dump(mode="json", exclude={"run_id"})
@@ -237,7 +237,7 @@ def models_to_ask(
 ) -> Mapping[str, ModelSpec]:
     """Return the models that a run may have to ask; in a fork, a model whose steps are all reused needs no API key.
 
-    A retry may go back to any step, including one whose failure was reused.
+    A retry may return to any step, including one whose failure was reused.
     """
     if plan.fork is None:
         return plan.models_for(plan.steps_that_ask)
@@ -254,7 +254,7 @@ def models_to_ask(
 
 
 def _steps_to_ask(items: Iterable[str], points: Mapping[str, ResumePoint]) -> set[str]:
-    """Return the steps in which the items may have to ask a model, given where they start."""
+    """Return the steps in which the items may have to call a model, given their starting points."""
     steps: set[str] = set()
     for item in items:
         point = points.get(item, ResumePoint())
@@ -312,7 +312,7 @@ def _answer_point(row: ResultRow, replay: ResultRow | None, calls: list[str]) ->
 def judge_agreed(calls: tuple[str, ...], ledger: SqliteLedger) -> bool:
     """Return whether the last equivalence verdict among the calls is yes.
 
-    No chain is written after a yes, so the last verdict, if it is a yes, is about the current chain.
+    After a yes no further chain is written, so a final yes is about the current chain.
     """
     used = ledger.calls_for(calls)
     verdicts = [key for key in calls if key in used and used[key].label == "equivalence"]

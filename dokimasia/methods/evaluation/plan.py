@@ -1,4 +1,4 @@
-"""The plan of an evaluation (everything that decides its results), and the steps of its graphs."""
+"""The plan of an evaluation, with everything that decides its results, and the steps of its graphs."""
 
 from collections.abc import Collection
 from typing import Annotated, ClassVar, Literal, NamedTuple
@@ -26,7 +26,7 @@ QuestionStyle = Literal["show", "plain"]
 
 
 class GraphStep(NamedTuple):
-    """A node of the graphs: what it does, which role it asks (none: a rule decides), and which steps it depends on.
+    """A node of the graphs: its task, the role that it asks (none: a rule decides), and the steps that it depends on.
 
     `prompts` are the prompts that only this step uses; shared ones such as `repair` are not listed.
     """
@@ -73,7 +73,7 @@ STEPS: tuple[GraphStep, ...] = (
         ("judge_criteria", "answer"),
     ),
 )
-"""All steps, in the order in which they run."""
+"""All steps, in the order of execution."""
 
 NAMES = tuple(step.name for step in STEPS)
 JUDGED = tuple(step.name for step in STEPS if step.asked_role == "judge")
@@ -82,7 +82,7 @@ REPLAYED = NAMES[: NAMES.index("answer")]
 
 
 def from_step(name: str | None) -> tuple[GraphStep, ...]:
-    """Return the step of that name and all later ones.
+    """Return the named step and all later ones.
 
     Raises:
         InputError: there is no such step; the message lists all steps.
@@ -98,7 +98,7 @@ def from_step(name: str | None) -> tuple[GraphStep, ...]:
 
 
 def steps_to_rerun(changed: Collection[str]) -> frozenset[str]:
-    """Return the steps to rerun when some have changed: these, and all that depend on them."""
+    """Return the steps to rerun after a change: the changed steps and all that depend on them."""
     rerun: set[str] = set()
     for step in STEPS:
         if step.name in changed or rerun.intersection(step.needs):
@@ -107,7 +107,7 @@ def steps_to_rerun(changed: Collection[str]) -> frozenset[str]:
 
 
 class Fork(Value):
-    """Where a run branched off its parent: the step, the steps that run again, and what is reused.
+    """The point where a run branched off its parent: the step, the steps that run again, and what is reused.
 
     `taken` is a hash of the reused outcomes, so a fork made after the parent has changed is a different fork.
     """
@@ -121,19 +121,15 @@ class Fork(Value):
 class EvaluationPlan(AnswersPlan):
     """The plan of an evaluation: data, judge, candidates, arms, repeats, options, prompts and seed.
 
-    - `data`: hash of the samples' ids and contents, in order.
-    - `judge`: without one, no criteria are made, and rules alone decide whether an answer is right.
-    - `ask`: whether candidates get the bare question, or are also asked to show what the answer rests on.
-    - `protocol`: the protocol to follow where Dokimasia's and the published one differ.
-    - `tolerance`: permitted deviation of a number from the reference, relative to the larger of the two.
-    - `criteria_count`: smallest and largest number of criteria of a sample.
-    - `criteria`: an imported collection of criteria.
-    - `tree`: version of a capability tree whose paths the judge sees with the criteria.
-    - `reasons`: whether the judge gives a reason for each score; the prompt that asks for them is in `prompts`.
-    - `tools`: the judge's tools, with at most `looks` uses per ask.
-    - `fresh`: distinguishes deliberate re-runs of the same plan.
-    - `judges`: in a fork, the judges of steps that `judge` does not serve.
-    - `fork`: where the run branched off its parent.
+    - `data`: hash of the samples' ids and contents, in order. - `judge`: without one, no criteria are made, and rules
+    alone decide whether an answer is right. - `ask`: whether candidates get the bare question, or are also asked to
+    show what the answer rests on. - `protocol`: the protocol to follow where Dokimasia's and the published one differ.
+    - `tolerance`: permitted deviation of a number from the reference, relative to the larger of the two. -
+    `criteria_count`: smallest and largest number of criteria of a sample. - `criteria`: an imported collection of
+    criteria. - `tree`: version of a capability tree whose paths the judge sees with the criteria. - `reasons`: whether
+    the judge gives a reason for each score; the prompt for reasons is in `prompts`. - `tools`: the judge's tools, with
+    at most `looks` uses per ask. - `fresh`: distinguishes deliberate re-runs of the same plan. - `judges`: in a fork,
+    the judges of steps that `judge` does not serve. - `fork`: where the run branched off its parent.
     """
 
     KIND: ClassVar[str] = "score"
@@ -192,7 +188,7 @@ class EvaluationPlan(AnswersPlan):
 
     @property
     def rows_per_sample(self) -> int:
-        """Number of result rows of a sample: one for each answer, and with a judge one for the criteria."""
+        """Number of result rows per sample: one for each answer and, with a judge, one for the criteria."""
         return self.per_sample + (self.judge is not None)
 
     @property
@@ -215,7 +211,7 @@ class EvaluationPlan(AnswersPlan):
         return judge
 
     def models_for(self, steps: Collection[str]) -> dict[str, ModelSpec]:
-        """Return the models that the steps ask, by name."""
+        """Return the models that the steps call, by name."""
         specs: list[ModelSpec] = []
         if "answer" in steps:
             specs += self.asked
@@ -224,7 +220,7 @@ class EvaluationPlan(AnswersPlan):
 
     @property
     def steps_that_ask(self) -> frozenset[str]:
-        """The steps that ask a model: all whose results are not imported, read from a file, or reused."""
+        """The steps that call a model: all whose results are not imported, read from a file, or reused."""
         steps = {"answer"}
         if self.judge is not None:
             steps.update(JUDGED)
@@ -245,7 +241,7 @@ def replay_item(sample_id: str) -> str:
 
 
 def prompts_of_evaluation(plan: EvaluationPlan, library: PromptLibrary) -> dict[str, str]:
-    """Return the prompts of an evaluation with version and hash; those in the plan are not read."""
+    """Return the prompts of an evaluation with version and hash; those stored in the plan are not read again."""
     names = ["candidate_plain" if plan.ask == "plain" else "candidate"]
     if plan.judge is None:
         return prompts_used(library, names)

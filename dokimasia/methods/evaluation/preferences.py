@@ -1,4 +1,4 @@
-"""Pairs of a right and a wrong answer to the same sample, as data to train models by preferences."""
+"""Pairs of a right and a wrong answer to the same sample, as data for preference training."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -16,10 +16,10 @@ from dokimasia.storage.runs import Run, samples_by_id
 
 
 def files(home: Home, run: Run) -> Mapping[str, bytes]:
-    """Return the files of `preference_files`: every right answer to a sample with every wrong one, repeats included.
+    """Return the files of `preference_files`: every right answer to a sample with every wrong one, including repeats.
 
-    People's corrections apply. Answers of an arm, such as those without the image, and answers of which nobody knows whether
-    they are right are left out, and so are answers to a sample that has none of the other kind.
+    People's corrections apply. Left out are the answers of an arm (such as those without the image), undecided answers,
+    and answers to samples that have only one kind.
     """
     samples = samples_by_id(home, run.id)
     rows = exported_rows(method_of(run), results(home, run.id))

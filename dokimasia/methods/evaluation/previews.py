@@ -28,11 +28,11 @@ FORMS = {
     "checkpoints_reasons": schemas.criterion_scores(1, reasons=True).form,
     "equivalence": schemas.equivalence().form,
 }
-"""The form of a reply by an output schema, by prompt."""
+"""The empty reply form of an output schema, by prompt."""
 
 
 def previews(plan: EvaluationPlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:
-    """Return the prompts for solver, judge and, unless their answers exist already, candidates."""
+    """Return the prompts for solver, judge and, unless their answers already exist, candidates."""
     inputs = question_inputs(sample)
     published = plan.protocol == "published"
 

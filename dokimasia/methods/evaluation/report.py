@@ -146,7 +146,7 @@ def _facts(data: ReportData) -> list[tuple[str, Cell]]:
 
 
 def conclusion(data: ReportData) -> list[Cell]:
-    """Return who answers best, by how much, how sure that is, what is undecided or failed, and what was spent."""
+    """Return which model answers best, its lead and how certain that is, what is undecided or failed, and the usage."""
     evaluation = evaluation_of(data)
     if not evaluation.models:
         return []
@@ -156,7 +156,7 @@ def conclusion(data: ReportData) -> list[Cell]:
     if strict:
         lead = lead_sentences(evaluation.lead, unit="percentage points", measure="strict accuracy")
     if _is_tied(evaluation):
-        lead = []  # the first sentence says so
+        lead = []  # The first sentence states it.
     lines = [first, *lead[:1]]
     incomplete = _coverage_line(data) if data.judged else ""
     if incomplete:
@@ -200,7 +200,7 @@ def _best(scores: Mapping[str, Interval]) -> list[str]:
 
 
 def _findings(data: ReportData) -> list[Cell]:
-    """Return what the page says beyond the conclusion: the highest score, its lead, and what survives without images."""
+    """Return the page's additions to the conclusion: the highest score, its lead, and what survives without images."""
     lines: list[Cell] = []
     scores = _mean_scores(data)
     if scores and strict_accuracy_lines(data):
@@ -227,7 +227,7 @@ def _mean(score: Interval, place: str) -> Cell:
 
 
 def _is_tied(evaluation: EvaluationFigures) -> bool:
-    """Return whether the best and the next best are equal in strict accuracy, on all answers as on those that both have."""
+    """Return whether the best and the next best tie in strict accuracy, over all answers and over shared ones."""
     lead = evaluation.lead
     if lead is None or lead.difference.mean != 0:
         return False
@@ -236,7 +236,7 @@ def _is_tied(evaluation: EvaluationFigures) -> bool:
 
 
 def strict_accuracy_lines(data: ReportData) -> list[Cell]:
-    """Return the models with the highest strict accuracy, and those that undecided answers could put ahead."""
+    """Return the models with the highest strict accuracy, and those that undecided answers could put first."""
     accuracies: dict[str, StrictShare] = {}
     shares: dict[str, float] = {}
     for name, model in evaluation_of(data).models.items():
@@ -267,7 +267,7 @@ def strict_accuracy_lines(data: ReportData) -> list[Cell]:
 
 
 def _accuracy(accuracy: StrictShare, place: str) -> Cell:
-    """Return a strict accuracy with its interval, and the range that undecided and failed answers leave open."""
+    """Return a strict accuracy with its interval, and the range that undecided and failed answers allow."""
     pieces = [*spans(figures.right_of(accuracy, place)), f" of {figures.several(accuracy.n, 'answer')}"]
     undecided, failed = accuracy.n_undecided, accuracy.answers - accuracy.n
     if undecided:
@@ -301,7 +301,7 @@ def _named(names: Sequence[str]) -> tuple[str | Span, ...]:
 
 
 def _joined(cells: Sequence[Cell]) -> tuple[str | Span, ...]:
-    """Return the cells joined by semicolons; a single one if all are the same."""
+    """Return the cells joined by semicolons, or a single cell if all are the same."""
     if len(set(map(plain, cells))) == 1:
         return spans(cells[0])
     pieces: list[str | Span] = []
@@ -380,7 +380,7 @@ def _coverage_line(data: ReportData) -> Cell:
 
 
 def _none_scored(models: Mapping[str, ModelScores]) -> str:
-    """Return that no answer has a score, and how many are open or failed, by kind."""
+    """Return a sentence that no answer has a score, with the numbers of open and failed ones, by kind."""
     kinds: Counter[str] = Counter()
     for model in models.values():
         kinds.update(model.left_open)
@@ -426,7 +426,7 @@ def corrected(data: ReportData) -> Section | None:
 
 
 def corrections_notice(corrections: HandCorrections) -> str:
-    """Return a sentence with the number of corrections and the people who made them."""
+    """Return a sentence with the number of corrections and the names of their authors."""
     by = ", ".join(f"{person} ({count:,})" for person, count in corrections.by.items())
     left_out = len(corrections.left_out)
     exclusions = f", and left {figures.several(left_out, 'sample')} out of all figures" if left_out else ""
@@ -438,7 +438,7 @@ def corrections_notice(corrections: HandCorrections) -> str:
 
 
 def scores(data: ReportData) -> Section:
-    """Return the section on strict accuracy and scores by model, in the order of strict accuracy where it is known."""
+    """Return the section on strict accuracy and scores by model, ordered by strict accuracy if it is known."""
     evaluation, judged = evaluation_of(data), data.judged
     models, ranked = evaluation.models, data.ranked()
     title = "Scores" if judged else "Strict accuracy"
@@ -464,7 +464,7 @@ def scores(data: ReportData) -> Section:
 
 
 def _nothing_yet(evaluation: EvaluationFigures) -> Block:
-    """Return a notice that no answer has a result yet, and what exists so far."""
+    """Return a notice that no answer has a result yet, and what has been made so far."""
     samples = figures.several(evaluation.samples, "sample")
     criteria = f" to {samples}"
     if evaluation.criteria is not None:
@@ -662,7 +662,7 @@ def _notes(data: ReportData) -> list[Block]:
 
 
 def _criteria_made(data: ReportData) -> str:
-    """Return who made the criteria; in a fork that reuses them, the judge of the parent run."""
+    """Return who made the criteria; in a fork that reuses them, this is the judge of the parent run."""
     origin = evaluation_of(data).forked_from
     for model in data.facts.models:
         if "extract_criteria" in model.steps and model.name and origin is not None:
@@ -671,7 +671,7 @@ def _criteria_made(data: ReportData) -> str:
 
 
 def _silence(models: Mapping[str, ModelScores]) -> str:
-    """Return a warning about models that address too few criteria for their scores to be compared; empty if there are none."""
+    """Return a warning about models that address too few criteria for a fair comparison; empty if there are none."""
     names: list[str] = []
     for name, model in models.items():
         share = model.stated.mean
@@ -708,7 +708,7 @@ def _lengths(evaluation: EvaluationFigures) -> Block:
 
 
 def categories(data: ReportData) -> Section | None:
-    """Return the section on the data's own categories; None if the data have none."""
+    """Return the section on the data's own categories; None if the data have no categories."""
     models, judged, ranked = evaluation_of(data).models, data.judged, data.ranked()
     names = sorted({category for model in models.values() for category in model.by_category})
     if not names:
@@ -742,7 +742,7 @@ def categories(data: ReportData) -> Section | None:
 def _categories_table(
     models: Mapping[str, ModelScores], ranked: Sequence[str], names: Sequence[str], *, judged: bool
 ) -> Table:
-    """Return the table of models and categories; whichever are fewer are the columns, to keep it narrow."""
+    """Return the table of models and categories, with the fewer of the two as columns to keep it narrow."""
     by_model = len(names) <= MOST_ACROSS or len(names) <= len(ranked)
     across, down = (names, ranked) if by_model else (ranked, names)
     rows: list[list[Cell]] = []
@@ -782,7 +782,7 @@ def _category_point(model: ModelScores, category: str) -> Point | None:
 
 
 def coverage(data: ReportData) -> Section:
-    """Return the section on coverage: failures by kind with an example, and the bounds that they leave open."""
+    """Return the section on coverage: failures by kind with an example, and the bounds that allow for them."""
     judged = data.judged
     figure = "mean" if judged else "strict accuracy"
     blocks = _coverage_of_scores(data) if judged else [_coverage_of_verdicts(data)]
@@ -838,7 +838,7 @@ def _coverage_of_scores(data: ReportData) -> list[Block]:
 
 
 def _coverage_of_verdicts(data: ReportData) -> Block:
-    """Return the table of answers that rules decided, by model."""
+    """Return the table of answers decided by rules, by model."""
     columns: list[TableColumn[ModelScores]] = [
         name_column("model"),
         column("strict_accuracy", "answers", title="answers", meaning="to samples with a reference answer"),
@@ -869,7 +869,7 @@ def _decided(row: ScoresRow) -> Cell:
 
 
 def criteria(data: ReportData) -> Section | None:
-    """Return the section on criteria: their number, the faults found on review, and answer-only samples."""
+    """Return the section on criteria: their number, the faults found in review, and answer-only samples."""
     criteria_figures = evaluation_of(data).criteria
     if criteria_figures is None or not criteria_figures.sets:
         return None
@@ -909,7 +909,7 @@ def criteria(data: ReportData) -> Section | None:
 
 
 class RepeatMean(Value):
-    """The mean over the scored answers of one repeat, 1 to 5; None without any."""
+    """The mean over the scored answers of one repeat, 1 to 5; None if there are none."""
 
     repeat: int
     n: int
@@ -1065,18 +1065,18 @@ def cost(data: ReportData) -> Section:
 
 
 def _shared_calls(data: ReportData) -> str:
-    """Return a note that models may share calls; empty with one model."""
+    """Return a note that models may share calls; empty with a single model."""
     return SHARED if len(evaluation_of(data).models) > 1 else ""
 
 
 def _cached(together: UsageFigures) -> str:
-    """Return how many of the tokens in came from providers' caches; empty if none did."""
+    """Return the number of input tokens read from providers' caches; empty if there are none."""
     cached = together.tokens.cached
     return f" Of the tokens in, {cached:,} were read from a provider's cache of prompts." if cached else ""
 
 
 def _cost_of_sample(model: ModelScores) -> float | None:
-    """Return the cost of a scored sample; None if it is unknown or nothing was scored."""
+    """Return the cost per scored sample; None if it is unknown or nothing was scored."""
     return None if model.cost is None or not model.n_scored else model.cost / model.n_scored
 
 
@@ -1099,12 +1099,12 @@ def _total(together: UsageFigures) -> list[Cell]:
 
 
 def samples(data: ReportData) -> Section | None:
-    """Return the browser of samples; None if no sample is shown."""
+    """Return the browser of samples; None if no sample is displayed."""
     return Section("samples", "Samples", (Browser(data.selection.text),)) if data.selection.total else None
 
 
 async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
-    """Return the report data with what only the page shows: differences, repeats and some samples, failures first."""
+    """Return the report data with what only the page shows: differences, repeats, and some samples, failures first."""
     refs = sample_refs(home, run)
     rows = list(scored_answers(home, run.id))
     sides = _sides(home, run, rows, refs)
@@ -1125,7 +1125,7 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
 def _sides(
     home: Home, run: Run, rows: Iterable[ScoredAnswer], places: Sequence[SampleRef]
 ) -> dict[str, ComparisonSide]:
-    """Return the answers of each model to the run's samples, those without images left out."""
+    """Return the answers of each model to the run's samples, without those of arms without images."""
     judgements, weights = judged_criteria(home, run.id), criteria_weights(home, run.id)
     answers: dict[str, list[ComparedAnswer]] = {}
     for row in rows:

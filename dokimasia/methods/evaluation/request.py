@@ -136,7 +136,7 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     """Validate a request, and return its plan, its estimate and its samples.
 
     Raises:
-        InputError: the data, the configuration or the options cannot be used.
+        InputError: the data, the configuration or the options are unusable.
     """
     responses = read_answer_files(request.responses, request.data)
     check_request(request, session, responses)
@@ -197,10 +197,10 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
 
 
 def check_request(request: EvaluationRequest, session: Session, responses: Responses | None) -> None:
-    """Check all of a request that needs no data, before samples are stored.
+    """Check the parts of a request that need no data, before samples are stored.
 
     Raises:
-        InputError: an option cannot be used, or not beside another; or a model is not known.
+        InputError: an option is invalid or conflicts with another, or a model is unknown.
     """
     if request.reasons and request.protocol == "published":
         raise ConfigError("--reasons: as published the judge gives scores alone; leave out --reasons or --protocol")
@@ -219,7 +219,7 @@ def check_request(request: EvaluationRequest, session: Session, responses: Respo
 
 
 def _is_finished(home: Home, plan: EvaluationPlan, request: EvaluationRequest) -> bool:
-    """Return whether the run of a plan is done, so that nothing is left to estimate."""
+    """Return whether the run of a plan is finished, so that no calls remain to be estimated."""
     if request.fresh:
         return False
     id = run_id(own_method("evaluate"), plan)
@@ -227,7 +227,7 @@ def _is_finished(home: Home, plan: EvaluationPlan, request: EvaluationRequest) -
 
 
 def judge_uses(request: EvaluationRequest, stored: StoredSamples) -> tuple[JudgeUse, ...]:
-    """Return how an evaluation uses its judge; it decides what is right only if there are reference answers."""
+    """Return how an evaluation uses its judge, which decides what is right only if there are reference answers."""
     prompt = scoring_prompt(published=request.protocol == "published", reasons=request.reasons)
     by_checkpoints, deciding = EVALUATION_USES
     by_checkpoints = by_checkpoints._replace(prompt=prompt)
@@ -338,7 +338,7 @@ def _check_options_without_judge(request: EvaluationRequest) -> None:
 
 
 def _check_references(request: EvaluationRequest, stored: StoredSamples) -> None:
-    """Check that rules have something to decide."""
+    """Check that rules have something to decide: at least one reference answer."""
     if not any(size.reference for size in stored.sizes):
         raise ConfigError(
             f"{request.data}: no sample has a reference answer, so rules cannot decide whether an answer is right: "
@@ -347,7 +347,7 @@ def _check_references(request: EvaluationRequest, stored: StoredSamples) -> None
 
 
 def _check_scored(request: EvaluationRequest) -> None:
-    """Check that no minimum score is set, since rules alone give no scores."""
+    """Check that no minimum score is set, since without a judge there are no scores."""
     if request.min_score is not None:
         raise ConfigError(
             "--min-score: without a judge there are no scores, so no model could reach it: name a judge with --judge, or "
@@ -359,11 +359,11 @@ LOOK_TOKENS, LOOK_CALL_TOKENS = 1500, 60
 CHAIN_TOKENS, CRITERIA_TOKENS, VERDICT_TOKENS, ANSWER_TOKENS, SCORES_TOKENS = 600, 400, 40, 300, 60
 CHECK_TOKENS, REASONED_TOKENS = 120, 240
 CHAIN_TEXT, CRITERIA_TEXT, ANSWER_TEXT = 150, 220, 90
-"""Tokens of a chain, of criteria and of an answer when they are part of a later prompt, without reasoning tokens."""
+"""Tokens of a chain, of criteria and of an answer as part of a later prompt, without reasoning tokens."""
 
 
 def estimate(plan: EvaluationPlan, sizes: Iterable[SampleSize], library: PromptLibrary) -> Estimate:
-    """Return the estimated calls and tokens of a plan over samples of these sizes."""
+    """Return the estimated calls and tokens of a plan for samples of these sizes."""
     samples = list(sizes)
     options = plan.options
     frames = {name: frame_tokens(library, name) for name in plan.prompts}
@@ -409,7 +409,7 @@ def _calls_of_sample(
 def scoring(
     judge: ModelSpec, options: GraphOptions, size: SampleSize, *, times: int, frame: int = INSTRUCTION_TOKENS
 ) -> Iterator[ExpectedCalls]:
-    """Yield the calls that score `times` answers by all criteria; `frame` is the length of the bare prompt in tokens."""
+    """Yield the calls that score `times` answers by all criteria; `frame` is the bare prompt's length in tokens."""
     pictures = size.images_for(judge) if options.show_image or options.tools else 0
     sent = frame + size.text + CRITERIA_TEXT + ANSWER_TEXT + pictures
     yield ExpectedCalls(judge, times, sent, REASONED_TOKENS if options.reasons else SCORES_TOKENS, "score")
@@ -418,6 +418,6 @@ def scoring(
 
 
 def _looks(spec: ModelSpec, sent: int, looks: int, *, times: int = 1, step: str) -> Iterator[ExpectedCalls]:
-    """Yield the calls of an ask with tools: every look may be another call, which sends all earlier messages again."""
+    """Yield the calls of an ask with tools: every look may be another call that sends all earlier messages again."""
     for look in range(looks + 1):
         yield ExpectedCalls(spec, times, sent + look * LOOK_TOKENS, LOOK_CALL_TOKENS, step)

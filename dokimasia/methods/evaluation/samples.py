@@ -1,4 +1,4 @@
-"""The view of a sample of an evaluation: chain, criteria, and every answer with its scores, as JSON and as blocks."""
+"""The view of a sample in an evaluation: chain, criteria, and every answer with its scores, as JSON and as blocks."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
@@ -40,7 +40,7 @@ from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.people.corrections import Correction, corrections_of
-from dokimasia.storage.results import ResultRow
+from dokimasia.storage.results import ResultRow, columns_of
 from dokimasia.storage.retries import earlier_outcomes
 from dokimasia.storage.runs import Run, SqliteValueStore
 
@@ -55,10 +55,10 @@ async def sample_view(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
 
 
 class SampleViews:
-    """Makes the views of a run's samples."""
+    """Builds the views of a run's samples."""
 
     def __init__(self, home: Home, run: Run) -> None:
-        """Read what people corrected, and what failed before it was asked anew."""
+        """Read people's corrections, and the failures of items before they were retried."""
         self._run = run
         self._judge = run.plan_as(EvaluationPlan).judge_name or None
         self._store = SqliteValueStore(home, run.id)
@@ -129,7 +129,7 @@ class SampleViews:
         )
 
     async def _verdict_reason(self, final: FinalAnswer | None) -> str:
-        """Return the sentence of the judge that decided whether an answer is right; empty if a rule or a person did."""
+        """Return the judge's reason for its verdict on the final answer; empty if a rule or a person decided."""
         if final is None or final.rule != "judge" or not final.calls:
             return ""
         answered = await self._ledger.get(final.calls[-1])
@@ -137,7 +137,7 @@ class SampleViews:
         return (verdict_reason(reply.text) or "") if isinstance(reply, ChatReply) else ""
 
     async def _looks(self, row: ResultRow) -> tuple[Look, ...]:
-        """Return the judge's looks with tools, in order."""
+        """Return the judge's uses of tools, in order."""
         return tuple([await self._store.get(Look, id) for id in row.value_ids])
 
     async def _value(self, type_: type[V], id: str | None) -> V | None:
@@ -156,8 +156,10 @@ def _coverage(sample: Sample, replay: ReplayView | None) -> CoverageView | None:
 
 
 def _correction_view(correction: Correction, row: ResultRow) -> CorrectionView:
-    in_force = correction.now == row.model_dump(mode="json", include=set(correction.now))
-    return CorrectionView.model_validate({**correction.shown(), "stands": in_force, "as_judged": correction.was})
+    in_force = correction.now == columns_of(row)
+    return CorrectionView.model_validate(
+        {**correction.shown(), "stands": in_force, "as_judged": correction.was._asdict()}
+    )
 
 
 def sample_blocks(view: SampleView, cut: Cut = str) -> Iterator[Block]:
@@ -215,7 +217,7 @@ def _answer_blocks(answer: AnswerView, cut: Cut) -> Iterator[Block]:
 
 
 def _replay_blocks(replay: ReplayView | None, images: int, cut: Cut) -> Iterator[Block]:
-    """Yield the reference chain and the criteria, or the reason why there are none."""
+    """Return the reference chain and the criteria, or the reason why they are missing."""
     if replay is None:
         yield Paragraph("No criteria yet.", "warning")
         return

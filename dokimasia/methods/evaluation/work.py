@@ -1,4 +1,4 @@
-"""The work of an evaluation: replay and scoring of each sample; every item is committed when it is finished."""
+"""The work of an evaluation: replay and scoring of each sample; every item is committed as soon as it is finished."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -32,7 +32,8 @@ REPLAY, SCORING = cast("GraphFile", cognitive_replay), cast("GraphFile", checkpo
 async def stages(job: Job[EvaluationPlan]) -> AsyncIterator[Stage[Sample]]:
     """Yield the only stage of an evaluation: every sample goes through all its steps independently.
 
-    While one candidate's endpoint is slow and another has capacity, more samples than the stage's width are started.
+    While one candidate's endpoint is slow and another has spare capacity, more samples than the stage's width are
+    started.
     """
     count = job.progress.samples
     candidates = [name for name in model_names(job.plan.candidates) if name in job.services.specs]
@@ -49,7 +50,7 @@ class EvaluationWork:
     """Processes the items of an evaluation that have no result yet."""
 
     def __init__(self, job: Job[EvaluationPlan]) -> None:
-        """Load what replaces calls: imported criteria, existing answers, and the outcomes that a fork reuses."""
+        """Load the replacements for calls: imported criteria, existing answers, and the outcomes that a fork reuses."""
         self._job, self._plan = job, job.plan
         self._imported: dict[str, CollectedCriteria] = {}
         if job.plan.criteria is not None:
@@ -67,7 +68,7 @@ class EvaluationWork:
         """Process all items of a sample.
 
         Raises:
-            Interrupted: the gateway was drained; everything finished is committed.
+            Interrupted: the gateway was drained; finished work is committed.
             StorageError: a result could not be stored.
         """
         replay: ResultRow | None = None
@@ -97,7 +98,7 @@ class EvaluationWork:
         return job.row(sample, item, kind="replay", value_ids=tuple(state.get("looks", ())), **fields)
 
     async def _answers(self, sample: Sample, replay: ResultRow | None, items: Sequence[AnswerItem]) -> None:
-        """Process some answers to a sample in one graph run, and commit their rows."""
+        """Process some answers to a sample in a single graph run, and commit their rows."""
         open_items: list[AnswerItem] = []
         states: list[AnswerState] = []
         rows: list[ResultRow] = []
@@ -117,7 +118,7 @@ class EvaluationWork:
     async def _begin_answer(
         self, sample: Sample, item: AnswerItem, replay: ResultRow | None
     ) -> "ResultRow | AnswerState | None":
-        """Return the row of an answer that needs no call, or else its graph inputs; None if there is nothing to do."""
+        """Return the row of an answer that needs no call, or its graph inputs; None if there is nothing to do."""
         if self._job.stored_row(item.name) is not None:
             return None
         if replay is not None and replay.outcome == "failed":
@@ -190,7 +191,7 @@ class EvaluationWork:
         return self._job.row(sample, item.name, kind="score", **item.place, **fields)
 
     def _begin(self, item: str) -> ResumePoint:
-        """Return where an item starts; a retried item that failed in the parent of a fork starts from scratch."""
+        """Return the starting point of an item; a retried item that failed in a fork's parent starts from scratch."""
         point = self._points.get(item, ResumePoint())
         if point.row is None:
             return point
@@ -203,7 +204,7 @@ def _retried_replay(retry: Retry | None, ledger: SqliteLedger) -> dict[str, obje
     """Return additional graph inputs for the retry of a failed replay.
 
     An existing chain is kept, unless it contradicts the reference; a chain that a judge already accepted is not judged
-    again. The calls of the failed attempt were paid for, so they still count.
+    again. The calls of the failed attempt were paid for and still count.
     """
     if retry is None:
         return {}
@@ -219,7 +220,7 @@ def _retried_replay(retry: Retry | None, ledger: SqliteLedger) -> dict[str, obje
 def _retried_answer(retry: Retry | None) -> dict[str, object]:
     """Return additional graph inputs for the retry of a failed answer.
 
-    An existing response, verdict or judgement is kept, so only what is missing is asked.
+    An existing response, verdict or judgement is kept, so that only missing parts are requested.
     """
     if retry is None:
         return {}
@@ -235,7 +236,7 @@ def _retried_answer(retry: Retry | None) -> dict[str, object]:
 
 
 def _earlier_attempt(retry: Retry) -> dict[str, object]:
-    """Return the number of the next attempt, and the calls and looks of the failed one, which still count."""
+    """Return the number of the next attempt, and the calls and looks of the failed attempt, which still count."""
     inputs: dict[str, object] = {"attempt": retry.attempt, "calls": list(retry.failed.calls)}
     if retry.failed.value_ids:
         inputs["looks"] = list(retry.failed.value_ids)

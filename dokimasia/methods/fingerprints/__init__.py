@@ -1,4 +1,4 @@
-"""Fingerprints: a test whether anonymous reports can be matched to the models' answers (ATOM, G.1)."""
+"""Fingerprints: a test of whether anonymous reports can be matched to the models' answers (ATOM, G.1)."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -59,7 +59,7 @@ COLUMNS: dict[str, ColumnType] = {
 """Columns of a judge's trial in an export; a score of 1 means that both reports were matched correctly."""
 
 FEW = 30
-"""With fewer responses per model than the paper's 30 to 50, a note says so."""
+"""With fewer responses per model than the paper's 30 to 50, a note is added."""
 
 FEW_TRIALS = 5
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -158,7 +158,7 @@ class FingerprintFigures(Heading):
 
     @field_serializer("assets")
     def _whole_tables(self, assets: tuple[Asset, ...]) -> list[dict[str, JsonValue]]:
-        """Return the tables with all fields, including those that have their default."""
+        """Return the tables with all fields, including defaults."""
         return [asset.model_dump(mode="json") for asset in assets]
 
 
@@ -220,7 +220,7 @@ def fingerprint_figures(home: Home, run: Run) -> FingerprintFigures:
 
 
 def matcher_figures(trials: Sequence[Trial], models: Sequence[str]) -> MatcherFigures:
-    """Return a matcher's accuracy for each pair of models, in order, and over all."""
+    """Return a matcher's accuracy for each pair of models, in order, and overall."""
     by_pair: dict[tuple[str, str], list[Trial]] = {}
     for names in combinations(models, 2):
         pair_trials = [trial for trial in trials if {trial.first, trial.second} == set(names)]
@@ -258,7 +258,7 @@ def matcher_figures(trials: Sequence[Trial], models: Sequence[str]) -> MatcherFi
 
 
 def _hits(trials: Sequence[Trial]) -> list[bool]:
-    """Return the verdicts of the trials that have one."""
+    """Return the verdicts of the trials that have a verdict."""
     return [trial.right for trial in trials if trial.right is not None]
 
 
@@ -373,7 +373,7 @@ def latest_fingerprints(home: Home, source: str) -> Run | None:
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, JsonValue]]:
-    """Return the values of the export's columns for each trial; null for what a failed trial lacks."""
+    """Return the values of the export's columns for each trial; null for missing values of a failed trial."""
     judge, tasks = run.plan_as(FingerprintPlan).judge_name, dict(tasks_of(home, run))
     matches = find_values(home, FingerprintMatch, [row.value_ids[1] for row in rows if row.outcome == "scored"])
     exported: list[dict[str, JsonValue]] = []

@@ -36,7 +36,7 @@ _TICKS = re.compile(r"`{3,}")
 
 
 class Bundle(NamedTuple):
-    """The files for a reader: number of trials, the sheet, and whether an existing sheet was kept."""
+    """The files for a reader: the number of trials, the sheet, and whether an existing sheet was kept."""
 
     trials: int
     sheet: Path
@@ -44,7 +44,7 @@ class Bundle(NamedTuple):
 
 
 class ReaderDecision(NamedTuple):
-    """A line of a reader's file: its number, the task's id, and the decision on report 1 (None if undecided)."""
+    """A line of a reader's file: the line number, the task's id, and the decision on report 1 (None if undecided)."""
 
     line: int
     task: str
@@ -125,7 +125,7 @@ def write_bundle(home: Home, run: Run, folder: Path) -> Bundle:
 
 
 def _of_another_test(path: Path, tasks: Mapping[str, FingerprintTask]) -> bool:
-    """Return whether a file is a sheet with tasks of another test; other files do not matter."""
+    """Return whether a file is a sheet with tasks of another test; files of other kinds are ignored."""
     try:
         ids = {decision.task for decision in _read_sheet(path) if decision.task}
     except InputError:
@@ -220,7 +220,7 @@ def _problem_of(
 
 
 def _test_of(home: Home, text: str, ids: set[str]) -> Run:
-    """Return the test that a text refers to; for an evaluation, its test with most of the file's trials."""
+    """Return the test that a text refers to; for an evaluation, the test that has most of the file's trials."""
     run = resolve_run(home, text, of_method(NAME))
     tests = [run] if run.method == NAME else list(runs_on(home, run.id, NAME))
     if not tests:
@@ -302,7 +302,7 @@ class TrialQuestion(BaseModel):
 
 
 def _page(number: int, count: int, first: str, second: str, questions: Sequence[TrialQuestion]) -> Iterator[str]:
-    """Yield the lines of a trial's page; model texts are in fences longer than any fence they contain."""
+    """Yield the lines of a trial's page; model texts are fenced with longer fences than any they contain."""
     yield f"# Trial {number} of {count}"
     yield ""
     yield "Two models answered the questions below; they are called A and B throughout. Each of the two reports is about one"

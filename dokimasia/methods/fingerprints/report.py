@@ -32,7 +32,7 @@ def test(data: ReportData) -> Section:
 
 
 def conclusion(data: ReportData) -> list[Cell]:
-    """Return how often the judge gave reports to the right models, and how many pairs it tells apart beyond chance."""
+    """Return how often the judge matched reports to the right models, and how many pairs it distinguishes."""
     test = data.figures_as(FingerprintFigures)
     judge = test.by_judge
     if judge.accuracy is None:
@@ -75,7 +75,7 @@ def _section(test: FingerprintFigures) -> Section:
 
 
 def _unfinished(test: FingerprintFigures) -> Iterator[Block]:
-    """Yield what an unfinished test lacks: models without a report, trials without a match."""
+    """Yield the missing parts of an unfinished test: models without a report, trials without a match."""
     for model, report in test.reports.items():
         if report is None:
             yield Paragraph(f"{model}: there is no report; its trials cannot be told.", "warning")

@@ -1,4 +1,4 @@
-"""A fingerprint test: request, plan, and acceptance (tables of one half of the samples, trials of the other)."""
+"""A fingerprint test: request, plan, and acceptance (tables of one half of the samples, trials from the other)."""
 
 import asyncio
 from pathlib import Path
@@ -113,7 +113,7 @@ async def accept(request: FingerprintRequest, session: Session) -> Accepted[Fing
 
 
 def _tables_and_trials(home: Home, source: Run, request: FingerprintRequest) -> tuple[Diagnosis, TrialDraw]:
-    """Return the tables of one half of the samples, and the trials of the other."""
+    """Return the tables of one half of the samples, and the trials from the other."""
     gathered = gather(home, source, tree=request.tree, seed=request.seed)
     seed, models = gathered.material.seed, gathered.material.models
     if len(models) < 2:

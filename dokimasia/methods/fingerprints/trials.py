@@ -27,17 +27,17 @@ from dokimasia.storage.runs import Run, load_samples, run_samples, samples_by_id
 T = TypeVar("T")
 
 LONGEST = 2_000
-"""Characters of an answer or a question in a trial."""
+"""Maximum number of characters of an answer or a question in a trial."""
 
 READ = 10 * LONGEST
-"""Characters of an answer that are searched for names; more than are shown, since removed names shorten the text."""
+"""Characters of an answer to search for names; more than are shown, since removing names shortens the text."""
 
 FEWEST = 2
 """Minimum number of answers of each model in a trial."""
 
 
 class TrialDraw(NamedTuple):
-    """The trials, and the pairs without one, with the number of displayed samples that both answered."""
+    """The trials, and the pairs without one, each with the number of displayed samples that both models answered."""
 
     tasks: list[FingerprintTask]
     untested: list[list[str | int]]
@@ -58,7 +58,7 @@ def tasks_of(home: Home, run: Run) -> list[tuple[str, FingerprintTask]]:
 
 
 def untested_of(run: Run) -> list[list[str | int]]:
-    """Return the pairs of a test without a trial, with the number of samples that both answered."""
+    """Return the pairs of a test without a trial, each with the number of samples that both models answered."""
     return TypeAdapter(list[list[str | int]]).validate_python(run.options["untested"])
 
 
@@ -101,9 +101,9 @@ def draw_tasks(
 ) -> TrialDraw:
     """Return the trials of every pair of models.
 
-    A trial shows both models' first answers to the same samples; the trials of a pair share no sample, so they are
-    independent. Which model is called A, and which report comes first, is random. If both answered fewer samples than a
-    trial shows, there is one trial with all of them, if at least two.
+    A trial shows both models' first answers to the same samples; the trials of a pair share no sample and are
+    independent. Which model is called A, and which report comes first, is random. If both models answered fewer samples
+    than a trial shows, there is one trial with all of these, provided there are at least two.
 
     Args:
         home: the home.
@@ -200,7 +200,7 @@ def _line(number: int, sample: Sample, criteria: CriteriaSet | None, a: str, b: 
 
 
 def _answers(home: Home, run: Run, pool: set[str]) -> dict[str, dict[str, _Answer]]:
-    """Return the first answers of models to samples, with the criteria that they were scored by."""
+    """Return the first answers of models to samples, with the criteria used to score them."""
     rows = [
         row
         for row in results(home, run.id, as_judged=True)

@@ -13,7 +13,7 @@ from dokimasia.storage.results import ResultRow, results
 
 
 async def stages(job: Job[FingerprintPlan]) -> AsyncIterator[Stage[Any]]:
-    """Yield the stage of the reports and, unless a person does the matching, that of the trials."""
+    """Yield the stage of the reports and, unless a person does the matching, the stage of the trials."""
     yield reports_stage(job)
     if job.request.by_hand:
         job.held_open = True
@@ -37,7 +37,7 @@ def _matching_stage(job: Job[FingerprintPlan]) -> Stage[tuple[str, FingerprintTa
 async def _match(
     job: Job[FingerprintPlan], report_rows: Mapping[str, ResultRow], id: str, task: FingerprintTask
 ) -> ResultRow:
-    """Return the row of a trial; nothing is sent if a report is missing."""
+    """Return the row of a trial; no call is made if a report is missing."""
     item = item_of(task)
     fields: dict[str, object] = {"kind": MATCH, "model": task.first, "arm": task.second, "repeat": task.trial - 1}
     first, second = report_rows[task.first], report_rows[task.second]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 async def stages(job: "Job[GraphPlan]") -> "AsyncIterator[Stage[Any]]":
-    """Yield the only stage: every sample goes through the graph, once for every model."""
+    """Yield the only stage: every sample goes through the graph, once per model."""
     from dokimasia.runs.work import Item
 
     names = job.plan.names

@@ -41,7 +41,7 @@ def conclusion(data: ReportData) -> list[Cell]:
 
 
 def items_section(data: ReportData) -> Section | None:
-    """Return the section of displayed items with their values; None if none is shown."""
+    """Return the section of displayed items with their values; None if there are none."""
     if not data.samples:
         return None
     items = [GraphItem.model_validate(view) for view in data.samples]

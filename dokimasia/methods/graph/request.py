@@ -34,7 +34,7 @@ class GraphRequest(DataRequest):
 
 
 class GraphPlan(JudgedPlan):
-    """The plan of a run of a graph: graph and version, data, judge, models, prompts and seed."""
+    """The plan of a graph's run: graph and version, data, judge, models, prompts and seed."""
 
     graph: str
     version: int
@@ -47,10 +47,10 @@ class GraphPlan(JudgedPlan):
 
 
 def graph_of(name: str, given: Any) -> "GraphFile":
-    """Return the graph that a program passed, or else the plug-in's graph of that name.
+    """Return the graph that a program passed, or the plug-in's graph of that name.
 
     Raises:
-        ConfigError: there is no such graph, or it cannot be used.
+        ConfigError: there is no such graph, or it is unusable.
     """
     return load("graphs", name) if given is None else given
 
@@ -59,7 +59,7 @@ def library_of_graph(request: GraphRequest, given: Any) -> PromptLibrary:
     """Return the prompts available to a graph: the package's, those of the graph's folder `PROMPTS`, and the user's.
 
     Raises:
-        ConfigError: a prompt cannot be used; the message names its file.
+        ConfigError: a prompt is unusable; the message names its file.
     """
     prompts: Any = getattr(graph_of(request.graph, given), "PROMPTS", None)
     library = default_library() if prompts is None else default_library().overridden(Path(prompts), more=True)

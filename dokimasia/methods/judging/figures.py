@@ -96,7 +96,7 @@ def _margins(margins: Sequence[float], pointer: str) -> Cell:
 
 
 def _per_point(figure: "PerPoint | None", pointer: str) -> Cell:
-    """Return usage per point of accuracy, with enough digits to show something."""
+    """Return usage per point of accuracy, with enough digits to be informative."""
     if figure is None:
         return NOTHING
     digits = 2 if figure.mean >= 1 else 4
@@ -239,7 +239,7 @@ class Comparisons:
         annotators: the annotator of each pair.
         human: the annotator's preference: 1 for the first, -1 for the second, 0 for neither.
         clusters: cluster of each pair; samples that share an image share a cluster.
-        categories: categories of each pair's sample; by a capability tree a sample may be in several.
+        categories: categories of each pair's sample; with a capability tree, a sample may be in several.
         folds: fold of each pair, for fitting the margin of ties; all pairs of an image are in one fold.
     """
 
@@ -270,7 +270,7 @@ class JudgeAgreement:
     Attributes:
         judged: whether both responses of a pair have a score.
         fitted: predicted sides of the judged pairs, with margins fitted on other images.
-        plain: whether the sides of the judged pairs agree if only equal scores are a tie.
+        plain: whether the sides of the judged pairs agree if only equal scores count as ties.
     """
 
     judged: NDArray[np.bool_]
@@ -279,7 +279,7 @@ class JudgeAgreement:
 
     @property
     def hits(self) -> NDArray[np.float64]:
-        """For every comparison, 1 if the side agrees, 0 if it does not, and NaN if it is not judged."""
+        """For every comparison, 1 if the side agrees, 0 if it does not, and NaN if it was not judged."""
         hits = np.full(len(self.judged), np.nan)
         hits[self.judged] = self.fitted.agreed
         return hits
@@ -391,7 +391,7 @@ def _method_agreement(comparisons: Comparisons, agreement: JudgeAgreement) -> Me
 
 
 def _beside_people(comparisons: Comparisons, agreement: JudgeAgreement) -> BesidePeople:
-    """Return the human ceiling of a judge and method, and the test whether it can take a person's place."""
+    """Return the human ceiling of a judge and method, and the test of whether it can replace a person."""
     names = ["\t".join(pair) for pair in comparisons.pairs]
     people: dict[str, dict[str, int]] = {}
     for annotator, pair, side in zip(comparisons.annotators, names, comparisons.human.tolist(), strict=True):
@@ -614,7 +614,7 @@ def _without_rankings(run: Run) -> int:
 def _judged_method(
     home: Home, agreement: MethodAgreement, rows: Sequence[ResultRow], judged: Sequence[tuple[JudgingUnit, ResultRow]]
 ) -> JudgedMethod:
-    """Return the figures of a judge and a method, with usage over all rows that its verdicts are based on."""
+    """Return the figures of a judge and a method, with usage over all rows that its verdicts rest on."""
     calls = SqliteLedger(home).calls_for(dict.fromkeys(key for row in rows for key in row.calls)).values()
     used = used_by_calls(calls)
     failures: list[FailureKind] = [row.failure for _, row in judged if row.failure is not None]
@@ -643,7 +643,7 @@ def _total(tokens: Sequence[int | None]) -> int | None:
 def _rows_of(
     judged: Sequence[tuple[JudgingUnit, ResultRow]], rows: Mapping[str, ResultRow], judge: str, method: str
 ) -> list[ResultRow]:
-    """Return all rows that a judge's verdicts by a method are based on."""
+    """Return all rows that a judge's verdicts by a method rest on."""
     used = [row for _, row in judged]
     for basis in RESTS_ON[method]:
         for sample in dict.fromkeys(unit.sample for unit, _ in judged):

@@ -24,7 +24,7 @@ from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import TableColumn, column, computed_column, table
 
 COLOURS = [[0, "#d9782d"], [0.5, "#f4f1e8"], [1, "#6ba0ea"]]
-"""Colours of accuracy from 0 to 1; guessing among three outcomes is near a third."""
+"""Colours of accuracy from 0 to 1; guessing among three outcomes yields about a third."""
 
 MARGIN = {"t": 36, "r": 40, "b": 48, "l": 8}
 
@@ -43,7 +43,7 @@ def _rows(comparison: JudgingFigures) -> list[tuple[str, MethodRow]]:
 def _method_table(
     comparison: JudgingFigures, columns: Sequence[TableColumn[JudgedMethod]], about: str, *, sortable: bool = False
 ) -> Table:
-    """Return a table with a row per judge and method, in the first two columns."""
+    """Return a table with a row per judge and method, which fill the first two columns."""
     rows = _rows(comparison)
     judges = iter([judge for judge, _ in rows])
     heading: list[TableColumn[JudgedMethod]] = [
@@ -95,7 +95,7 @@ def accuracy(data: ReportData) -> Section:
 
 
 def _beside_people(comparison: JudgingFigures) -> dict[str, CeilingRow]:
-    """Return each judge and method beside people."""
+    """Return each judge and method in comparison with people."""
     return ceiling_rows(
         {f"{judge}, {row.name}": (row.figures.ceiling, row.figures.replacement) for judge, row in _rows(comparison)}
     )
@@ -138,7 +138,7 @@ def _accuracy_table(comparison: JudgingFigures) -> Table:
 
 
 def conclusion(data: ReportData) -> list[Cell]:
-    """Return which method agrees best with people, by how much it leads, how people agree, and what was spent."""
+    """Return which method agrees best with people, its lead, how much people agree, and the usage."""
     comparison = data.figures_as(JudgingFigures)
     shares: dict[tuple[str, str], float] = {}
     for judge, row in _rows(comparison):
@@ -171,14 +171,14 @@ def conclusion(data: ReportData) -> list[Cell]:
 
 
 def _is_better(gap: Gap, method: str) -> bool:
-    """Return whether a method is significantly better than the other one of a gap, where both judged."""
+    """Return whether a method is significantly better than the other method of a gap, where both judged."""
     if gap.difference is None or not figures.is_sure(gap.adjusted):
         return False
     return (gap.difference.mean > 0) == (gap.second == method)
 
 
 def _place_sentence(method: JudgedMethod) -> list[Cell]:
-    """Return the sentence on the best method beside people; nothing where no two people ranked the same pair."""
+    """Return the sentence that compares the best method with people; empty if no two people ranked the same pair."""
     ceiling, test = method.ceiling, method.replacement
     if ceiling is None or test is None:
         return []
@@ -222,7 +222,7 @@ def _people_sentence(comparison: JudgingFigures) -> str:
 
 
 def margins(data: ReportData) -> Section:
-    """Return the section on ties: margins of each fold, and accuracy without margins."""
+    """Return the section on ties: the margins of each fold, and accuracy without margins."""
     comparison = data.figures_as(JudgingFigures)
     columns = [column("margins"), column("ties"), column("accuracy"), column("unfitted")]
     if comparison.rankings.folds > 1:
@@ -362,7 +362,7 @@ def accuracy_map(shares: Mapping[str, Mapping[str, float | None]]) -> Figure:
     """Return the heat map of accuracy in percent: a row per judge, a column per method.
 
     Args:
-        shares: accuracy by judge and method, 0 to 1; None if nothing was judged.
+        shares: accuracy by judge and method, 0 to 1; None without judgements.
     """
     methods = list(dict.fromkeys(method for by_method in shares.values() for method in by_method))
     values: list[list[float | None]] = []

@@ -83,7 +83,7 @@ ResponseTexts = dict[str, dict[str, str]]
 
 
 Basis = Literal["chain", "criteria", "chainless", "compared"]
-"""A sample's chain; the criteria drawn from it; criteria drawn without one; criteria drawn from auxiliary responses."""
+"""A sample's chain; the criteria drawn from it; criteria drawn without a chain; criteria from auxiliary responses."""
 
 RESTS_ON: dict[str, tuple[Basis, ...]] = {
     "pointwise": (),
@@ -94,7 +94,7 @@ RESTS_ON: dict[str, tuple[Basis, ...]] = {
     "atom-no-decomposition": ("chain",),
     "atom-no-weights": ("chain", "criteria"),
 }
-"""What must exist before a response is judged, in order, by method."""
+"""What must exist before a response is judged, by method and in order."""
 
 
 class JudgingRequest(DataRequest):
@@ -171,12 +171,12 @@ class JudgingPlan(DataPlan):
 
     @property
     def bases(self) -> list[Basis]:
-        """Everything that judgements are based on, in the order in which it is made."""
+        """All bases of judgements, in the order in which they are made."""
         return list(dict.fromkeys(basis for method in self.methods for basis in RESTS_ON[method]))
 
 
 class JudgingUnit(NamedTuple):
-    """A judgement: the nth one of a response of `model` or, without a model, of all responses in the nth order."""
+    """A judgement: the nth of a response of `model` or, without a model, of all responses in the nth order."""
 
     name: str
     method: str
@@ -187,12 +187,12 @@ class JudgingUnit(NamedTuple):
 
 
 def basis_item(basis: Basis, judge: str, sample: str) -> str:
-    """Return the name of the item that makes a basis of a sample's judgements."""
+    """Return the name of the item that makes a basis for a sample's judgements."""
     return f"{basis}/{judge}/{sample}"
 
 
 def source_of(method: str) -> str:
-    """Return the method whose judgements a method uses: its own, or those that it only weights differently."""
+    """Return the method whose judgements a method uses: its own, or those that it merely reweights."""
     return "atom" if method == "atom-no-weights" else method
 
 
@@ -228,7 +228,7 @@ def all_units(plan: JudgingPlan, ranked: Mapping[str, Iterable[str]]) -> dict[st
 
 
 def ranked_models(rankings: Iterable[HumanRanking]) -> dict[str, tuple[str, ...]]:
-    """Return, by sample, the models that somebody ranked with another one, in alphabetical order."""
+    """Return, by sample, the models that someone ranked against another model, in alphabetical order."""
     models: dict[str, set[str]] = {}
     for ranking in rankings:
         if len(ranking.scores) > 1:
@@ -262,7 +262,7 @@ async def accept(request: JudgingRequest, session: Session) -> Accepted[JudgingP
     """Validate a request, and return its plan, its estimate, its samples and people's rankings.
 
     Raises:
-        InputError: data, files, configuration or options cannot be used.
+        InputError: data, files, configuration or options are unusable.
     """
     methods = chosen_methods(request)
     if not request.judges:
@@ -304,7 +304,7 @@ def _tree(name: str, session: Session, ranked: Collection[str]) -> str:
     """Return the id of the named tree version, which has criteria on ranked samples.
 
     Raises:
-        InputError: there is no such tree, or it knows none of the samples.
+        InputError: there is no such tree, or it has criteria of none of the samples.
     """
     version = resolve_tree(session.opened, name)
     if not any(criterion.sample_id in ranked for criterion in tree_criteria(session.opened, version.tree)):
@@ -334,7 +334,7 @@ def response_texts(paths: Sequence[Path], data: Path) -> ResponseTexts:
     """Return the response of each model to each sample of a data set; nothing without files.
 
     Raises:
-        DataError: a file cannot be used, or a model has several responses to a sample; people ranked only one.
+        DataError: a file is unusable, or a model has several responses to a sample, of which people ranked only one.
     """
     texts: ResponseTexts = {}
     responses = read_answer_files(paths, data)
@@ -351,7 +351,7 @@ def response_texts(paths: Sequence[Path], data: Path) -> ResponseTexts:
 
 
 def _rankings(request: JudgingRequest, stored: StoredSamples, responses: ResponseTexts) -> HumanRankings:
-    """Return people's rankings of the judged samples; those of samples that the run leaves out are ignored."""
+    """Return people's rankings of the judged samples; rankings of samples outside the run are ignored."""
     samples = {place.sample_id: responses.get(place.sample_id, {}) for place in stored.places}
     models = {model for texts in samples.values() for model in texts}
 
@@ -371,7 +371,7 @@ def _rankings(request: JudgingRequest, stored: StoredSamples, responses: Respons
 def _auxiliary_hash(
     request: JudgingRequest, methods: tuple[str, ...], ranked: Mapping[str, tuple[str, ...]]
 ) -> str | None:
-    """Return the hash of the auxiliary responses, after checking that they are enough and from models not judged."""
+    """Return the hash of the auxiliary responses, after checking that they suffice and come from unjudged models."""
     if request.auxiliary is None or "scan" not in methods:
         return None
     texts = response_texts([request.auxiliary], request.data)

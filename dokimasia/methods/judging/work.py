@@ -1,4 +1,4 @@
-"""The work of a comparison: for each sample, every judge and method; each judgement is committed when made."""
+"""The work of a comparison: for each sample, every judge and method; each judgement is committed once it is made."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -42,7 +42,7 @@ RESPONSE_JUDGING = cast("GraphFile", response_judging)
 SCORING = cast("GraphFile", checkpoint_scoring)
 
 KINDS = {"atom": "", "atom-no-chain": "", "pointwise": "pointwise", "scan": "scan", "atom-no-decomposition": "aspects"}
-"""How responses are judged one at a time, by method; empty for checkpoint scoring."""
+"""The kind of judgement that judges single responses, by method; empty for checkpoint scoring."""
 
 
 async def stages(job: Job[JudgingPlan]) -> AsyncIterator[Stage[Sample]]:
@@ -58,7 +58,7 @@ def _result_fields(state: Mapping[str, Any]) -> dict[str, object]:
 
 
 class JudgingWork:
-    """Makes the judgements of a comparison that have no result yet."""
+    """Makes the missing judgements of a comparison."""
 
     def __init__(self, job: Job[JudgingPlan]) -> None:
         """Read the responses and the rankings."""
@@ -104,7 +104,7 @@ class JudgingWork:
         context: Context,
         units: list[JudgingUnit],
     ) -> None:
-        """Make some judgements of a judge by a method that have no result yet, and commit them."""
+        """Make the missing judgements of a judge by a method, and commit them."""
 
         def attempt_of(unit: JudgingUnit) -> int:
             return self._job.attempt(unit.name)
@@ -128,7 +128,7 @@ class JudgingWork:
     async def _basis_row(
         self, basis: Basis, sample: Sample, judge: str, context: Context, bases: Mapping[Basis, ResultRow]
     ) -> ResultRow:
-        """Return the row of a basis, made if it does not exist; `bases` are those made already."""
+        """Return the row of a basis, which is made if it does not exist; `bases` are the existing ones."""
         name = basis_item(basis, judge, sample.id)
         row = self._job.stored_row(name)
         if row is not None:
@@ -144,7 +144,7 @@ class JudgingWork:
         return row
 
     async def _make_criteria(self, basis: Basis, sample: Sample, name: str, context: Context) -> ResultRow:
-        """Return the row of criteria made without a chain: from auxiliary responses, or from the question alone."""
+        """Return the row of criteria made without a chain, from auxiliary responses or from the question alone."""
         inputs: dict[str, object] = {"sample": value_id(sample)}
         if basis == "compared":
             stored = await self._store_responses(sample, self._auxiliary[sample.id])
@@ -156,7 +156,7 @@ class JudgingWork:
     async def _replay(
         self, basis: Basis, sample: Sample, name: str, context: Context, chain: ResultRow | None
     ) -> ResultRow:
-        """Return the row of a chain, or of criteria from it, made by cognitive replay as in an evaluation."""
+        """Return the row of a chain, or of criteria drawn from it, made by cognitive replay as in an evaluation."""
         inputs: dict[str, object] = {"sample": value_id(sample)}
         if attempt := self._job.attempt(name):
             inputs |= {"attempt": attempt}
@@ -206,7 +206,7 @@ class JudgingWork:
         return [await self._row(sample, unit, item, criteria) for unit, item in finished]
 
     async def _undecided(self, item: AnswerState) -> AnswerState:
-        """Return a graph item without a check of its final answer, which no ranking depends on."""
+        """Return a graph item without a check of its final answer, on which no ranking depends."""
         response = await self._store.get(Response, item["response"])
         return {**item, "final": await self._store.put(without_judge(response, item["response"]))}
 

@@ -1,4 +1,4 @@
-"""Failure modes: what goes wrong in failed atoms, found by open and axial coding, counted by structured coding."""
+"""Failure modes: what goes wrong in failed atoms, found by open and axial coding and counted by structured coding."""
 
 from collections.abc import Iterable, Mapping
 

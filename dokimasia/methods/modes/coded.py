@@ -31,8 +31,8 @@ class CodedAtom(NamedTuple):
     """An atom selected for coding.
 
     `failed` says whether the evaluation's judge scored it as failed. `coding` is the coder's result, None with a
-    `failure`; `second` the second coder's, if there was one (`asked_twice`) and it answered. `leaf` is the criterion's leaf,
-    empty without a tree.
+    `failure`. `second` is the second coder's result, if one was asked (`asked_twice`) and answered. `leaf` is the
+    criterion's leaf, empty without a tree.
     """
 
     answer: AnswerAtoms
@@ -63,7 +63,7 @@ class CodedAtom(NamedTuple):
 
 @dataclass(frozen=True)
 class Coded:
-    """The current state of an analysis: its modes in order, how they were made (None if given), atoms and criteria."""
+    """The current state of an analysis: modes in order, how they were made (None if they existed), atoms, criteria."""
 
     run: Run
     plan: ModesPlan
@@ -78,7 +78,7 @@ class Coded:
         return self.criteria[atom.answer.criteria].criteria[atom.number - 1]
 
     def among(self, samples: Collection[str]) -> "Coded":
-        """Return the part of the analysis on some samples."""
+        """Return the part of the analysis that covers some samples."""
         return replace(self, atoms=[atom for atom in self.atoms if atom.answer.sample_id in samples])
 
     @property
@@ -98,7 +98,7 @@ def item_of(kind: str, answer: AnswerAtoms, number: int) -> str:
 
 
 def list_id(home: Home, run: Run) -> str | None:
-    """Return the id of the analysis's list of modes; None while there is none."""
+    """Return the id of the analysis's list of modes; None if it has no list yet."""
     plan = run.plan_as(ModesPlan)
     if plan.given:
         return plan.given
@@ -107,13 +107,13 @@ def list_id(home: Home, run: Run) -> str | None:
 
 
 def modes_of(home: Home, run: Run) -> ModeList | None:
-    """Return the analysis's list of modes; None while there is none."""
+    """Return the analysis's list of modes; None if it has no list yet."""
     id = list_id(home, run)
     return None if id is None else find_values(home, ModeList, [id])[id]
 
 
 def codebook_of(home: Home, run: Run) -> NoteBook | None:
-    """Return how the modes were made; None if they were given or are not made yet."""
+    """Return how the modes were made; None if existing modes are used or none have been made yet."""
     row = get_result(home, run.id, BOOK)
     if row is None or not row.value_ids:
         return None
@@ -153,7 +153,7 @@ def coded_of(home: Home, run: Run) -> Coded:
 
 
 def latest_modes(home: Home, source: str) -> Run | None:
-    """Return the newest finished analysis of an evaluation's failures; None without one."""
+    """Return the newest finished analysis of an evaluation's failures; None if there is none."""
     for run in list_runs(home):
         if run.method == NAME and run.status == "done" and run.plan_as(ModesPlan).source == source:
             return run
@@ -161,9 +161,9 @@ def latest_modes(home: Home, source: str) -> Run | None:
 
 
 def chosen(atoms: Sequence[CodedAtom], modes: Sequence[str], models: Sequence[str], *, seed: int) -> list[CodedAtom]:
-    """Return two failed atoms as examples for each mode and model, of different samples if possible.
+    """Return two failed atoms for each mode and model as examples, from different samples if possible.
 
-    Atoms on which a second coder agrees come first; otherwise a draw decides.
+    Atoms on which a second coder agrees come first; otherwise the choice is random.
     """
     examples: list[CodedAtom] = []
     for mode in modes:

@@ -188,7 +188,7 @@ class ModesFigures(Heading, Used):
 
 
 def of_atoms(atoms: Iterable[CodedAtom], mode: str | None) -> Share:
-    """Return the share of atoms with a mode (None: without any), with its interval and bounds."""
+    """Return the share of atoms with a mode (None: without a mode), with its interval and bounds."""
     hits: list[bool] = []
     clusters: list[str] = []
     unknown = 0
@@ -202,7 +202,7 @@ def of_atoms(atoms: Iterable[CodedAtom], mode: str | None) -> Share:
 
 
 def of_answers(atoms: Iterable[CodedAtom], mode: str | None) -> Share:
-    """Return the share of answers with a mode; an answer with an uncoded atom and without the mode counts as unknown."""
+    """Return the share of answers with a mode; answers without it that have an uncoded atom count as unknown."""
     hits: list[bool] = []
     clusters: list[str] = []
     unknown = 0
@@ -217,7 +217,7 @@ def of_answers(atoms: Iterable[CodedAtom], mode: str | None) -> Share:
 
 
 def of_mode(atoms: Sequence[CodedAtom], mode: str | None, models: Sequence[str]) -> ModeRate:
-    """Return the figures of a mode (None: of having none)."""
+    """Return the figures of a mode, or of atoms without a mode (None)."""
     failed = [atom for atom in atoms if atom.failed]
     leaves = sorted({atom.leaf for atom in failed if atom.leaf and atom.coding is not None and atom.mode == mode})
     return ModeRate(
@@ -235,10 +235,10 @@ def contrasts(
 ) -> list[ContrastFigures]:
     """Return the differences between each model's failures and the others' on samples where both failed.
 
-    On each sample, the mode's share of the model's failed atoms is compared with the mean share of the other models. The
-    test exchanges models within images (`exchange_p_values`); p-values are adjusted over all tests (Benjamini-Hochberg).
-    A verdict needs a small adjusted p-value and an interval on one side of 0. With fewer than five samples nothing is
-    tested, and the verdict is empty.
+    On each sample, the mode's share of the model's failed atoms is compared with the mean share of the other models.
+    The test exchanges models within images (`exchange_p_values`); p-values are adjusted over all tests
+    (Benjamini-Hochberg). A verdict requires a small adjusted p-value and an interval on one side of 0. With fewer than
+    five samples nothing is tested, and the verdict is empty.
     """
     if len(models) < 2:
         return []
@@ -295,7 +295,7 @@ def _contrasts_of_mode(
 
 
 def _marked(contrast: ContrastFigures, q_value: float) -> ContrastFigures:
-    """Return a contrast with its adjusted p-value and verdict, which takes the usual interval, too, where there is one."""
+    """Return a contrast with its adjusted p-value and its verdict, which also takes the usual interval if it exists."""
     verdict = "unclear"
     if q_value <= LIMIT and contrast.difference and not figures.leaves_open(contrast):
         verdict = "more often" if contrast.difference > 0 else "less often"
@@ -378,7 +378,7 @@ def examples_by_mode(coded: Coded, atoms: Sequence[CodedAtom]) -> dict[str, list
 
 
 def _group(coded: Coded, *, failed: bool) -> CriterionGroup:
-    """Return the numbers of a group's atoms in the counting half: all, drawn, and coded."""
+    """Return the numbers of a group's atoms in the counting half: total, drawn, and coded."""
     counts = coded.drawn.failed if failed else coded.drawn.met
     n = sum(len(answer.failed if failed else answer.met) for answer in coded.drawn.counting)
     scored = sum(atom.failed is failed and atom.coding is not None for atom in coded.atoms)
@@ -438,12 +438,12 @@ COLUMNS: dict[str, ColumnType] = {
     "second": "text",
     **JUDGED,
 }
-"""Columns of an atom in an export: `group` is failed or met; `mode` is `none of these` for an atom without a mode, and null
-if it was not coded; `second` is the second coder's mode, null without one."""
+"""Columns of an atom in an export: `group` is failed or met; `mode` is `none of these` for an atom without a mode, and
+null if it was not coded; `second` is the second coder's mode, null without one."""
 
 
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, object]]:
-    """Yield every atom selected for coding, or those of one sample, ready for JSON."""
+    """Yield all atoms selected for coding, or those of one sample, ready for JSON."""
     coded = coded_of(home, run)
     for atom in coded.atoms:
         if sample is None or atom.answer.sample_id == sample:

@@ -5,6 +5,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from pydantic import BaseModel
+
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.sample import Sample
@@ -36,6 +38,7 @@ from dokimasia.report.blocks import (
     anchor,
     spans,
 )
+from dokimasia.report.browser import sample_views
 from dokimasia.report.conclusions import joined, used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import Share, TableRow, pointer
@@ -62,6 +65,20 @@ class CodedAnswer(Value):
     text: str
 
 
+class AtomView(BaseModel):
+    """An atom of a sample with the coders' results, as `items` yields it."""
+
+    model: str
+    criterion: int
+    question: str
+    group: str
+    mode: str | None
+    quote: str | None
+    second: str | None
+    failure: str | None
+    reason: str | None
+
+
 class CodedSample(Value):
     """A sample of the examples with its coded answers, as the page shows it."""
 
@@ -83,16 +100,16 @@ def own_section(data: ReportData) -> Section:
 
 
 def section(data: ReportData) -> Section | None:
-    """Return the section of modes on an evaluation's page, with links to its samples; None without an analysis."""
+    """Return the section of modes on an evaluation's page, linked to its samples; None without an analysis."""
     analysis = data.addition("modes")
     if analysis is None:
         return None
-    links = {view["sample"]["id"]: f"#s-{number}" for number, view in enumerate(data.samples, start=1)}
+    links = {view.sample.id: f"#s-{number}" for number, view in enumerate(sample_views(data), start=1)}
     return Section("modes", "Failure modes", list(_blocks(ModesFigures.model_validate(analysis), links, data)))
 
 
 def samples(data: ReportData) -> Section | None:
-    """Return the section of the examples' samples, with images and answers; None if none is shown."""
+    """Return the section of the examples' samples, with images and answers; None if there are none."""
     folds: list[Block] = []
     for coded in _coded_samples(data):
         name = coded.sample.id
@@ -104,10 +121,10 @@ def sample(views: Views, cut: Cut) -> Iterator[Block]:
     """Yield the table of a sample's atoms, with the coders' results."""
     titles = ("model", "", "criterion", "group", "mode", "words of the answer", "second coder")
     rows: list[list[Cell]] = []
-    for view in views:
-        mode: Cell = view["mode"] or Span(f"{view['failure']}: {view['reason'] or ''}", "bad")
-        atom = [Span(view["model"], "strong"), str(view["criterion"]), cut(view["question"]), view["group"]]
-        rows.append([*atom, mode, cut(view["quote"] or ""), view["second"] or ""])
+    for atom in map(AtomView.model_validate, views):
+        mode: Cell = atom.mode or Span(f"{atom.failure}: {atom.reason or ''}", "bad")
+        about = [Span(atom.model, "strong"), str(atom.criterion), cut(atom.question), atom.group]
+        rows.append([*about, mode, cut(atom.quote or ""), atom.second or ""])
     columns = [Column(title, numeric=False) for title in titles]
     yield Table(columns, rows, "Criteria of the sample and what was seen in them")
 
@@ -139,7 +156,7 @@ def _blocks(analysis: ModesFigures, links: Links, data: ReportData) -> Iterator[
 
 
 def conclusion(data: ReportData) -> list[Cell]:
-    """Return which mode is seen most often, on how many failed criteria that rests, and what was spent."""
+    """Return which mode is most frequent, the number of failed criteria behind that, and the usage."""
     analysis = data.figures_as(ModesFigures)
     failed, met = analysis.atoms.failed, analysis.atoms.met
     sentences: list[Cell] = []
@@ -153,7 +170,7 @@ def conclusion(data: ReportData) -> list[Cell]:
 
 
 def _most_frequent_mode(analysis: ModesFigures) -> Cell:
-    """Return which mode is seen most often, or which modes are equally often, with the share of failed criteria."""
+    """Return which modes are most frequent, with their share of failed criteria."""
     highest = max(mode.failed.k for mode in analysis.modes)
     numbers = [number for number, mode in enumerate(analysis.modes) if mode.failed.k == highest]
     share = spans(figures.share_of(analysis.modes[numbers[0]].failed, f"{pointer('modes', str(numbers[0]))}/failed"))
@@ -228,7 +245,7 @@ def _mode_kind(row: TableRow[ModeRate]) -> Cell:
 
 
 def _of_mode(share: Share, place: str) -> Cell:
-    """Return a share of answers; none for the row of atoms without a mode, where it has no meaning."""
+    """Return a share of answers; empty in the row of atoms without a mode, where it has no meaning."""
     return figures.NOTHING if place.startswith("/none/") else figures.share_of(share, place)
 
 
@@ -253,7 +270,7 @@ def _by_model(analysis: ModesFigures, data: ReportData) -> Table:
 
 
 def _contrasts(analysis: ModesFigures, data: ReportData) -> Block:
-    """Return the table of significant differences between models' failures, or that there is none."""
+    """Return the table of significant differences between models' failures, or a sentence that there are none."""
     marked = [contrast for contrast in analysis.contrasts if contrast.verdict in ("more often", "less often")]
     if not marked:
         tested = sum(contrast.p_value is not None for contrast in analysis.contrasts)

@@ -74,8 +74,8 @@ class ModesRequest(RunRequest):
 class ModesPlan(RunPlan):
     """The plan of an error analysis.
 
-    `source` is the evaluation, `drawn` the id of the drawn criteria, and `given` the id of an existing list of modes (empty
-    if modes are made).
+    `source` is the evaluation, `drawn` the id of the drawn criteria, and `given` the id of an imported list of modes
+    (empty if modes are made).
     """
 
     source: str
@@ -99,8 +99,8 @@ async def accept(request: ModesRequest, session: Session) -> Accepted[ModesPlan]
     """Validate a request, draw the criteria to read, and return plan, estimate and samples.
 
     Raises:
-        InputError: the run is not a finished evaluation or has too few failed criteria, a model is unknown, or the file of
-            modes cannot be used.
+        InputError: the run is not a finished evaluation or has too few failed criteria, a model is unknown, or the file
+            of modes is unusable.
     """
     home = session.opened
     run, _ = evaluation_of(home, request.run, done=True)
@@ -145,7 +145,7 @@ async def accept(request: ModesRequest, session: Session) -> Accepted[ModesPlan]
 
 
 def _modes_to_count(request: ModesRequest, session: Session, home: Home) -> ModeList | None:
-    """Return the modes of the request's file, or for a fork those of its parent; None if modes are made."""
+    """Return the modes of the request's file, or for a fork those of its parent; None if modes are to be made."""
     if session.source_run is not None:
         id = session.source_run.plan_as(ModesPlan).given
         return find_values(home, ModeList, [id])[id] if id else None
@@ -159,7 +159,7 @@ def row_count(plan: ModesPlan, split: ModeSplit) -> int:
 
 
 def expected_calls(plan: ModesPlan, split: ModeSplit, sizes: Mapping[str, SampleSize]) -> Iterator[ExpectedCalls]:
-    """Yield the maximum number of calls: notes on one half, sorting of the notes in batches, coding of the other half."""
+    """Yield the maximum number of calls: notes on one half, batches to sort the notes, and coding of the other half."""
     atoms = 0
     for answer in split.making:
         atoms += len(answer.failed)
@@ -179,7 +179,7 @@ def expected_calls(plan: ModesPlan, split: ModeSplit, sizes: Mapping[str, Sample
 
 
 def image_mark(cluster: str) -> str:
-    """Return the mark in a file of modes for an image that the modes were made on."""
+    """Return the mark in a file of modes for an image used to make the modes."""
     return digest("cluster", cluster)[:16]
 
 
@@ -196,7 +196,7 @@ def draw(
     """Return the drawn answers of an evaluation, for making and for counting modes.
 
     Modes are made on one half of the samples and counted on the other; samples that share an image stay together.
-    Existing modes are counted on all samples except those that they were made on.
+    Existing modes are counted on all samples except those they were made from.
 
     Args:
         home: the home.

@@ -30,10 +30,10 @@ async def stages(job: Job[ModesPlan]) -> AsyncIterator[Stage[Any]]:
 
 
 async def _make(job: Job[ModesPlan], answers: Sequence[AnswerAtoms]) -> None:
-    """Make the modes, starting after the last finished step, and store them.
+    """Make the modes, resuming after the last finished step, and store them.
 
     Raises:
-        CallFailed: the budget is used up; everything finished is stored.
+        CallFailed: the budget is used up; finished work is stored.
     """
     if job.stored_row(BOOK) is not None:
         return

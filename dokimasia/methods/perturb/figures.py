@@ -1,4 +1,4 @@
-"""The figures of a perturbation run: models, computation, items, columns of an export, and the files of perturbations."""
+"""The figures of a perturbation run: models, computation, items, columns of an export, and files of perturbations."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, NamedTuple
@@ -31,7 +31,7 @@ from dokimasia.storage.reviews import made_values
 from dokimasia.storage.runs import Run, clusters_by_sample, samples_by_id
 
 GOLD = "gold/"
-"""Prefix of items that write gold answers; all other items belong to a dimension."""
+"""Prefix of the items that write gold answers; all other items belong to a dimension."""
 
 COLUMNS: dict[str, ColumnType] = {
     "task": "text",
@@ -49,13 +49,13 @@ COLUMNS: dict[str, ColumnType] = {
     "doubts": "text",
     "label": "text",
 }
-"""Columns of a row in an export: the item with both answers or its failure, the checker's result, and people's label."""
+"""Columns of a row in an export: the item with both answers or its failure, the checker's result, people's label."""
 
 
 class PerturbedItem(NamedTuple):
     """A perturbed item: its id in the run, the perturbation, the checker's result, and the cluster.
 
-    `hint` states the checker's doubts in words; empty without doubts or without a checker.
+    `hint` puts the checker's doubts into words; it is empty without doubts or a checker.
     """
 
     id: str
@@ -97,7 +97,7 @@ class PerturbedItem(NamedTuple):
 
 
 class RunValues(NamedTuple):
-    """The values of a run's rows, by item: perturbations, reasons why there is none, and gold answers by sample."""
+    """The values of a run's rows: perturbations and reasons for missing ones by item, and gold answers by sample."""
 
     perturbed: Mapping[str, PerturbedItem]
     not_applicable: Mapping[str, NotApplicable]
@@ -137,14 +137,14 @@ def perturbed_items(home: Home, run: Run) -> list[PerturbedItem]:
 
 
 def golds_of(home: Home, run: Run, plan: PerturbPlan) -> dict[str, str]:
-    """Return the ids of the gold answers to perturb, by sample: those found right, and the data's if nobody checks them."""
+    """Return the ids of the gold answers to perturb, by sample: those found right, or the data's if unchecked."""
     golds = {} if plan.gold_checked else dict(plan.golds)
     checked = made_values(home, run.id, GoldAnswer)
     return golds | {source.sample_id: source.id for source, gold in checked if gold.right}
 
 
 def gold_images_of(home: Home, run: Run, plan: PerturbPlan) -> tuple[dict[str, str], set[str]]:
-    """Return the ids of the gold images that were found right, by sample, and the samples without a usable one."""
+    """Return the ids of gold images found right, by sample, and the samples without a usable gold image."""
     made: dict[str, str] = {}
     unusable = {*plan.to_write, *plan.to_check}
     for source, gold in made_values(home, run.id, GoldImage):
@@ -356,7 +356,7 @@ def _golds(plan: PerturbPlan, values: RunValues, rows: Mapping[str, ResultRow]) 
 def _perturbing(
     clusters: Mapping[str, str], too_short: int, values: RunValues, rows: Mapping[str, ResultRow]
 ) -> Perturbing:
-    """Return the figures of some items; `too_short` counts those too short to be perturbed."""
+    """Return the figures of some items; `too_short` counts the items too short to be perturbed."""
     perturbed: list[str] = []
     not_applicable: list[str] = []
     failed: list[ResultRow] = []
@@ -399,7 +399,7 @@ def _perturbing(
 
 
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, object]]:
-    """Yield each item, or the reason why there is none, ready for JSON; with `sample`, only those of that sample."""
+    """Yield each item, or the reason why it is missing, ready for JSON; with `sample`, only those of that sample."""
     rows = ordered_rows(home, run, sample)
     for row, fields in zip(rows, _fields_of(home, run, rows), strict=True):
         difference: Iterable[tuple[str, str]] = ()

@@ -67,7 +67,7 @@ COLUMNS: list[TableColumn[Perturbing]] = [
 
 
 def section(data: ReportData) -> Section:
-    """Return the section with the figures of each dimension, each group, and in total."""
+    """Return the section with the figures by dimension, by group, and in total."""
     perturbing = data.figures_as(PerturbFigures)
     rows: list[tuple[Sequence[Cell], TableRow[Perturbing]]] = []
     for group, group_figures in perturbing.groups.items():
@@ -87,7 +87,7 @@ def section(data: ReportData) -> Section:
 
 
 def conclusion(data: ReportData) -> list[Cell]:
-    """Return how many perturbations were made, how many of them the checker agrees with, and what was spent."""
+    """Return how many perturbations were made, how many the checker agrees with, and the usage."""
     perturbing = data.figures_as(PerturbFigures)
     sentences: list[Cell] = [
         f"{perturbing.made:,} of {figures.several(perturbing.asked, 'perturbation')} were made on "
@@ -107,7 +107,7 @@ def labels(data: ReportData) -> Section:
 
 
 def items_section(data: ReportData) -> Section | None:
-    """Return the section of some samples' items with their differences; None if none is shown."""
+    """Return the section of some samples' items with their differences; None if there are none."""
     by_sample: dict[str, list[PerturbItemView]] = {}
     for view in data.samples:
         item = PerturbItemView.model_validate(view)

@@ -97,10 +97,10 @@ class PerturbRequest(DataRequest):
 class PerturbPlan(DataPlan):
     """The plan of a perturbation run.
 
-    `definitions` is the content id of the task's dimensions. `asked` are the dimensions of each sample, and `golds` the ids of
-    the data's gold answers, or the hashes of its gold images, by sample; `gold` is a hash of the answers. `too_short` counts
-    gold answers with too few words, by dimension. `edited` is a hash of the file of edited images. `gold_checked`: the gold
-    answers or images of the data are checked.
+    `definitions` is the content id of the task's dimensions. `asked` are the dimensions of each sample, and `golds` the
+    ids of the data's gold answers, or the hashes of its gold images, by sample; `gold` is a hash of the answers.
+    `too_short` counts gold answers with too few words, by dimension. `edited` is a hash of the file of edited images,
+    and `gold_checked` says whether the data's gold answers or images are checked.
     """
 
     task: Task
@@ -132,14 +132,14 @@ class PerturbPlan(DataPlan):
 
     @property
     def to_write(self) -> list[str]:
-        """The samples whose gold answer a model writes."""
+        """The samples whose gold answers a model writes."""
         if self.gold_writer is None:
             return []
         return [id for id, dimensions in self.asked.items() if dimensions and id not in self.golds]
 
     @property
     def to_check(self) -> list[str]:
-        """The samples whose gold answer is in the data and is checked before anything is planted in it."""
+        """The samples whose gold answers are in the data and are checked before an error is inserted."""
         if not self.gold_checked:
             return []
         return [id for id, dimensions in self.asked.items() if dimensions and id in self.golds]
@@ -178,7 +178,7 @@ async def accept(request: PerturbRequest, session: Session) -> Accepted[PerturbP
     """Validate a request, draw the dimensions of each sample, and return plan, estimate and samples.
 
     Raises:
-        InputError: data, dimensions, configuration or options cannot be used.
+        InputError: data, dimensions, configuration or options are unusable.
     """
     session.models(request.judges, "judges")
     models = _models(request, session)
@@ -250,7 +250,7 @@ def choose_dimensions(task: Task, names: Sequence[str]) -> Mapping[str, ErrorDim
 def draw_dimensions(
     samples: Sequence[str], too_short: Mapping[str, set[str]], *, per: int | None, seed: int
 ) -> dict[str, tuple[str, ...]]:
-    """Return the dimensions of each sample: all that it is long enough for, or so that each has `per` samples.
+    """Return the dimensions of each sample: all that its length permits, or enough for `per` samples per dimension.
 
     Samples with the fewest dimensions so far are drawn first, and among these by seed, for an even distribution.
 
@@ -295,7 +295,7 @@ def _models(request: PerturbRequest, session: Session) -> PerturbModels:
 
 
 def _gold_writer(request: PerturbRequest, session: Session) -> ModelSpec | None:
-    """Return who writes gold answers: a model that chats, or, of images, an image model."""
+    """Return the model that writes gold answers: a chat model or, for images, an image model."""
     if not request.gold_writer:
         return None
     if request.task == "text-to-image":
@@ -318,7 +318,7 @@ def _material(request: PerturbRequest, session: Session, dimensions: Mapping[str
     of_images = request.task == "text-to-image"
     unfit: list[str] = []
     for sample in samples:
-        made = of_images and bool(request.gold_writer)  # an image that is not there is made
+        made = of_images and bool(request.gold_writer)  # A missing image is generated.
         if (not sample.images and not made) or (of_images and len(sample.images) > 1):
             unfit.append(sample.id)
     if unfit:
@@ -338,7 +338,7 @@ def _material(request: PerturbRequest, session: Session, dimensions: Mapping[str
 
 
 def _golds(request: PerturbRequest, samples: Sequence[Sample]) -> dict[str, GoldAnswer]:
-    """Return the gold answers in the data: the field `gold` or, if none is written, the reference answer."""
+    """Return the gold answers in the data: the field `gold` or, if no model writes them, the reference answer."""
     golds: dict[str, GoldAnswer] = {}
     missing: list[str] = []
     for sample in samples:

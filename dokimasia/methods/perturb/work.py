@@ -67,7 +67,7 @@ def _item(sample: Sample, dimension: str, inputs: dict[str, str]) -> Item:
 
 
 def _edited_images(job: Job[PerturbPlan]) -> Stage[Sample]:
-    """Return the stage that stores the items of a file; no model is asked."""
+    """Return the stage that stores the items of a file; no model is called."""
     by_sample: dict[str, list[tuple[str, str]]] = {}
     for id, item in edited_items(job.home, job.run).items():
         by_sample.setdefault(item.sample_id, []).append((item_of(item.sample_id, item.dimension), id))

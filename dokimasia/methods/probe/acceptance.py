@@ -1,4 +1,4 @@
-"""Acceptance of a probe: reading perturbations, resolving judges, estimating calls; and previews of its prompts."""
+"""Acceptance of a probe: reading perturbations, resolving judges, and estimating calls; and previews of its prompts."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -90,7 +90,7 @@ WHY_LEFT_OUT = {
     "undecided": "nobody has decided on them (--unchecked takes them as they were meant)",
     "valid_of_neutral": "people found harm in what was meant to be harmless",
 }
-"""Why a perturbation is left out, by its label."""
+"""Reasons why perturbations are left out, by label."""
 
 REFERENCE_TEMPERATURE = 1.0
 """The default temperature for writing new references."""
@@ -106,7 +106,7 @@ PROMPTS_IN_USE: dict[str, tuple[str, ...]] = {
     ),
     "right-or-wrong": ("equivalence",),
 }
-"""The prompts of `evaluate` and `audit` that an evaluator uses."""
+"""The prompts of `evaluate` and `audit`, by the evaluator that uses them."""
 
 FRAME_TOKENS = 700
 """Tokens of a published evaluator's prompt, including axes and levels."""
@@ -128,7 +128,7 @@ async def accept(request: ProbeRequest, session: Session) -> Accepted[ProbePlan]
     """Validate a request, and return its plan, its estimate, and the samples with their probes.
 
     Raises:
-        InputError: the perturbations, the configuration or the options cannot be used.
+        InputError: the perturbations, the configuration or the options are unusable.
     """
     if not request.judges:
         raise ConfigError("--judges names no judge")
@@ -220,9 +220,7 @@ def _writer(session: Session, name: str | None) -> ModelSpec | None:
     """Return the writer of new references, whose temperature differs from the judges'."""
     if name is None:
         return None
-    spec = replace(session, sampling={}).model(
-        name
-    )  # its references have to differ, whatever the judges are asked with
+    spec = replace(session, sampling={}).model(name)  # Its references must differ, whatever the judges' sampling.
     if spec.sampling.temperature is not None:
         return spec
     return spec.model_copy(update={"sampling": spec.sampling.model_copy(update={"temperature": REFERENCE_TEMPERATURE})})
@@ -252,8 +250,8 @@ def estimate(
 ) -> Estimate:
     """Return an upper estimate of a probe's calls and tokens.
 
-    Its notes mention what the number of items does not show: calls for the judges' criteria, for looks, and gold answers
-    that are too short for their dimension.
+    Its notes mention what the number of items does not show: calls for the judges' criteria and for looks, and gold
+    answers that are too short for their dimension.
     """
     calls: list[ExpectedCalls] = []
     for sample in samples:
@@ -288,7 +286,7 @@ def _notes(plan: ProbePlan, probes: Mapping[str, Sequence[Probe]]) -> Iterator[s
 
 
 def _too_short(probes: Iterable[Probe]) -> Iterator[str]:
-    """Yield the sample and the dimension of each probe whose gold answer has too few words for it."""
+    """Yield the sample and the dimension of each probe whose gold answer has too few words for the dimension."""
     for probe in probes:
         item = probe.item
         dimension = error_dimensions(item.task).get(item.dimension)
@@ -328,7 +326,7 @@ def _calls_of_basis(arm: Arm, evaluator: Evaluator, size: SampleSize, golds: Seq
 def _calls_of_gold(
     plan: ProbePlan, arm: Arm, evaluator: Evaluator, size: SampleSize, gold: Gold
 ) -> Iterator[ExpectedCalls]:
-    """Yield the calls for a gold answer, its perturbations and what is padded: one per judgement, two per pair."""
+    """Yield the calls for a gold answer, its perturbations and its padded answers: one per judgement, two per pair."""
     probes = judged_probes(evaluator, gold)
     if not probes:
         return

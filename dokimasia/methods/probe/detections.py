@@ -44,7 +44,7 @@ JUDGEMENTS: dict[str, type[Value]] = {
     "gated": RubricJudgement,
     "right-or-wrong": FinalAnswer,
 }
-"""The stored type of a judgement, by paradigm."""
+"""The stored type of judgements, by paradigm."""
 
 
 class JudgedDetection(NamedTuple):
@@ -69,8 +69,8 @@ def detect(unit: ProbeUnit, gold: Value | None, judgements: Sequence[Value]) -> 
 
     Args:
         unit: the judged unit.
-        gold: the judgement that it is compared with: the first of the unchanged answer, or of a padded error that of the error;
-            None for pairs.
+        gold: the judgement to compare with: the first one of the unchanged answer or, for a padded error, that of the
+            error; None for pairs.
         judgements: the judgement of the item; for a pair those in both orders, first with the gold answer first.
     """
     case = unit.case
@@ -97,7 +97,7 @@ def detect(unit: ProbeUnit, gold: Value | None, judgements: Sequence[Value]) -> 
 
 
 def detections_of(home: Home, run: Run) -> list[Detection]:
-    """Return the detection of every item, and of every gold answer's own judgement, that has a result, in the run's order."""
+    """Return the detection of every finished item and of every gold answer's own judgement, in the run's order."""
     plan = run.plan_as(ProbePlan)
     units = all_units(plan, stored_probes(home, plan))
     return list(detections(home, units, results(home, run.id)).values())
@@ -144,7 +144,7 @@ def judgements_of(
 
 
 def notices_of(home: Home, rows: Mapping[str, ResultRow]) -> dict[str, list[Noticed]]:
-    """Return the reader's findings in an item's justifications, by the name of the reading; for a pair in each order."""
+    """Return the reader's findings in an item's justifications, by the reading's name; for a pair in each order."""
     ids = {name: row.value_ids for name, row in rows.items() if row.kind == "reading" and row.failure is None}
     notices = find_values(home, Noticed, [id for value_ids in ids.values() for id in value_ids])
     return {name: [notices[id] for id in value_ids] for name, value_ids in ids.items()}
@@ -196,7 +196,7 @@ def _relevant_axes(unit: ProbeUnit) -> tuple[str, ...]:
 
 
 def _verdicts(choices: Sequence[Mapping[str, str]], axes: Sequence[str], rule: AxisRule) -> tuple[int, int]:
-    """Return the verdicts for the gold answer in the first and in the second place."""
+    """Return the verdicts for the gold answer in the first and in the second position."""
     first = pair_verdict(choices[0], axes, gold="first", rule=rule)
     return first, pair_verdict(choices[1], axes, gold="second", rule=rule)
 

@@ -1,4 +1,4 @@
-"""The figures of a probe: models, computation from judgements, items, and columns of an export."""
+"""The figures of a probe: the models, their computation from judgements, items, and columns of an export."""
 
 import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -83,7 +83,7 @@ from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run, run_samples
 
 CHOSEN = 2
-"""A pair's verdict on the scale of duels, so that a place that always wins has a bias of 100."""
+"""A pair's verdict on the scale of duels, so that a position that always wins has a bias of 100."""
 
 WITHOUT, WITH = "without", "with"
 ORIGINAL, NEW = "original", "new"
@@ -137,7 +137,7 @@ def percent(measured: Rate | Interval | None, place: str = "", *, tone: Tone = "
 
 
 def plain_percent(measured: Rate | Interval | None, place: str = "") -> Cell:
-    """Return the same as `percent`, without emphasis."""
+    """Return the cell of `percent` without emphasis."""
     return percent(measured, place, tone="")
 
 
@@ -147,7 +147,7 @@ def percent_span(value: float, place: str = "", tone: Tone = "") -> Span:
 
 
 def limits_span(measured: Limited, write: Callable[[float], str]) -> Span:
-    """Return the ends of an interval in brackets, without line breaks, or why there are none."""
+    """Return the limits of an interval in brackets, without line breaks, or the reason for their absence."""
     text = bracketed(measured, write)
     if getattr(measured, "no_interval", None):
         return Span(text, "muted")
@@ -497,7 +497,7 @@ def figures_of_run(home: Home, run: Run) -> ProbeFigures:
     probes = stored_probes(home, plan)
     rows = results(home, run.id)
     units = all_units(plan, probes)
-    # an earlier version also judged perturbations that an evaluator is not asked about any more
+    # An earlier version also judged perturbations that an evaluator no longer judges.
     rows_of_items = [row for row in rows if row.kind != run.method or row.item in units]
     neutral = sum(probe.neutral for probe in probes)
     perturbations = len(planted(probes))
@@ -678,7 +678,7 @@ def pair_places(every: Sequence[Detection], *, seed: int) -> PairPlaces | None:
 
 
 def length_effect(every: Sequence[Detection], *, seed: int) -> LengthEffect | None:
-    """Return what padding does to a judge's judgements; None where nothing was padded."""
+    """Return the effect of padding on a judge's judgements; None if nothing was padded."""
     padded = [detection for detection in every if detection.case == "padded"]
     if not padded:
         return None
@@ -724,9 +724,9 @@ Side = tuple[str, Sequence[Detection]]
 def compare(of: str, first: Side, second: Side, *, seed: int) -> ProbeComparison:
     """Return how much more often errors go undetected on the second side, with an unadjusted p-value.
 
-    An item's value on a side is the mean over the side's evaluators; it counts if it has a value from every evaluator of
-    both sides. If the sides have different numbers of evaluators, the test exchanges evaluators within images instead of
-    flipping signs, since a mean of three minus a single value is not symmetric even without any difference.
+    An item's value on a side is the mean over the side's evaluators; the item counts if every evaluator of both sides
+    has a value for it. If the sides have different numbers of evaluators, the test exchanges evaluators within images
+    instead of flipping signs, since a mean of three minus a single value is not symmetric even without any difference.
     """
     values, others = _values(first[1]), _values(second[1])
     items = [item for item in values if item in others]
@@ -757,7 +757,7 @@ def compare(of: str, first: Side, second: Side, *, seed: int) -> ProbeComparison
 
 
 def _values(errors: Sequence[Detection]) -> dict[tuple[str, str], list[float]]:
-    """Return each item's values from all evaluators of a side, by item and cluster; items that lack one are left out."""
+    """Return each item's values from all evaluators of a side, by item and cluster; incomplete items are left out."""
     evaluators: dict[Evaluator, None] = dict.fromkeys(error.evaluator for error in errors)
     by_item: dict[tuple[str, str], dict[Evaluator, float]] = {}
     for error in errors:
@@ -773,7 +773,7 @@ def _values(errors: Sequence[Detection]) -> dict[tuple[str, str], list[float]]:
 def _exchange_test(values: Floats, count: int, clusters: Sequence[str], *, seed: int) -> float:
     """Return the p-value of the difference between the means of the first `count` columns and of the others.
 
-    The test compares with every other choice of `count` columns; the observed choice is the first.
+    The test compares the observed choice, the first `count` columns, with every other choice of as many columns.
     """
     gaps: list[Floats] = []
     for choice in combinations(range(values.shape[1]), count):
@@ -812,7 +812,7 @@ def comparisons(errors: Sequence[Detection], *, seed: int) -> ProbeComparisons:
 
 
 def adjust(family: Collection[T]) -> list[T]:
-    """Return comparisons, or effects of places, with p-values adjusted over all of them; None where there was no test."""
+    """Return comparisons, or effects of positions, with p-values adjusted over all of them; None without a test."""
     return with_adjusted(family, [tested.p_value for tested in family])
 
 
@@ -824,7 +824,7 @@ def ways_of_asking(every: Iterable[Detection]) -> tuple[WaysOfAsking, WaysOfAski
     """Return the comparisons of budgets, of tools, and of original and new references.
 
     Only models and evaluators with more than one variant are returned. When one setting is compared, the others have
-    their default; but tools and references are compared under each budget that they were used with.
+    their defaults, except that tools and references are compared under each budget used with them.
     """
     budgets: WaysOfAsking = {}
     tools: WaysOfAsking = {}
@@ -847,7 +847,7 @@ def ways_of_asking(every: Iterable[Detection]) -> tuple[WaysOfAsking, WaysOfAski
 
 
 def _several(ways: WaysOfAsking, order: Sequence[str] = ()) -> WaysOfAsking:
-    """Return the entries with more than one variant; variants are in the given order, or as they came."""
+    """Return the entries with more than one variant; variants are in the given order, or in order of appearance."""
     several: WaysOfAsking = {}
     for key, variants in ways.items():
         if len(variants) > 1:
@@ -891,7 +891,7 @@ def _side_by_side(ways: WaysOfAsking, *, seed: int) -> tuple[ArmsBeside, ...]:
 
 
 def probe_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, object]]:
-    """Yield each judgement that has a result, with the judged texts and its outcome; with `sample`, only those of the sample."""
+    """Yield each finished judgement with the judged texts and its outcome; with `sample`, only those of the sample."""
     plan = run.plan_as(ProbePlan)
     probes = [probe for probe in stored_probes(home, plan) if sample is None or probe.item.sample_id == sample]
     units = all_units(plan, probes)
@@ -919,7 +919,7 @@ def probe_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dic
 
 
 def _looks(home: Home, unit: ProbeUnit, row: ResultRow) -> list[Look]:
-    """Return the judge's looks with tools for a judgement, in order."""
+    """Return the judge's uses of tools for a judgement, in order."""
     ids = row.value_ids[unit.judgements :]
     looks = find_values(home, Look, ids)
     return [looks[id] for id in ids]
@@ -989,7 +989,7 @@ def _justifications(judgements: Sequence[Value]) -> tuple[str, ...] | None:
 
 
 def _scores(judgements: Sequence[Value]) -> tuple[str, ...] | None:
-    """Return a judge's scores of an answer, a text per axis, criterion or rubric; None without scores."""
+    """Return a judge's scores of an answer, one text per axis, criterion or rubric; None without scores."""
     texts: list[str] = []
     for judgement in judgements:
         match judgement:

@@ -1,6 +1,6 @@
-"""What the finished probes of a home say of a judge: the material of its passport, and its check.
+"""Results of finished probes about a judge: the material of its passport, and its check.
 
-The check adds the judge's disagreement with labels and with another judge, and its times.
+The check adds the judge's disagreement with labels and with another judge, and its response times.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,7 +38,7 @@ from dokimasia.storage.runs import Run, list_runs
 
 METHOD = "probe"
 NOT_ASKED = ("justification", "new_reference")
-"""Prompts of a probe that are not sent to its judges."""
+"""Prompts of a probe that are not sent to the judges."""
 
 Probed = tuple[Run, ProbePlan, Arm]
 
@@ -116,7 +116,7 @@ def judges_probed(home: Home) -> dict[str, list[str]]:
 
 
 def probes_that_asked(home: Home, judge: str, names: Sequence[str]) -> list[Probed]:
-    """Return the probes that asked a judge: the named ones, or all finished ones of the home, oldest first."""
+    """Return the probes that asked a judge, the named ones or all finished ones of the home, oldest first."""
     if names:
         runs = list(
             {run.id: run for run in (resolve_run(home, name, of_method(METHOD, done=True)) for name in names)}.values()
@@ -144,7 +144,7 @@ def probes_that_asked(home: Home, judge: str, names: Sequence[str]) -> list[Prob
 
 
 def _check_alike(judge: str, probed: Sequence[Probed]) -> None:
-    """Check that a judge was the same model, with the same sampling and prompts, in all probes."""
+    """Check that a judge had the same model, sampling and prompts in all probes."""
     first, plan, arm = probed[0]
     for run, other_plan, other_arm in probed[1:]:
         difference = ""
@@ -164,7 +164,7 @@ def _check_alike(judge: str, probed: Sequence[Probed]) -> None:
 def costs_and_calls(
     home: Home, run: Run, arm: Arm, probes: Mapping[str, Probe]
 ) -> dict[tuple[Task, Evaluator], list[tuple[float | None, tuple[str, ...]]]]:
-    """Return the cost (None if unknown) and the calls of each of a judge's judgements, by task and evaluator."""
+    """Return the cost (None if unknown) and the calls of each judgement of a judge, by task and evaluator."""
     tasks: dict[str, Task] = {probe.item.sample_id: probe.item.task for probe in probes.values()}
     rows = [
         row for row in results(home, run.id) if {"model": row.model, "arm": row.arm} == arm.row_fields and row.calls
@@ -256,7 +256,7 @@ def check_of(
 
 
 def suitability_of(home: Home, run: Run) -> list[tuple[str | Span, ...]]:
-    """Return for each judge of a finished probe the sentences that say whether it is suitable, by this probe alone."""
+    """Return, for each judge of a finished probe, sentences on whether it is suitable, by this probe alone."""
     return [verdict_on(check_of(home, arm.name, [run.id])[0]) for arm in run.plan_as(ProbePlan).arms]
 
 
@@ -269,14 +269,14 @@ def _key(detection: Detection) -> tuple[Way, str]:
 
 
 def _wrong(detection: Detection) -> float | None:
-    """Return how wrong a judge is about an item: a missed error, or a false alarm; None without a judgement."""
+    """Return how wrong a judge is about an item, by a missed error or a false alarm; None without a judgement."""
     if detection.case == "error":
         return detection.undetected
     return alarmed(detection)
 
 
 def _disagreements(detections: Detections, other: Detections) -> dict[Way, Disagreement]:
-    """Return how much two judges disagree on the items that both were asked about."""
+    """Return how much two judges disagree on the items that both judged."""
 
     def difference(detection: Detection) -> float | None:
         ours, theirs = marked(detection), marked(other[_key(detection)])
@@ -286,7 +286,7 @@ def _disagreements(detections: Detections, other: Detections) -> dict[Way, Disag
 
 
 def _by_way(detections: Iterable[Detection], measure: Callable[[Detection], float | None]) -> dict[Way, Disagreement]:
-    """Return a measure of detections by task and evaluator, and on how many of them it could be taken."""
+    """Return a measure of detections by task and evaluator, with the number of detections that have it."""
     by_way = grouped(detections, lambda detection: (detection.task, detection.evaluator))
     disagreements: dict[Way, Disagreement] = {}
     for way, group in by_way.items():
@@ -296,7 +296,7 @@ def _by_way(detections: Iterable[Detection], measure: Callable[[Detection], floa
 
 
 def _seconds(home: Home, judge: str, runs: Sequence[str]) -> dict[Way, list[float]]:
-    """Return the seconds of each judgement whose calls all have a known time, by task and evaluator."""
+    """Return the seconds of each judgement, by task and evaluator, for judgements whose calls all have a known time."""
     seconds: dict[Way, list[float]] = {}
     for run, plan, arm in probes_that_asked(home, judge, runs):
         judgements = costs_and_calls(home, run, arm, {probe.id: probe for probe in stored_probes(home, plan)})

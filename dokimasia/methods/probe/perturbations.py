@@ -1,4 +1,4 @@
-"""The perturbations to probe judges with: those of a run or a file that people found valid, each with its sample."""
+"""The perturbations to probe judges with: those of a run or a file that people labelled valid, each with its sample."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -29,10 +29,10 @@ class Probes(NamedTuple):
     Attributes:
         probes: the probes, in the order of the source.
         samples: their samples, by digest (`Probe.item.sample`), in the order of their first probe.
-        left_out: number of perturbations left out, by label: `incorrect`, `not_relevant`, `gold_wrong`, `not_sure`; `undecided`,
-            which nobody has labelled; `valid_of_neutral`, changes of a harmless dimension that people found harmful, so that
-            they are errors of no dimension. Labels without any are missing.
-        run: the id of the run of the perturbations; empty if they come from a file.
+        left_out: number of perturbations left out, by label: `incorrect`, `not_relevant`, `gold_wrong`, `not_sure`;
+            `undecided`, which are unlabelled; `valid_of_neutral`, changes of a harmless dimension that people found
+            harmful, and thus errors without a dimension. Labels that do not occur are absent.
+        run: the id of the perturbation run; empty for a file.
     """
 
     probes: list[Probe]
@@ -58,21 +58,21 @@ def probes_of(
 ) -> Probes:
     """Return the perturbations of a task to use in a probe.
 
-    Perturbations that people labelled valid are errors, those labelled score-invariant are harmless changes, whatever
-    they were meant to be. If several people labelled one, the first label counts; later labels are second opinions, used
-    for agreement only.
+    Perturbations that people labelled valid are errors, and those labelled score-invariant are harmless changes,
+    whatever their intended kind. If several people labelled one, the first label counts; later labels are second
+    opinions, used for agreement only.
 
     Args:
         source: a file of perturbations, or a finished run of `perturb`: its name, the beginning of its id, or `last`.
         home: the home with the runs; None if the source is a file.
-        task: what the judged answers are; perturbations of another task are ignored. By default all are used.
-        unchecked: also use perturbations without a label, as what they were meant to be (`Probe.checked` is false).
+        task: what the judged answers are; perturbations of other tasks are ignored. By default, all are used.
+        unchecked: also use perturbations without a label, by their intended kind (`Probe.checked` is false).
         how: options for reading a file (see `ReadingOptions`); its images go to `blobs`.
 
     Raises:
         NotFound: there is neither such a file nor such a run.
-        DataError: the file cannot be used, or it has no usable perturbation of the task; the message says how many were
-            left out and why.
+        DataError: the file is unusable, or has no usable perturbation of the task; the message says how many were left
+            out and why.
     """
     path = Path(source)
     run = ""
@@ -104,14 +104,14 @@ def _of_run(home: Home, run: str) -> Iterable[_LabelledProbe]:
 
 
 def labels_by_item(home: Home, items: Collection[str]) -> dict[str, dict[str, float]]:
-    """Return people's labels of perturbations of the home: whether they are worse than the gold answer (1.0) or not (0.0).
+    """Return people's labels of perturbations of the home: 1.0 if worse than the gold answer, 0.0 if not.
 
     Args:
         home: the home, open for reading.
         items: the ids of the perturbations.
 
     Returns:
-        the labels by item and person, second opinions among them; other labels than those that enter a probe are left out.
+        the labels by item and person, including second opinions; labels that exclude an item from probes are left out.
     """
     labels: dict[str, dict[str, float]] = {}
     for run in list_runs(home):
@@ -158,7 +158,7 @@ def _left_out(probe: _LabelledProbe, unchecked: bool) -> str:
 
 
 def _nothing_planted(home: Home, run: str) -> str:
-    """Return the message that a run of `perturb` made no perturbation, with what came of asking for them."""
+    """Return the message that a run of `perturb` made no perturbation, with the outcomes of its requests."""
     failures = Counter(row.failure for row in results(home, run) if row.failure is not None)
     why = [f"{count} failed ({kind})" for kind, count in sorted(failures.items())]
     if not_applicable := len(list(made_values(home, run, NotApplicable))):

@@ -102,7 +102,7 @@ NAMED_AT_MOST = 3
 """Maximum number of names with the same share."""
 
 FEW = 30
-"""With fewer errors of a kind, a note says that a blind spot is easily missed."""
+"""With fewer errors of a kind, a note says that a blind spot may be overlooked."""
 
 LONGEST_TEXT, LONGEST_JUSTIFICATION = 3_000, 400
 """Characters of a sample's text, and of a justification, on a page."""
@@ -167,7 +167,7 @@ class TaskReport(NamedTuple):
         return rows
 
     def dimension(self, name: str) -> str:
-        """Return the published title of a dimension; its name if it is not built in."""
+        """Return the published title of a dimension, or its name if it is not built in."""
         dimension = error_dimensions(self.task).get(name)
         return name if dimension is None else dimension.title
 
@@ -186,7 +186,7 @@ def tasks_of(data: ReportData) -> list[TaskReport]:
 
 
 def strategy(evaluator: Evaluator) -> str:
-    """Return the short name of an evaluator's strategy; a dash if its paradigm has only one."""
+    """Return the short name of an evaluator's strategy; a dash if its paradigm has only one strategy."""
     if evaluator in PARADIGMS:
         return "–"
     return STRATEGIES.get(evaluator.partition("-")[2], "–")
@@ -199,7 +199,7 @@ def short(evaluator: Evaluator) -> str:
 
 
 def _scored(counts: ProbeShare | GoldJudgements | None, place: str) -> Cell:
-    """Return the number of judged items, of all."""
+    """Return the number of judged items out of the total."""
     if counts is None:
         return figures.NOTHING
     return (figures.count(counts.n_scored, f"{place}/n_scored"), "/", figures.count(counts.n, f"{place}/n"))
@@ -234,7 +234,7 @@ def _tinted(kind: ProbedKind | None, place: str) -> Cell:
 
 
 def _section(id: str, title: str, blocks: Sequence[Block], menu: str, *notes: str) -> Section | None:
-    """Return a section with notes below its blocks; None without blocks."""
+    """Return a section with notes below its blocks; None if there are no blocks."""
     if not blocks:
         return None
     return Section(id, title, (*blocks, *(Paragraph(note, "note") for note in notes)), menu=menu)
@@ -263,7 +263,7 @@ def failures(data: ReportData) -> Section:
 
 
 def conclusion(data: ReportData) -> list[Cell]:
-    """Return, by task, which judges miss fewest and most errors, and what was spent."""
+    """Return, by task, which judges miss the fewest and the most errors, and the usage."""
     headlines: list[Cell] = []
     for task in tasks_of(data):
         if task.figures.shown:
@@ -315,7 +315,7 @@ def _other_forms(task: TaskReport) -> Table:
 
 
 def _by_rule(tasks: Iterable[TaskReport]) -> Iterator[Block]:
-    """Yield a table per task of undetected shares by any relevant axis, a majority, and `overall`; nothing without axes."""
+    """Yield a table per task of shares undetected by any relevant axis, a majority, and `overall`, if any."""
     any_rows = False
     for task in tasks:
         rows = [row for row in task.rows() if row.figures.overall is not None]
@@ -371,7 +371,7 @@ def measured_judges(task: TaskReport) -> list[MeasuredJudge]:
 
 
 def headline(task: str, measured: Sequence[MeasuredJudge]) -> str:
-    """Return a sentence on the judges and evaluators that miss fewest and most errors."""
+    """Return a sentence on the judges and evaluators that miss the fewest and the most errors."""
     if not measured:
         return f"Nothing of {task} was judged."
     if len(measured) == 1:
@@ -396,7 +396,7 @@ def headline(task: str, measured: Sequence[MeasuredJudge]) -> str:
 
 
 def _named(measured: Sequence[MeasuredJudge], *, alone: bool = False) -> str:
-    """Return names, and beside each the harmless changes that it judged equal, where there are any."""
+    """Return names, each with the harmless changes that the judge judged equal, if any."""
     names: list[str] = []
     for row in measured[:NAMED_AT_MOST]:
         name = row.evaluator if alone else f"{row.judge} under {row.evaluator}"
@@ -412,7 +412,7 @@ def _percent_text(share: float) -> str:
 
 
 def other_ways_of_asking(task: ProbedTask) -> str:
-    """Return a note on where to find judges that are not in the main table; empty if all are."""
+    """Return a note on where to find judges missing from the main table; empty if all are in it."""
     hidden = [name for name in task.judges if name not in task.shown]
     if not hidden:
         return ""
@@ -433,7 +433,7 @@ def without_neutral(task: TaskReport) -> str:
 
 
 def _unjudged_and_unchecked(probes: ProbeItems) -> Iterator[str]:
-    """Yield notes on perturbations that an evaluator is not asked about, and on those that nobody has decided on."""
+    """Yield notes on perturbations that an evaluator does not judge, and on unlabelled ones."""
     perturbations = probes.errors + probes.neutral
     for evaluator, count in probes.unjudged.items():
         yield (
@@ -491,7 +491,7 @@ def dimensions(data: ReportData) -> Section | None:
 
 
 def _blind_spots(task: TaskReport) -> Block:
-    """Return the blind spots of all judges on a task, or a sentence that there is none."""
+    """Return the blind spots of all judges on a task, or a sentence that there are none."""
     rows: list[tuple[Sequence[Cell], TableRow[ProbedKind]]] = []
     wholes: dict[str, Cell] = {}
     for row in task.rows():
@@ -517,7 +517,7 @@ def _blind_spots(task: TaskReport) -> Block:
 
 
 def no_blind_spot(task: TaskReport) -> str:
-    """Return a sentence that no blind spot was found, with the number of errors and a caution."""
+    """Return a sentence that no blind spot was found, with the number of errors and a caveat."""
     judged = [kind.undetected.n_scored for row in task.rows() for kind in row.figures.dimensions.values()]
     least, most = min(judged, default=0), max(judged, default=0)
     count = f"{least:,}" if least == most else f"{least:,} to {most:,}"
@@ -528,7 +528,7 @@ def no_blind_spot(task: TaskReport) -> str:
 
 
 def tested_on(task: TaskReport) -> str:
-    """Return a sentence on the images used and left out by the test for blind spots, and on untested dimensions."""
+    """Return a sentence on the images that the blind-spot test used and left out, and on untested dimensions."""
     images: list[int] = []
     most_alone = 0
     untested: dict[str, None] = {}
@@ -562,7 +562,7 @@ def tested_on(task: TaskReport) -> str:
 
 
 def _heat_map(task: TaskReport, judge: str) -> Iterator[Block]:
-    """Yield a judge's heat map, and the same figures as a table."""
+    """Yield a judge's heat map, and its figures as a table."""
     by_evaluator = task.figures.judges[judge].evaluators
     evaluators: list[Evaluator] = [name for name in task.evaluators() if name in by_evaluator]
     values: list[list[float | None]] = []
@@ -601,7 +601,7 @@ def _heat_map(task: TaskReport, judge: str) -> Iterator[Block]:
 
 
 def justifications(data: ReportData) -> Section | None:
-    """Return the section on errors that justifications name although the scores do not show them."""
+    """Return the section on errors that justifications name although the scores do not reflect them."""
     blocks: list[Block] = []
     for task in tasks_of(data):
         rows = [row for row in task.rows() if row.figures.unnoticed.n]
@@ -650,7 +650,7 @@ def places(data: ReportData) -> Section | None:
 
 
 def length(data: ReportData) -> Section | None:
-    """Return the section on what padding does to judgements; None where nothing was padded."""
+    """Return the section on the effect of padding on judgements; None if nothing was padded."""
     columns: list[TableColumn[ProbedEvaluator]] = [
         column("length", "n", title="answers"),
         column("length", "changed"),
@@ -706,14 +706,14 @@ COMPARISON: list[TableColumn[ProbeComparison]] = [
     column("n"),
     column("adjusted", linked=False),
 ]
-"""The columns of a comparison: both shares, difference, number of items, adjusted p-value."""
+"""The columns of a comparison: both shares, difference, number of items, and adjusted p-value."""
 
 COMPARED: dict[Literal["judges", "paradigms", "strategies"], tuple[str, str]] = {
     "judges": ("Judges under the same evaluator", "evaluator"),
     "paradigms": ("Paradigms of the same judge", "judge"),
     "strategies": ("Strategies of the same judge and paradigm", "judge and paradigm"),
 }
-"""Title of a list of comparisons, and what both sides share."""
+"""The title of a list of comparisons, and what both sides share."""
 
 LabelledComparison = tuple[Sequence[Cell], TableRow[ProbeComparison]]
 
@@ -750,7 +750,7 @@ def comparisons(data: ReportData) -> Section | None:
 
 
 def _title(name: str) -> str:
-    """Return the displayed name of an evaluator or a paradigm; any other name stays as it is."""
+    """Return the displayed name of an evaluator or a paradigm; any other name is unchanged."""
     titles: dict[str, str] = {evaluator: short(evaluator) for evaluator in EVALUATORS}
     return {**titles, **PARADIGMS}.get(name, name)
 
@@ -869,7 +869,7 @@ def groups_chart(cells: Mapping[str, Mapping[str, Interval | None]], *, title: s
     """Return the bar chart of groups of errors: a bar with its interval per paradigm, in percent (lower is better).
 
     Args:
-        cells: mean with interval by group and paradigm; None if there is none.
+        cells: mean with interval by group and paradigm; None if missing.
         title: title of the vertical axis.
     """
     traces: list[Figure] = []
@@ -922,7 +922,7 @@ def budgets_chart(lines: Mapping[str, Mapping[str, ProbeShare]], *, title: str) 
 
 
 def _upwards(points: Sequence[Point]) -> Figure:
-    """Return the chart's heights in percent with error bars; a hover text says if there is no interval."""
+    """Return the chart's heights in percent with error bars; a hover text notes a missing interval."""
     above: list[float] = []
     below: list[float] = []
     ends: list[list[str]] = []
@@ -946,7 +946,7 @@ def _upwards(points: Sequence[Point]) -> Figure:
 
 
 def planted(task: Task, measured: ProbedTask, expected: Mapping[str, Mapping[Evaluator, Mapping[str, float]]]) -> Table:
-    """Return the undetected shares by dimension with the planted ones, and whether the intervals contain them.
+    """Return undetected and planted shares by dimension, and whether the intervals contain the planted ones.
 
     Args:
         task: the task.
@@ -977,7 +977,7 @@ def not_entered(data: ReportData) -> Section | None:
 
 
 async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
-    """Return the report data with the samples that the page shows, failed ones first."""
+    """Return the report data with the samples that the page displays, failed ones first."""
     ids = [place.sample_id for place in run_samples(home, run.id)]
     chosen_ids, selection = select_samples(run, ids, failed_samples(home, run.id), samples)
     views = [item for id in chosen_ids for item in probe_items(home, run, id)]
@@ -991,7 +991,7 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
 
 
 def samples_section(data: ReportData) -> Section | None:
-    """Return the section of samples; None without any."""
+    """Return the section of samples; None if there are none."""
     by_sample = grouped(map(ProbeItem.model_validate, data.samples), lambda item: item.sample)
     if not by_sample:
         return None
@@ -1083,7 +1083,7 @@ def _looks(item: ProbeItem, images: Sequence[str]) -> Iterator[Cell]:
 
 
 def _pictures(items: Sequence[ProbeItem], pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Yield the images of a sample, with the regions that judges looked at."""
+    """Yield the images of a sample, with the regions that judges inspected."""
     regions = looks_at([look for item in items for look in item.looks])
     for number, sha256 in enumerate(_images(items), start=1):
         picture = pictures.get(sha256)

@@ -24,10 +24,10 @@ GRAPHS: dict[str, tuple[str, ...]] = {
     "gated": ("gold_rubrics", "rubric_audit"),
     "right-or-wrong": ("deciding",),
 }
-"""The graphs of evaluators in use; all others use the probe's graph."""
+"""The graphs of evaluators that use a graph of their own; all others use the probe's."""
 
 BLIND_TO_IMAGES: tuple[Evaluator, ...] = ("gated", "right-or-wrong")
-"""Evaluators that do not show the image, so that tools would have nothing to look at."""
+"""Evaluators that do not show the image, so that tools have nothing to inspect."""
 
 TOOLS, TOOLS_MARK = "tools", "+tools"
 HIGHEST_EFFORT = "high"
@@ -102,14 +102,14 @@ class ProbeRequest(RunRequest):
 
     @property
     def makes_home(self) -> bool:
-        """Whether the probe creates the home if there is none: from a file of perturbations it does."""
+        """Whether the probe creates a missing home; it does for a file of perturbations."""
         return self.data.exists()
 
 
 class Arm(NamedTuple):
     """A setting of a judge: a reasoning effort, with or without tools.
 
-    `judge` is the name given by the user, `spec` the model's settings for published evaluators, and `in_use` those for
+    `judge` is the user's name for it, `spec` the model's settings for published evaluators, and `in_use` those for
     evaluators in use (None without any).
     """
 
@@ -213,7 +213,7 @@ def choose_evaluators(names: Sequence[str], tasks: Sequence[Task]) -> tuple[Eval
     """Return the chosen evaluators in their fixed order; by default the published ones.
 
     Raises:
-        ConfigError: an evaluator is unknown, or judges only texts and there are images to judge.
+        ConfigError: an evaluator is unknown, or judges only texts while there are images to judge.
     """
     if not names:
         return PUBLISHED
@@ -244,7 +244,7 @@ def check_budgets(budgets: Sequence[str]) -> None:
     """Check the reasoning efforts.
 
     Raises:
-        ConfigError: an effort is not a word, or named twice.
+        ConfigError: an effort is not a word, or is repeated.
     """
     for budget in budgets:
         if not _EFFORT.fullmatch(budget):
@@ -256,9 +256,8 @@ def check_budgets(budgets: Sequence[str]) -> None:
 def with_budget(spec: ModelSpec, budget: str, *, published: bool, temperature: float | None) -> ModelSpec:
     """Return a judge's settings under a reasoning effort (empty for none).
 
-    Configured sampling settings are kept, since the probe shall measure the judge as it is used; without any,
-    `published` uses temperature 0 and the highest effort. Parameters that a model behind LiteLLM does not accept are not
-    sent.
+    Configured sampling settings are kept, since the probe measures the judge as it is used; without them, `published`
+    uses temperature 0 and the highest effort. Parameters that a LiteLLM model does not accept are not sent.
 
     Args:
         spec: the configured judge.

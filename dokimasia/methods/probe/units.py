@@ -17,14 +17,14 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 
 Basis = Literal["criteria", "rubrics", "reference"]
-"""Atomic criteria of a sample; must-right rubrics of a gold answer; a new reference for a sample."""
+"""The basis of judgements: criteria of a sample, must-right rubrics of a gold answer, or a sample's new reference."""
 
 READ: tuple[str, ...] = ("single", "pairwise", "reference")
 """Paradigms whose judges write justifications, which a reader can read."""
 
 
 PADDED = "Sentences that say nothing stand in front of it."
-"""What is described of a padded answer."""
+"""The description of the padding in a padded answer."""
 
 
 class StoredProbe(NamedTuple):
@@ -38,7 +38,7 @@ class StoredProbe(NamedTuple):
 
 
 class StoredProbes(Value):
-    """All probes of a run, in order; `pads` holds `Probe.pads` of those that are padded, by id."""
+    """All probes of a run, in order; `pads` holds `Probe.pads` of the padded ones, by id."""
 
     stored_as: ClassVar[str] = "KeptProbes"
 
@@ -58,14 +58,14 @@ def to_store(probes: Iterable[Probe]) -> StoredProbes:
 
 
 def stored_probes(home: Home, plan: ProbePlan) -> list[Probe]:
-    """Return the probes of a run, in order, those that are padded among them."""
+    """Return the probes of a run in order, including padded ones."""
     stored = find_values(home, StoredProbes, [plan.probes])[plan.probes]
     items = find_values(home, Perturbed, {row.perturbed for row in stored.probes})
     return [Probe(row.id, items[row.perturbed], *row[2:], stored.pads.get(row.id)) for row in stored.probes]
 
 
 def planted(probes: Iterable[Probe]) -> list[Probe]:
-    """Return the probes without those that are padded."""
+    """Return the probes that are not padded."""
     return [probe for probe in probes if probe.pads is None]
 
 
@@ -75,12 +75,12 @@ def probes_by_sample(probes: Iterable[Probe]) -> dict[str, list[Probe]]:
 
 
 def dimension_of(probe: Probe) -> ErrorDimension:
-    """Return the dimension that a probe counts under; an item that people found harmless is a harmless change."""
+    """Return the dimension that a probe counts under; items that people found harmless count as harmless changes."""
     return error_dimensions(probe.item.task)[NEUTRAL if probe.neutral else probe.item.dimension]
 
 
 class Gold(NamedTuple):
-    """A gold answer, its probes, and which of its answers are padded; `key` tells it from others to the same sample."""
+    """A gold answer, its probes, and its padded answers; `key` distinguishes it from others to the same sample."""
 
     key: str
     item: Perturbed
@@ -104,9 +104,9 @@ def _gold_key(probe: Probe) -> str:
 
 
 def padded_probes(probes: Iterable[Probe]) -> Iterator[Probe]:
-    """Yield each right answer in a text padded, and one of its errors: best one that changes the final answer.
+    """Yield the right answer padded if it is a text, and one of its errors padded, preferably one in the final answer.
 
-    A judge's score of a right answer may have no room to rise, so that an error is needed, too.
+    A judge's score of a right answer may have no room to rise, so an error is needed, too.
     """
     for sample, group in probes_by_sample(probes).items():
         for gold in golds_of(group):
@@ -134,10 +134,10 @@ def _padding_order(probe: Probe) -> tuple[bool, str]:
 
 
 def judged_probes(evaluator: Evaluator, gold: Gold) -> tuple[Probe, ...]:
-    """Return the probes of a gold answer that an evaluator is asked about.
+    """Return the probes of a gold answer that an evaluator judges.
 
-    `right-or-wrong` judges final answers alone: a change that leaves the final answer as it is, such as an error in the
-    reasoning before it, is none to this evaluator. All others are shown the whole answer, and asked about every probe.
+    `right-or-wrong` judges final answers alone, and ignores probes that leave the final answer unchanged, such as an
+    error in the reasoning before it. All others see the whole answer and judge every probe.
     """
     if evaluator != "right-or-wrong":
         return gold.probes
@@ -145,10 +145,10 @@ def judged_probes(evaluator: Evaluator, gold: Gold) -> tuple[Probe, ...]:
 
 
 def probes_asked(evaluator: Evaluator, gold: Gold) -> tuple[Probe, ...]:
-    """Return all probes of a gold answer that are put to a judge under an evaluator, padded ones last.
+    """Return all probes of a gold answer that a judge judges under an evaluator, padded ones last.
 
-    In pairs the gold answer is compared with itself behind the padding. `right-or-wrong` is asked where the padding belongs
-    to what it judges: where the gold answer has no final answer on a line of its own.
+    In pairs, the gold answer is compared with its padded form. `right-or-wrong` judges padded answers only if the
+    padding is part of what it judges, that is, if the gold answer has no separate line for the final answer.
     """
     probes = judged_probes(evaluator, gold)
     if not probes or (evaluator == "right-or-wrong" and stated_answer(gold.item.gold)[1]):
@@ -160,16 +160,16 @@ def probes_asked(evaluator: Evaluator, gold: Gold) -> tuple[Probe, ...]:
 
 
 def changes_final_answer(item: Perturbed) -> bool:
-    """Return whether a change in a text changes its final answer; letter case, white space and a last full stop aside.
+    """Return whether a change in a text affects its final answer, ignoring case, white space and a last full stop.
 
-    A text without a line of its own for the final answer is its own final answer.
+    A text without a separate line for the final answer counts as a final answer as a whole.
     """
     gold, perturbed = (" ".join(stated_answer(text)[0].split()).casefold() for text in (item.gold, item.perturbed))
     return gold.rstrip(".") != perturbed.rstrip(".")
 
 
 def unjudged_probes(evaluators: Iterable[Evaluator], probes: Iterable[Probe]) -> dict[Evaluator, int]:
-    """Return how many probes each evaluator is not asked about; evaluators that are asked about all are missing."""
+    """Return the number of probes that each evaluator does not judge; evaluators that judge all probes are absent."""
     all_probes = planted(probes)
     golds = [gold for group in probes_by_sample(all_probes).values() for gold in golds_of(group)]
     unjudged: dict[Evaluator, int] = {}
@@ -181,7 +181,7 @@ def unjudged_probes(evaluators: Iterable[Evaluator], probes: Iterable[Probe]) ->
 
 
 class ProbeUnit(NamedTuple):
-    """A judgement, or for a pair both orders; `probe` is None for the unchanged answer, judged for the (`draw` + 1)th time.
+    """A judgement, or both orders for a pair; `probe` is None for the unchanged answer, judged `draw` times before.
 
     `new_reference` says whether it uses a new reference.
     """
@@ -216,9 +216,9 @@ class ProbeUnit(NamedTuple):
 
     @property
     def first(self) -> str:
-        """The name of the judgement that it is compared with; empty for pairs, which contain both answers.
+        """The name of the judgement to compare with; empty for pairs, which contain both answers.
 
-        It is the gold answer's first judgement, of a padded error that of the error.
+        It is the gold answer's first judgement or, for a padded error, that of the error.
         """
         if paradigm_of(self.evaluator) == "pairwise":
             return ""
@@ -233,7 +233,7 @@ class ProbeUnit(NamedTuple):
 
     @property
     def bases(self) -> tuple[str, ...]:
-        """The names of the items without which it is not asked: a basis of its judgements, and the gold answer's own."""
+        """The names of the items that must exist first: a basis of its judgements, and the gold answer's judgement."""
         names = [self.first] if self.compared and self.first else []
         match self.evaluator:
             case "checkpoints":
@@ -272,9 +272,9 @@ def is_read(plan: ProbePlan, unit: ProbeUnit) -> bool:
 def units_of(
     plan: ProbePlan, arm: Arm, evaluator: Evaluator, sample: str, gold: Gold, *, new_reference: bool = False
 ) -> Iterator[ProbeUnit]:
-    """Yield the units of a gold answer and its probes; units that others are compared with come first.
+    """Yield the units of a gold answer and its probes, with the units that others are compared with first.
 
-    A gold answer without a probe that the evaluator is asked about has none.
+    A gold answer without probes that the evaluator judges has no units.
     """
     probes = probes_asked(evaluator, gold)
     if not probes:
@@ -327,5 +327,5 @@ def count_items(plan: ProbePlan, probes: Mapping[str, Sequence[Probe]]) -> int:
 
 
 def basis_item(basis: Basis, arm: str, sample: str, gold: str = "") -> str:
-    """Return the name of the item that makes a basis of judgements of a sample or a gold answer."""
+    """Return the name of the item that makes a basis for judgements of a sample or a gold answer."""
     return "/".join(filter(None, (basis, arm, sample, gold)))

@@ -1,4 +1,4 @@
-"""The work of a probe: for each sample, every judge and evaluator; each judgement is committed when made."""
+"""The work of a probe: for each sample, every judge and evaluator; each judgement is committed once it is made."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -70,7 +70,7 @@ async def stages(job: Job[ProbePlan]) -> AsyncIterator[Stage[Sample]]:
 
 
 class ProbeWork:
-    """Makes the judgements of a probe that have no result yet."""
+    """Makes the missing judgements of a probe."""
 
     def __init__(self, job: Job[ProbePlan]) -> None:
         """Read the stored probes."""
@@ -115,7 +115,7 @@ class ProbeWork:
         await self._judge_and_read(sample, units(golds), basis)
 
     async def _judge_and_read(self, sample: Sample, units: Sequence[ProbeUnit], basis: ResultRow | None) -> None:
-        """Judge the gold answers, the probes compared with them, what is padded of both, and then read justifications."""
+        """Judge the gold answers, the probes compared with them and both padded forms, then read justifications."""
         rows: dict[str, ResultRow] = {}
         padded = [unit for unit in units if unit.case == "padded"]
         await self._judge(sample, [unit for unit in units if not unit.compared], basis, rows)
@@ -126,7 +126,7 @@ class ProbeWork:
     async def _judge(
         self, sample: Sample, units: Sequence[ProbeUnit], basis: ResultRow | None, rows: dict[str, ResultRow]
     ) -> None:
-        """Judge the units without result, and add all results to `rows`."""
+        """Judge the units without a result, and add all results to `rows`."""
         job = self._job
         open_units: list[ProbeUnit] = []
         for unit in units:
@@ -179,7 +179,7 @@ class ProbeWork:
         )
 
     async def _read(self, sample: Sample, units: Sequence[ProbeUnit], rows: dict[str, ResultRow]) -> None:
-        """Read the justifications without result; a failed judgement has none."""
+        """Read the justifications that have no result yet; a failed judgement has none."""
         job, reader = self._job, self._plan.reader
         judged = [unit for unit in units if rows[unit.name].failure is None]
         job.progress.items -= len(units) - len(judged)
@@ -188,9 +188,10 @@ class ProbeWork:
             return
 
         def attempt_of(unit: ProbeUnit) -> int:
-            """Return the attempt number of a reading, which also counts attempts of its judgement.
+            """Return the attempt number of a reading, which includes the attempts of its judgement.
 
-            A repeated justification may equal one whose reading failed; a new number avoids the ledger's old reply.
+            A repeated justification may equal one whose reading failed; the new number avoids the old reply in the
+            ledger.
             """
             return max(job.attempt(unit.reading), job.attempt(unit.name))
 
@@ -211,7 +212,7 @@ class ProbeWork:
 
 
 def context_of(job: Job[ProbePlan], options: GraphOptions, attempt: int) -> Context:
-    """Return the job's context with the options of one judge, for an item's nth attempt."""
+    """Return the job's context with one judge's options, for an item's nth attempt."""
     return replace(job.context, options=options).at_attempt(attempt)
 
 
@@ -220,8 +221,8 @@ async def judge(
 ) -> list[JudgementOutcome]:
     """Return the outcomes of a judge's judgements on a sample under an evaluator, in order.
 
-    Published evaluators use the probe's graph, those in use their own. `basis` is the id of criteria, rubrics or a new
-    reference; empty without any.
+    Published evaluators use the probe's graph; evaluators in use have their own. `basis` is the id of criteria, rubrics
+    or a new reference; empty without a basis.
     """
     evaluator = units[0].evaluator
     context = context_of(job, job.plan.options_of(units[0].arm, evaluator), attempt)
@@ -252,7 +253,7 @@ async def read(
 ) -> list[JudgementOutcome]:
     """Return the reader's findings in the justifications of judgements.
 
-    For an answer with an error the reader says whether that error is named, for any other whether some error is.
+    For an answer with an error, the reader says whether that error is named; for any other, whether any error is.
     """
     reader = context.options.judge
     calls: list[probing.Call] = []
@@ -265,7 +266,7 @@ async def read(
 
 
 def _calls(unit: ProbeUnit, reference: str) -> list[probing.Call]:
-    """Return the graph's calls for an item: one, or for a pair two, first with the gold answer first."""
+    """Return the graph's calls for an item: one or, for a pair, two, first the call with the gold answer first."""
     answer: probing.Which = "gold" if unit.probe is None else "perturbed"
     call: probing.Call = {"item": value_id(unit.perturbed), "evaluator": unit.evaluator, "repeat": unit.draw}
     if unit.evaluator.startswith("pairwise"):
@@ -403,7 +404,7 @@ async def new_reference(job: Job[ProbePlan], sample: Sample, gold: Gold) -> Resu
 
 
 async def _another_image(sample: Sample, gold: Gold, context: Context) -> dict[str, object]:
-    """Return another image made from the gold one: the first usable one of several attempts."""
+    """Return another image made from the gold one, the first usable one of several attempts."""
     image = cast("ImageRef", gold.item.gold_image)
     instruction = ANOTHER.format(prompt=sample.prompt)
     calls: list[str] = []

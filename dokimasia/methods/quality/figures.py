@@ -1,4 +1,4 @@
-"""The figures of a rating of criteria: models, computation, items, export, and ratings to compare with people's."""
+"""The figures of a rating of criteria: models, computation, items, export, and ratings for comparison with people."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial

@@ -49,7 +49,7 @@ def section(data: ReportData) -> Section:
 
 
 def conclusion(data: ReportData) -> list[Cell]:
-    """Return how accurate and how necessary the criteria are on average, and what was spent."""
+    """Return the mean accuracy and necessity of the criteria, and the usage."""
     quality = data.figures_as(QualityFigures)
     sentences: list[Cell] = []
     for name, rating in (("accuracy", quality.accuracy), ("necessity", quality.necessity)):

@@ -1,4 +1,4 @@
-"""The work of a rating of criteria: each criterion is rated in an item of its own."""
+"""The work of a rating of criteria, with an item for each criterion."""
 
 from collections import defaultdict
 from collections.abc import AsyncIterator

@@ -91,7 +91,7 @@ def resumable(session: Session, run: Run, plan: RefinementPlan, request: Refinem
 
 
 def _already_refined(home: Home, run: Run) -> str:
-    """Return why a refinement is not refined, and what to ask instead."""
+    """Return why a refinement is not refined, and what to request instead."""
     source = run.plan_as(RefinementPlan).source
     reader = "show" if run.status == "done" else "resume"
     refused = f"run {run.id} is a refinement, and refined answers are not taken up again"
@@ -120,7 +120,7 @@ def plan_of(
 
     Raises:
         InputError: the run has no judge.
-        ConfigError: a model is not in the run or cannot be spec_to_ask, or the strategy needs a peer and there is none.
+        ConfigError: a model is not in the run or cannot be called, or the strategy needs a peer and there is none.
     """
     judge = source.judge_of("score")
     arms = STRATEGIES[request.strategy]
@@ -202,8 +202,8 @@ def estimate(plan: RefinementPlan, source: SourceRun, sizes: Mapping[str, Sample
 
     The worst case is assumed: every scored answer that is not known to be right (with a threshold: every answer below
     it) failed, can be fed back and goes through all rounds of all arms; rules settle no final answer; every hint is
-    rewritten once; and leak checks are repeated after each piece that is left out. The total is an upper bound; the
-    calls of a single peer are nearly one.
+    rewritten once; and leak checks are repeated after each omitted piece. The total is an upper bound; so, nearly, are
+    the calls of a single peer.
 
     Args:
         plan: the plan of the refinement.
@@ -270,7 +270,7 @@ def _verdicts(plan: RefinementPlan, size: SampleSize, *, times: int) -> Iterator
 
 
 def _hints(plan: RefinementPlan, size: SampleSize, points: int, solvers: list[str]) -> Iterator[ExpectedCalls]:
-    """Yield the calls of an answer's hints: in each round from as few peers as possible, in two wordings, all checked."""
+    """Yield the calls of an answer's hints: each round with as few peers as possible and two wordings, all checked."""
     writers = points if plan.protocol == "published" else min(points, len(solvers))
     sent = INSTRUCTION_TOKENS + size.text + points * POINT_TOKENS + 2 * ANSWER_TOKENS
     for round in range(plan.rounds if solvers else 0):

@@ -1,4 +1,4 @@
-"""Self-correction as part of other programs: a function that refines one answer."""
+"""Self-correction inside other programs: a function that refines one answer."""
 
 from typing import Any
 

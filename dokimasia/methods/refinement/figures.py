@@ -59,14 +59,14 @@ COMPARISONS: tuple[Comparison, ...] = (
 """Each arm with its controls, and hints compared with questions alone."""
 
 COMPARISONS_OF_PARTS: tuple[Comparison, ...] = COMPARISONS[:5]
-"""Comparisons by category and by number of possible answers: every correction over both controls."""
+"""Comparisons by category and by number of possible answers: every correction against both controls."""
 
 COMPARISONS_OF_LEAVES: tuple[Comparison, ...] = (("self", "retry"), ("peer", "retry"))
-"""Comparisons by capability: fewer, since there are many capabilities and all are adjusted together."""
+"""Comparisons by capability: fewer, since there are many capabilities, and all p-values are adjusted together."""
 
 MEASURES_OF_PARTS: tuple[Measure, ...] = ("accuracy", "spoken", "atoms")
 TWO_WAY = 2
-"""Possible answers of a question that gives its answer away to whoever is told that the other one is wrong."""
+"""Number of possible answers at which the verdict on one answer gives the other one away."""
 
 MIN_ANSWERS = 5
 """Categories and capabilities with fewer answers are counted, but not compared."""
@@ -261,7 +261,7 @@ def refinement_figures(
 ) -> RefinedModels:
     """Return a refinement's figures; equal rows in any order give equal figures.
 
-    Answers that were right before and selected for their low score count only in `apart`.
+    Answers that were right before and were selected for their low score count only in `apart`.
 
     Args:
         rows: the result of `refinement_rows`.
@@ -270,8 +270,8 @@ def refinement_figures(
         seed: seed of bootstrap and permutations.
         threshold: the score below which answers were selected; None if wrong final answers were.
         usage: usage by model and arm.
-        node_of: tree node of each criterion (by `criterion_key`): a leaf, or a parent that kept it when its leaf was
-            dropped; None without a tree.
+        node_of: tree node of each criterion (by `criterion_key`): a leaf, or the parent of a dropped leaf; None without
+            a tree.
         two_way: whether answers to questions with two possible answers count in gains, too, as in the paper.
     """
     last = sorted((row for row in rows if row.last and row.selected), key=lambda row: (row.sample_id, row.repeat))
@@ -327,7 +327,7 @@ class _Parts:
     def taken_up(
         self, rows: Sequence[RefinementRow], used: Mapping[str, LedgerUsage], *, two_way: bool = False
     ) -> TakenUp:
-        """Return what every arm made of some answers; `used` is the usage of their calls by arm."""
+        """Return each arm's results on some answers; `used` is the usage of their calls by arm."""
         by_arm = _by_arm(rows, self._arms)
         compared = self._comparable(rows, two_way=two_way)
         gains: dict[str, Gains] = {}
@@ -340,7 +340,7 @@ class _Parts:
         return TakenUp(failed=len(by_arm["original"]), arms=arms, gains=gains)
 
     def _comparable(self, rows: Sequence[RefinementRow], *, two_way: bool = False) -> dict[Arm, list[RefinementRow]]:
-        """Return the rows that gains are measured on, by arm."""
+        """Return the rows on which gains are measured, by arm."""
         counted = [row for row in rows if two_way or self._two_way or not _is_two_way(row)]
         return _by_arm(counted, self._arms)
 
@@ -350,7 +350,7 @@ class _Parts:
         part: Part = every_atom,
         comparisons: Sequence[Comparison] = COMPARISONS_OF_PARTS,
     ) -> PartFigures:
-        """Return the figures of some answers over the atoms of a part; no gains with fewer than `MIN_ANSWERS` answers."""
+        """Return the figures of some answers over the atoms of a part; without gains below `MIN_ANSWERS` answers."""
         by_arm = _by_arm(rows, self._arms)
         n = len(by_arm["original"])
         compared = self._comparable(rows)
@@ -391,7 +391,7 @@ def _atoms_in(atoms: Mapping[str, list[int]]) -> Callable[[RefinementRow], Seque
 
 
 def _is_two_way(row: RefinementRow) -> bool:
-    """Return whether the question has two possible answers: told that one is wrong, a reader knows the other."""
+    """Return whether the question has two possible answers, so that a wrong verdict on one reveals the other."""
     return row.options == TWO_WAY
 
 
@@ -417,7 +417,7 @@ def _gains(
 
 
 def _left_out(originals: Sequence[RefinementRow]) -> LeftOut:
-    """Return the number of failed answers without a point to feed back, and the reasons why failed atoms were unused."""
+    """Return the number of failed answers without a point to feed back, and the reasons why failed atoms are unused."""
     failed = [row for row in originals if row.failed]
     why: dict[Unused, int] = count_by_kind(unused.why for row in failed for unused in row.unused)
     return LeftOut(answers=sum(not row.selected for row in failed), atoms=why)
@@ -459,7 +459,7 @@ def _by_verdict(parts: _Parts, rows: Sequence[RefinementRow]) -> dict[Answered, 
     verdicts: set[Answered] = {row.answered_before for row in rows}
     for answered in sorted(verdicts):
         answers = [row for row in rows if row.answered_before == answered]
-        # Nothing is given away to whoever is told that the answer is right.
+        # The verdict that an answer is right reveals nothing.
         apart[answered] = parts.taken_up(answers, {}, two_way=answered == "right")
     return apart
 
@@ -562,7 +562,7 @@ def _table_gain(gains: GainsOfPart | None, measure: TableMeasure) -> TableGain |
 
 
 def _over_original(arm: ArmOfPart) -> TableGain | None:
-    """Return the atom score after an arm minus the score by which the answers were selected (ATOM, G.2)."""
+    """Return the atom score after an arm minus the score that selected the answers (ATOM, G.2)."""
     gained = arm.atoms.gained
     return None if gained is None else TableGain(**dict(gained), p_value=None, adjusted=None)
 

@@ -50,7 +50,7 @@ from dokimasia.storage.usage import LedgerUsage
 SCALE = (1.0, 5.0)
 
 FEEDBACK: tuple[Arm, ...] = ("self", "peer")
-"""The arms that name points."""
+"""The arms whose feedback names points."""
 
 BEYOND_RULES = (
     "paraphrases",
@@ -59,12 +59,12 @@ BEYOND_RULES = (
     "sums",
     "what is left over once all else is ruled out",
 )
-"""Kinds of leaks that the reliable rules do not detect, but the judge does."""
+"""Kinds of leaks that the judge detects but the reliable rules do not."""
 
 Measure = Literal["accuracy", "spoken", "atoms", "shown", "withheld"]
-"""`accuracy`: 1 where the final answer is right, else 0 · the others: an answer's mean atom score, 1 to 5, over those of
-its atoms that it spoke of before and after, over all of them, over those failed ones that a feedback may name, and over
-those that are kept from it by chance."""
+"""`accuracy`: 1 where the final answer is right, else 0 · the others: an answer's mean atom score, 1 to 5, over the
+atoms that it addresses before and after, over all atoms, over the failed atoms that feedback may name, and over those
+that are withheld at random."""
 
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 
@@ -222,7 +222,7 @@ def every_atom(row: RefinementRow) -> Sequence[int]:
 
 
 def atoms_of(row: RefinementRow, measure: Measure, part: Part = every_atom) -> list[int]:
-    """Return the numbers of the atoms that a measure covers; for an arm without a judgement, those it may cover."""
+    """Return the numbers of the atoms that a measure covers; without a judgement of the arm, those it may cover."""
     atoms = part(row)
     if measure == "shown":
         return [atom for atom in atoms if atom in row.shown]
@@ -238,7 +238,7 @@ def atoms_of(row: RefinementRow, measure: Measure, part: Part = every_atom) -> l
 def value_of(row: RefinementRow, measure: Measure, part: Part = every_atom) -> float | None:
     """Return a measure of an arm's last round; None if it is unknown or covers no atom.
 
-    Atom scores of the original answer are those of its later judgements, since it was selected by its first one.
+    Atom scores of the original answer come from its later judgements, since its first judgement selected it.
     """
     if measure == "accuracy":
         return None if row.answered == "unknown" else float(row.answered == "right")
@@ -251,7 +251,7 @@ def stated_after(row: RefinementRow) -> tuple[bool, ...]:
 
 
 def scores_after(row: RefinementRow) -> tuple[float, ...]:
-    """Return the atom scores after an arm; empty if unknown. For the original answer, those of its later judgements."""
+    """Return the atom scores after an arm (for the original answer, of its later judgements); empty if unknown."""
     if row.arm != "original":
         return row.after
     later = row.draws[1:]
@@ -356,7 +356,7 @@ def _atom_scores(rows: Sequence[RefinementRow], measure: Measure, part: Part, se
 
 
 def _moved(rows: Sequence[RefinementRow], part: Part, *, solved: bool) -> Share:
-    """Return the share of failed atoms that are solved afterwards or, without `solved`, of solved ones that fail."""
+    """Return the share of failed atoms that are solved afterwards or, without `solved`, of solved atoms that fail."""
     hits: list[bool] = []
     clusters: list[str] = []
     unknown = 0
@@ -449,7 +449,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def hint_figures(rows: Sequence[RefinementRow]) -> dict[Arm, HintFigures]:
-    """Return the figures of the points of the arms `self` and `peer`, over all rounds."""
+    """Return the figures of the points in the feedback of the arms `self` and `peer`, over all rounds."""
     by_arm: dict[Arm, HintFigures] = {}
     for arm in FEEDBACK:
         points = [point for row in rows if row.arm == arm for point in row.points]
@@ -472,7 +472,7 @@ def hint_figures(rows: Sequence[RefinementRow]) -> dict[Arm, HintFigures]:
 
 
 def leak_figures(rows: Sequence[RefinementRow], *, judged: bool) -> LeakFigures:
-    """Return the share of feedback texts that were found to leak, each text counted once; `judged`: a judge checked them, too."""
+    """Return the share of feedback texts found to leak, each text counted once; `judged`: a judge checked them, too."""
     questions: dict[tuple[str, int], bool] = {}
     hints: dict[tuple[HintWording, ...], FeedbackPoint] = {}
     unjudged: dict[tuple[object, ...], int] = {}
@@ -504,7 +504,7 @@ def leak_figures(rows: Sequence[RefinementRow], *, judged: bool) -> LeakFigures:
 
 
 def unchecked_texts(leaks: LeakFigures) -> list[str]:
-    """Return sentences on texts that no judge checked; none if a judge checked all."""
+    """Return sentences on texts that no judge checked; empty if a judge checked all."""
     lines: list[str] = []
     if leaks.not_looked_for:
         *most, last = leaks.not_looked_for

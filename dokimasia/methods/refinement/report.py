@@ -77,7 +77,7 @@ OVER_ORIGINAL_NOTE = (
 )
 
 LONGEST_TEXT = 1_500
-"""Longest text of a sample in characters; longer ones are cut, with a note."""
+"""Maximum number of characters of a sample's text; longer texts are cut, with a note."""
 
 SCORES_BEFORE_AND_AFTER = (
     (("spoken", "before"), "score on addressed, before", "1 to 5, on the criteria that both answers address"),
@@ -85,7 +85,7 @@ SCORES_BEFORE_AND_AFTER = (
     (("atoms", "before"), "score on all, before", "1 to 5, on all criteria"),
     (("atoms", "after"), "score on all, after", "1 to 5, on all criteria"),
 )
-"""Fields of an arm's figures, with titles and meanings of their columns."""
+"""Fields of an arm's figures before and after, with the titles and meanings of their columns."""
 
 ArmRow = tuple[Sequence[Cell], TableRow[ArmFigures]]
 
@@ -108,11 +108,11 @@ def section(data: ReportData) -> Section:
 
 
 MOST_CONCLUDED = 3
-"""Models of which the conclusion speaks."""
+"""Maximum number of models in the conclusion."""
 
 
 def conclusion(data: ReportData) -> list[Cell]:
-    """Return what was taken up, and which strategy mended most of each model's answers and by how much."""
+    """Return what was selected, which strategy corrected most of each model's answers, and by how much."""
     refinement = data.figures_as(RefinementFigures)
     if not refinement.failed:
         return [_nothing_taken_up(refinement)]
@@ -123,7 +123,7 @@ def conclusion(data: ReportData) -> list[Cell]:
 
 
 def _taken_up_sentence(refinement: RefinementFigures) -> str:
-    """Return how many of the answers that failed were taken up, and why the others could not be."""
+    """Return how many of the failed answers were selected, and why the others could not be."""
     left_out = sum(model.left_out.answers for model in refinement.models.values())
     answers = figures.several(refinement.failed + left_out, "answer")
     which = f"{answers} of run {refinement.source} that {is_or_are(refinement.failed + left_out)} wrong"
@@ -139,7 +139,7 @@ def _taken_up_sentence(refinement: RefinementFigures) -> str:
 
 
 def _right_before(refinement: RefinementFigures) -> str:
-    """Return a sentence on the answers that were taken up though they were right, which the tables leave out."""
+    """Return a sentence on selected answers that were already right, which the tables leave out."""
     apart = [model.apart.get("right") for model in refinement.models.values()]
     right = sum(part.failed for part in apart if part is not None)
     if not right:
@@ -149,7 +149,7 @@ def _right_before(refinement: RefinementFigures) -> str:
 
 
 def _mended_most(name: str, model: RefinedModel, arms: Sequence[Arm]) -> Iterator[Cell]:
-    """Yield which arm mended most of a model's answers, and its gain over answering again."""
+    """Yield which arm corrected most of a model's answers, and its gain over answering again."""
     shares: dict[Arm, float] = {}
     for arm in arms[1:]:
         accuracy = model.arms[arm].accuracy
@@ -161,7 +161,7 @@ def _mended_most(name: str, model: RefinedModel, arms: Sequence[Arm]) -> Iterato
     best: list[Arm] = [arm for arm, share in shares.items() if share == most]
     if len(shares) == 1:
         says = f"{best[0]} corrects "
-    elif best[0] == "again":  # the first of all arms, also where others correct as much
+    elif best[0] == "again":  # The first of all arms, even if others correct as many.
         says = "no feedback corrected more than answering again: "
     else:
         says = f"{figures.in_words(best)} {'corrects' if len(best) == 1 else 'correct'} most, "
@@ -179,7 +179,7 @@ def _mended_most(name: str, model: RefinedModel, arms: Sequence[Arm]) -> Iterato
 
 
 def _how_sure(gain: Gain) -> str:
-    """Return the adjusted p-value of a gain in words, and whether the gain is inconclusive or may be chance."""
+    """Return the adjusted p-value of a gain in words, and whether the gain is inconclusive or may be due to chance."""
     if why := inconclusive(gain):
         return f", which is inconclusive: {why}"
     sure = "" if _is_sure(gain.adjusted) else ", which may be chance"
@@ -187,7 +187,7 @@ def _how_sure(gain: Gain) -> str:
 
 
 def _arms_in_words(refinement: RefinementFigures) -> str:
-    """Return what all arms have in common."""
+    """Return a description of what all arms have in common."""
     rounds = "one round" if refinement.rounds == 1 else f"at most {refinement.rounds} rounds"
     visibility = "without seeing them" if refinement.hide_answer else "each model seeing its own"
     form = " Feedback has the published form." if refinement.protocol == "published" else ""
@@ -246,14 +246,14 @@ def _taken_up(refinement: RefinementFigures) -> Iterator[Block]:
 
 
 def _withheld(reasons: Mapping[Unused, int]) -> str:
-    """Return how many failed criteria must not be revealed, by reason where there is another than the final answer."""
+    """Return how many failed criteria must not be revealed, by reason if there are others than the final answer."""
     if set(reasons) == {"final answer"}:
         return f"{reasons['final answer']:,}"
     return figures.counts(reasons)
 
 
 def mended(refinement: RefinementFigures) -> Table:
-    """Return the table of arms: accuracy before and after, its gains over retry and again, and atom scores."""
+    """Return the table of arms: accuracy before and after, gains over retry and again, and atom scores."""
     rows: list[ArmRow] = []
     for name, model in refinement.models.items():
         before = model.arms["original"].accuracy
@@ -301,7 +301,7 @@ def _accuracy_gains(gains: Mapping[str, GainsOfPart], arm: str) -> Iterator[Cell
 
 
 def _two_way(refinement: RefinementFigures) -> Iterator[Block]:
-    """Yield a note on answers that are in no gain, since a verdict alone gives the right answer away."""
+    """Yield a note on answers excluded from gains because the verdict alone reveals the right answer."""
     two_way = sum(model.two_way for model in refinement.models.values())
     if two_way and refinement.protocol != "published":
         yield Paragraph(
@@ -312,7 +312,7 @@ def _two_way(refinement: RefinementFigures) -> Iterator[Block]:
 
 
 def _by_options(refinement: RefinementFigures) -> Iterator[Block]:
-    """Yield accuracies and gains by the number of possible answers."""
+    """Yield accuracies and gains by number of possible answers."""
     rows: list[list[Cell]] = []
     for name, model in refinement.models.items():
         for kind, part in model.by_options.items():
@@ -344,7 +344,7 @@ def _by_options(refinement: RefinementFigures) -> Iterator[Block]:
 
 
 def planted(refinement: RefinementFigures, expected: Mapping[str, Mapping[str, float]]) -> Table:
-    """Return accuracies and gains with the planted values, and whether the intervals contain them."""
+    """Return accuracies and gains next to the planted values, and whether the intervals contain them."""
     rows: list[list[Cell]] = []
     for name, rates in expected.items():
         model = refinement.models.get(name)
@@ -387,7 +387,7 @@ def _percent(value: float, *, signed: bool) -> str:
 
 
 def _gains(refinement: RefinementFigures) -> Iterator[Block]:
-    """Yield a chart and a table of the gains of every arm over its controls."""
+    """Yield a chart and a table of every arm's gains over its controls."""
     rows: list[tuple[Sequence[Cell], TableRow[Gains]]] = []
     points: list[Point] = []
     for name, model in refinement.models.items():
@@ -462,7 +462,7 @@ def _arms(refinement: RefinementFigures) -> Table:
 
 
 def _arm_rows(labels: Sequence[Cell], arms: Mapping[Arm, ArmFigures], *path: str) -> Iterator[ArmRow]:
-    """Yield a row for each arm of some answers, which stand at a path of the figures."""
+    """Yield a row for each arm of some answers; `labels` are its first cells."""
     for arm, arm_figures in arms.items():
         yield (*labels, arm), TableRow("", arm_figures, pointer(*path, "arms", arm))
 
@@ -500,7 +500,7 @@ def _by_verdict(refinement: RefinementFigures) -> list[Block]:
 
 
 def _by_capability(refinement: RefinementFigures) -> Iterator[Block]:
-    """Yield the table of tree leaves with failed atoms, folded because it is long."""
+    """Yield the table of tree leaves with failed atoms, folded because of its length."""
     rows: list[list[Cell]] = []
     on_the_tree = failed_atoms = 0
     for name, model in refinement.models.items():
@@ -539,7 +539,7 @@ def _atom_gain(part: PartFigures, arm: Arm, place: str) -> tuple[Cell, Cell]:
 
 
 def _by_category(refinement: RefinementFigures) -> Iterator[Block]:
-    """Yield the paper's table for each model: a row per strategy and measure, a column per category."""
+    """Yield the paper's table for each model, with a row per strategy and measure and a column per category."""
     table = refinement.table
     of_columns = [Column(name) for name in table.columns]
     measure = Column("measure", numeric=False, meaning="accuracy, or the mean criterion score from 1 to 5")
@@ -707,7 +707,7 @@ def _adjusted_p(gain: Gain, place: str = "") -> Span:
 
 
 def _bracketed(limits: Cell) -> tuple[str | Span, ...]:
-    """Return an interval in brackets; nothing without an interval."""
+    """Return an interval in brackets; empty without an interval."""
     if limits is figures.NOTHING:
         return ()
     spans: list[Span] = []
@@ -740,7 +740,7 @@ class RefinedRound(BaseModel):
 
     @property
     def answer_name(self) -> str:
-        """The model and, from the second repeat on, the number of the repeat."""
+        """The model and, from the second repeat on, the repeat's number."""
         return f"{self.model} · repeat {self.repeat + 1}" if self.repeat else self.model
 
     @property
@@ -750,7 +750,7 @@ class RefinedRound(BaseModel):
 
 
 def samples_section(data: ReportData) -> Section | None:
-    """Return the section with failed answers before and after; None if the report shows none."""
+    """Return the section of failed answers before and after; None if the report shows none."""
     if not data.samples:
         return None
     selection = data.selection
@@ -770,7 +770,7 @@ def samples_section(data: ReportData) -> Section | None:
 
 
 class RefinedSample(BaseModel):
-    """A sample as it is shown: its criteria, and the rounds of all its answers."""
+    """A displayed sample: its criteria, and the rounds of all its answers."""
 
     sample: Sample
     criteria: CriteriaSet
@@ -890,7 +890,7 @@ def _cut(text: str) -> str:
 
 
 async def with_refined(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
-    """Return the report data with some failed answers, which only the page shows."""
+    """Return the report data with the failed answers that only the page shows."""
     failed = list(dict.fromkeys(row.sample_id for row in refinement_rows(home, run) if row.selected))
     chosen_ids, selection = select_samples(run, failed, failed, samples)
     images = {

@@ -21,16 +21,16 @@ STRATEGIES: dict[Strategy, tuple[Arm, ...]] = {
     "peer": ("original", "again", "retry", "peer"),
     "all": ARMS,
 }
-"""The arms of each strategy: feedback is always compared with the same prompt again and with a bare retry."""
+"""The arms of each strategy: feedback is always compared with repeating the same prompt and with a bare retry."""
 
 WITHHELD: dict[Protocol, float] = {"default": 0.5, "published": 0.0}
 """The default share of withheld failed criteria."""
 
 LIMITS = {"rounds", "judgements", "leak_judge", "hide_answer", "protocol"}
-"""Options of an arm with the same names in request, plan and graph."""
+"""Limits of an arm, with the same option names in request, plan and graph."""
 
 SEEN_BY_JUDGE = {"show_image", "tools", "looks", "tolerance"}
-"""Options of judge and rules with the same names in both plans and in the graph's options."""
+"""Options of judge and rules, with the same names in both plans and in the graph's options."""
 
 
 class RefinementRequest(RunRequest):
@@ -83,9 +83,9 @@ class RefinementRequest(RunRequest):
 class RefinementPlan(RunPlan):
     """The plan of a refinement: source run, models, peers, judge, arms and options.
 
-    `taken` is a hash of the source run's answers and judgements on the samples that are refined, so a refinement made after
-    the run has changed, or of other samples, is a different one. `protocol` is the protocol of the feedback, `scored_as`
-    that of the source run's scoring.
+    `taken` is a hash of the source run's answers and judgements on the refined samples, so that a refinement of a
+    changed run or of other samples is a different one. `protocol` is the protocol of the feedback; `scored_as` is that
+    of the source run's scoring.
     """
 
     source: str
@@ -109,7 +109,7 @@ class RefinementPlan(RunPlan):
 
     @property
     def models(self) -> dict[str, ModelSpec]:
-        """All models by name, the judge last: a judge that also answers is asked with the judge's settings."""
+        """All models by name, the judge last; a judge that also answers has the judge's settings."""
         return {spec.ref.name: spec for spec in (*self.peers, *self.candidates, self.judge)}
 
     @property
@@ -119,7 +119,7 @@ class RefinementPlan(RunPlan):
 
     @property
     def names_points(self) -> bool:
-        """Whether an arm's feedback names points; then answers without any are left out of all arms."""
+        """Whether an arm's feedback names points; if so, answers without points are left out of all arms."""
         return not {"self", "peer"}.isdisjoint(self.arms)
 
     @property

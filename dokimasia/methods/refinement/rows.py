@@ -33,7 +33,7 @@ COLUMNS: dict[str, ColumnType] = {
     "flags": "texts",
     "judge": "text",
 }
-"""Columns that an arm of an answer has in an export: the feedback and its outcome."""
+"""Columns of an answer's arm in an export: the feedback and its outcome."""
 
 
 def refinement_rows(home: Home, run: Run) -> list[RefinementRow]:
@@ -60,7 +60,7 @@ def refinement_rows(home: Home, run: Run) -> list[RefinementRow]:
 
 
 class _StepValues:
-    """All values that a refinement's rows and steps refer to, read at once."""
+    """All values that the rows and steps of a refinement refer to, read together."""
 
     def __init__(self, home: Home, run: Run, rows: list[ResultRow]) -> None:
         self.plan = run.plan_as(RefinementPlan)
@@ -77,7 +77,7 @@ class _StepValues:
         self.calls = SqliteLedger(home).calls_for(key for step in steps for key in step.calls)
 
     def row(self, row: ResultRow, step: RefinementStep, original: RefinementStep, *, last: bool) -> RefinementRow:
-        """Return the row of a round; `original` is the step in which the original answer was checked."""
+        """Return the row of a round; `original` is the step that checked the original answer."""
         plan, place = self.plan, self.places[row.sample_id]
         source = self.judgements[original.judgements[0]]
         sample = self.samples[place.value_id]

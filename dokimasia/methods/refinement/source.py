@@ -25,7 +25,7 @@ Peers = dict[str, dict[str, list[list[str]]]]
 class SourceAnswer(NamedTuple):
     """A scored answer of the source run: ids of its values, verdict, scores by atom and weighted score.
 
-    `final` is empty and `verdict` None if the run has not decided whether the answer is right.
+    Without a decision on the answer, `final` is empty and `verdict` None.
     """
 
     sample_id: str
@@ -59,14 +59,15 @@ class SourceRun(NamedTuple):
         return digest("taken-for-refinement/1", [list(answer) for answer in self.answers])
 
     def part(self, samples: Collection[str]) -> "SourceRun":
-        """Return the run with the answers to some samples alone, by name."""
+        """Return the run with only the answers to some samples, by name."""
         return self._replace(answers=tuple(answer for answer in self.answers if answer.sample_id in samples))
 
 
 def read_source(home: Home, run: Run) -> SourceRun:
     """Return the plan and the refinable answers of a run.
 
-    Answers without the image are not refined. Answers without a score cannot be, since their failed atoms are unknown.
+    Answers without the image are not refined. Answers without a score cannot be refined, since their failed atoms are
+    unknown.
 
     Raises:
         NotFound: the run is not an evaluation.
@@ -159,7 +160,7 @@ def peers_for(atoms_of: Mapping[SourceAnswer, Sequence[int]], source: SourceRun,
 
 
 def most_shown(answer: SourceAnswer, plan: RefinementPlan) -> tuple[int, ...]:
-    """Return the atoms that feedback may name at most, as if every failed atom could be fed back."""
+    """Return the maximum set of atoms that feedback may name, as if every failed atom could be fed back."""
     return withhold(failed_atoms(answer.scores), plan.withhold, plan.seed).shown
 
 

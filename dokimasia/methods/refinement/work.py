@@ -21,14 +21,14 @@ from dokimasia.storage.results import ResultRow, get_result
 REFINEMENT = cast("GraphFile", refinement)
 
 AnswerInputs = dict[SourceAnswer, dict[str, object]]
-"""Graph inputs of each answer in addition to those of `graph_inputs`."""
+"""Graph inputs of each answer in addition to those from `graph_inputs`."""
 
 
 async def stages(job: Job[RefinementPlan]) -> AsyncIterator[Stage[Sample]]:
     """Yield two stages: checks of the original answers, then the arms of those that failed.
 
     The arms start after all checks, so that peers are chosen from the same failures however often the work was
-    interrupted. If the budget ends before that, a resume continues with the checks.
+    interrupted. If the budget runs out before that, a resume continues with the checks.
     """
     plan = job.plan
     source = await asyncio.to_thread(refined_part, job.home, job.run, plan.source)

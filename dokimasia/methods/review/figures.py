@@ -53,7 +53,7 @@ from dokimasia.storage.reviews import ReviewedValue, golden_captions, made_value
 from dokimasia.storage.runs import Run, load_samples, run_samples
 
 _MARKDOWN = re.compile(r"^(?:#{1,6} |\s*(?:[-*+]|[0-9]{1,3}[.)]) )|\*\*[^*\n]+\*\*", re.MULTILINE)
-"""What marks a caption as structured: a heading, an entry of a list, or bold words (PerceptionRubrics, appendix D)."""
+"""Markup that makes a caption structured: a heading, a list entry, or bold words (PerceptionRubrics, appendix D)."""
 
 CheckState = Literal["unverified", "accepted", "edited", "rejected"]
 """State of a golden caption after a person's decision."""
@@ -217,7 +217,7 @@ class StoredValue(Value):
 
     id: str
     type: str
-    value: dict[str, JsonValue]  # by the type
+    value: dict[str, JsonValue]  # by type
 
 
 class CheckedCaption(GoldenCaption):
@@ -242,7 +242,7 @@ def figures_of_run(home: Home, run: Run) -> ReviewFigures:
     plan = run.plan_as(ReviewPlan)
     samples = run_samples(home, run.id)
     records: list[ReviewRecord] = []
-    accepted: list[bool] = []  # of the reviews that are complete, by cluster
+    accepted: list[bool] = []  # of complete reviews, by cluster
     clusters: list[str] = []
     for source, record in made_values(home, run.id, ReviewRecord):
         records.append(record)
@@ -298,7 +298,7 @@ def figures_of_run(home: Home, run: Run) -> ReviewFigures:
 
 
 def vote_rounds(home: Home, run_id: str) -> list[Round]:
-    """Return the votes of a run: a round for each sample and cycle with two or more voters."""
+    """Return the votes of a run: a round for each sample and cycle with at least two voters."""
     votes = made_values(home, run_id, PeerVote)
     return _rounds(home, run_id, [(source, vote.voter, vote, vote.choice) for source, vote in votes])
 
@@ -348,7 +348,7 @@ def caption_states(home: Home, run_id: str) -> dict[str, CheckState]:
 def _turns(home: Home, run_id: str, panel: Sequence[str]) -> dict[str, MemberTurns]:
     """Return the number of turns and of failed turns, by member and kind of turn.
 
-    Turns still to come are not counted.
+    Future turns are not counted.
     """
     lost = [turn for _, turn in made_values(home, run_id, LostTurn) if turn.failure not in OPEN_KINDS]
     lost_turns: Counter[tuple[str, Part]] = Counter((turn.member, turn.part) for turn in lost)

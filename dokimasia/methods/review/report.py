@@ -53,7 +53,7 @@ def section(data: ReportData) -> Section:
 
 
 def conclusion(data: ReportData) -> list[Cell]:
-    """Return how many samples the panel agreed on, how many reviews are incomplete, and what was spent."""
+    """Return how many samples the panel agreed on, how many reviews are incomplete, and the usage."""
     review = data.figures_as(ReviewFigures)
     sentences: list[Cell] = [_lead(review)]
     incomplete = review.verdicts.get("incomplete", 0)
@@ -213,7 +213,7 @@ def _golden_captions(review: ReviewFigures) -> Iterator[Block]:
 
 
 def captions(data: ReportData) -> Section | None:
-    """Return the section of displayed reviews with outcomes and golden captions; None if none is shown."""
+    """Return the section of displayed reviews with outcomes and golden captions; None if there are none."""
     items = [ReviewItem.model_validate(view) for view in data.samples]
     if not items:
         return None

@@ -32,7 +32,7 @@ from dokimasia.runs.requests import DataRequest, Models, Option, ProtocolChoice
 from dokimasia.runs.session import Accepted, Session
 
 DESCRIPTION_TOKENS, CRITIQUE_TOKENS = 800, 300
-"""Estimated tokens; the paper's captions have a median of 569 words."""
+"""Estimated numbers of tokens; the paper's captions have a median of 569 words."""
 
 MOST_CYCLES = 100
 """Upper limit of the number of cycles."""
@@ -134,7 +134,7 @@ async def accept(request: ReviewRequest, session: Session) -> Accepted[ReviewPla
 
 
 def expected_calls(plan: ReviewPlan, sizes: Sequence[SampleSize], *, samples: int) -> Estimate:
-    """Return the maximum number of calls; samples with the same images are reviewed once."""
+    """Return the maximum number of calls; samples with the same images are reviewed only once."""
     pool = len(plan.panel) * DESCRIPTION_TOKENS
     calls: list[ExpectedCalls] = []
     for spec in plan.panel:

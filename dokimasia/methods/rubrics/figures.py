@@ -1,6 +1,6 @@
-"""The figures of rubric sets: number, kinds, evidence, and the errors they catch (PerceptionRubrics, table 1, A.2).
+"""The figures of rubric sets: numbers, kinds, evidence, and caught errors (PerceptionRubrics, table 1, A.2).
 
-The power of a set is measured on inserted errors and responses that were not used to choose its rubrics.
+The power of a set is measured on inserted errors and on responses that were not used to choose its rubrics.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -47,8 +47,8 @@ COLUMNS: dict[str, ColumnType] = {
     "rubrics_tried": "integer",
     "rubrics_failed": "integer",
 }
-"""Columns of a sample's set in an export: numbers of `planted` and `caught` errors with the interval of the share, and of
-rubrics tried on, and failed by, texts that were not used to choose them."""
+"""Columns of a sample's set in an export: numbers of `planted` and `caught` errors with the interval of the share, and
+of rubrics tried on, and failed by, texts that were not used to choose them."""
 
 
 class PerSample(Value):
@@ -188,7 +188,7 @@ def figures_of_run(home: Home, run: Run) -> RubricsFigures:
 
 
 def has_sets(rows: Sequence[ResultRow]) -> bool:
-    """Return whether a run made a set."""
+    """Return whether a run made any set."""
     return any(row.outcome == "made" for row in rows)
 
 
@@ -247,7 +247,7 @@ def stands_in(rubric: Rubric, caption: str) -> bool:
 
 
 class PlantedError(NamedTuple):
-    """An error that was planted in a caption: its dimension, and whether a rubric, one of the gate, or several caught it.
+    """An inserted error: its dimension, and whether a rubric, a gate rubric, or several rubrics caught it.
 
     None where that was not judged.
     """
@@ -261,8 +261,8 @@ class PlantedError(NamedTuple):
 class MeasuredSet(NamedTuple):
     """The measurements of a set.
 
-    `failed` says, by stream, whether some text failed each tried rubric; `golden` whether the golden caption passes each
-    rubric.
+    `failed` says, by stream, whether any text failed each tried rubric; `golden`, whether the golden caption passes
+    each rubric.
     """
 
     errors: list[PlantedError]
@@ -311,7 +311,7 @@ def _any(hits: Sequence[bool | None]) -> bool | None:
 
 
 def _several(hits: Sequence[bool | None]) -> bool | None:
-    """Return whether two or more hit; None if unknown ones could make it two."""
+    """Return whether two or more hit; None if the unknown ones could make it two."""
     sure = hits.count(True)
     if sure > 1:
         return True
@@ -368,7 +368,7 @@ def set_power(rubric_set: RubricSet) -> SetPower:
 
 
 class _Hits:
-    """Trials with their clusters; each hits, misses, or is unknown."""
+    """Trials with their clusters, counted as hits, misses and unknown ones."""
 
     def __init__(self) -> None:
         self._hits: list[bool] = []
@@ -401,7 +401,7 @@ def rubric_items(home: Home, run: Run, sample: str | None = None) -> Iterator[di
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, object]]:
-    """Return the values of the export's columns for each sample's set, after people's decisions."""
+    """Return the values of the export's columns for each sample's set, with people's decisions applied."""
     sets: dict[str, RubricSet] = {}
     if has_sets(rows):
         sets = {rubric_set.sample_id: rubric_set for rubric_set in sets_of_run(home, run)}

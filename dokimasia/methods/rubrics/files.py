@@ -11,7 +11,7 @@ from dokimasia.domain.decision import Standing, rubric_subject
 from dokimasia.domain.density import Domain
 from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.rubric import ErrorKind, PanelVerdict, Polarity, Rubric, RubricSet, Stream, Tried, polarity_of
-from dokimasia.errors import DataError, NotFound
+from dokimasia.errors import DataError, NotFound, list_faults
 from dokimasia.people.checks import checked_texts
 from dokimasia.report.figures import several
 from dokimasia.runs.reading.exporting import write_whole
@@ -26,7 +26,7 @@ MAX_RUBRICS = 100
 
 
 class RubricEntry(Value):
-    """One rubric of a line; a bare text stands for an entry that has the statement alone."""
+    """One rubric of a line; a bare text is an entry with only the statement."""
 
     statement: str = Field(min_length=1, max_length=2_000)
     polarity: Polarity | None = None
@@ -38,8 +38,8 @@ class RubricEntry(Value):
 class RubricLine(Value):
     """One line of a file of rubrics: a sample, by name and by the hashes of its images, and its two streams.
 
-    `verified` says that a person stands behind the caption, `checked` that one has decided on every rubric. `tried` are the
-    texts that its power is measured by; what a text passes follows the rubrics, must-right first.
+    `verified` says that a person has confirmed the caption; `checked`, that a person has decided on every rubric.
+    `tried` are the texts that measure its power, with results in the order of the rubrics, must-right first.
     """
 
     format: Literal["dokimasia-rubrics/1"]
@@ -82,7 +82,7 @@ def encode_sets(sets: Iterable[RubricSet]) -> bytes:
 
 
 def write_sets(home: Home, run: Run, path: Path) -> str:
-    """Write a run's rubric sets after people's decisions, and return a message for the user.
+    """Write a run's rubric sets with people's decisions applied, and return a message for the user.
 
     Raises:
         NotFound: the run made no rubrics.
@@ -97,7 +97,7 @@ def read_sets(path: Path) -> list[RubricSet]:
     """Return the rubric sets of a file, in order; the whole file is checked.
 
     Raises:
-        DataError: a line cannot be used; the message names it and the reason.
+        DataError: a line is unusable; the message names it and the reason.
     """
     try:
         if path.stat().st_size > MAX_BYTES:
@@ -122,7 +122,7 @@ def read_sets(path: Path) -> list[RubricSet]:
 
 
 def sets_of_run(home: Home, run: Run) -> list[RubricSet]:
-    """Return the rubric sets of a run after people's decisions, in the order of its samples.
+    """Return the rubric sets of a run with people's decisions applied, in the order of its samples.
 
     Rejected rubrics are left out; edited ones have the edited statement.
 
@@ -137,7 +137,7 @@ def sets_of_run(home: Home, run: Run) -> list[RubricSet]:
 
 
 def sets_id(sets: Iterable[RubricSet]) -> str:
-    """Return the content id of a collection of sets, which covers only what decides a judgement."""
+    """Return the content id of a collection of sets, which covers only what affects judgements."""
     content: list[list[object]] = []  # As plain JSON.
     for rubric_set in sets:
         statements = [[rubric.stream, rubric.statement] for rubric in rubric_set.rubrics]
@@ -146,7 +146,7 @@ def sets_id(sets: Iterable[RubricSet]) -> str:
 
 
 def _as_decided(id: str, rubric_set: RubricSet, standings: Mapping[str, Standing]) -> RubricSet:
-    """Return a set after people's decisions; measurements of edited rubrics are removed."""
+    """Return a set with people's decisions applied; measurements of edited rubrics are removed."""
     rubrics: dict[int, Rubric] = {}
     edited: set[int] = set()
     all_decided = True
@@ -190,9 +190,9 @@ def _read_line(line: bytes, where: str) -> RubricSet:
     try:
         rubric_line = RubricLine.model_validate_json(line)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"] if part not in {"RubricEntry", "str"})
-        raise DataError(f"{where}: {field or 'line'}: {first['msg']}") from None
+        first = list_faults(error)[0]
+        field = ".".join(part for part in first.field.split(".") if part not in {"RubricEntry", "str"})
+        raise DataError(f"{where}: {field or 'line'}: {first.message}") from None
     rubrics = (
         *(_rubric("must_right", entry, where) for entry in rubric_line.must_right),
         *(_rubric("easy_wrong", entry, where) for entry in rubric_line.easy_wrong),

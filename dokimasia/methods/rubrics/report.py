@@ -31,7 +31,7 @@ from dokimasia.report.tables import cell
 
 MOST_PRINTED = 5
 WIDEST = 24
-"""Characters of the longest bar on a terminal."""
+"""Maximum number of characters of a bar on a terminal."""
 
 STREAMS = {"must_right": "must-right", "easy_wrong": "easy-wrong", "rubrics": "together"}
 
@@ -64,7 +64,7 @@ def section(data: ReportData) -> Section:
 
 
 def conclusion(data: ReportData) -> list[Cell]:
-    """Return how many samples have rubrics, what share of planted errors they catch, and what was spent."""
+    """Return how many samples have rubrics, what share of inserted errors they catch, and the usage."""
     run = data.figures_as(RubricsFigures)
     caught = run.power.caught
     sentences: list[Cell] = [
@@ -108,9 +108,9 @@ def _facts(run: RubricsFigures) -> list[Cell]:
 
 
 def distributions(data: ReportData) -> Section | None:
-    """Return the section on lengths of captions, numbers of rubrics and domains (PerceptionRubrics, figures 3, 5 and 11).
+    """Return the section on lengths of captions, numbers of rubrics and domains (PerceptionRubrics, figures 3, 5, 11).
 
-    None without a set.
+    None if there is no set.
     """
     run = data.figures_as(RubricsFigures)
     if not run.sets:
@@ -171,7 +171,7 @@ def histogram(series: Mapping[str, Mapping[str, int]], *, x: str) -> Figure:
 
 
 def _filled(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return counts by number, including numbers with a count of 0 in between."""
+    """Return counts by number, including numbers in between with a count of 0."""
     if not counts:
         return {}
     numbers = [int(number) for number in counts]
@@ -215,7 +215,7 @@ def power(data: ReportData) -> Section | None:
 
 
 def sets(data: ReportData) -> Section | None:
-    """Return the section of the displayed samples' sets; None if none is shown."""
+    """Return the section of the displayed samples' sets; None if there are none."""
     items = [RubricItem.model_validate(view) for view in data.samples]
     if not items:
         return None
@@ -270,7 +270,7 @@ def _rubrics(rubric_set: RubricSet, *, evidence: bool = False) -> Iterator[Block
 
 
 def _tried(rubric_set: RubricSet, power: SetPower) -> Iterator[Block]:
-    """Yield the texts that the set was measured on."""
+    """Yield the texts on which the set was measured."""
     yield Paragraph((Span("tried", "strong"), " on what had no part in choosing its rubrics"))
     lines: list[Cell] = [
         _labelled("planted errors caught: ", power.caught),

@@ -70,7 +70,7 @@ class RubricRequest(DataRequest):
 
     @property
     def makes_home(self) -> bool:
-        """Whether the run creates the home if there is none: from a file of captions it does."""
+        """Whether the run creates a missing home; it does for a file of captions."""
         return self.data.exists()
 
 
@@ -101,7 +101,7 @@ class RubricPlan(JudgedPlan):
 
 
 def prompts_of(protocol: Protocol) -> tuple[str, ...]:
-    """Return the names of the prompts by which rubrics are made."""
+    """Return the names of the prompts that make rubrics."""
     published = protocol == "published"
     return (*_PROMPTS, *(prompt_of_protocol(name, published=published) for name in _BY_PROTOCOL))
 
@@ -109,7 +109,8 @@ def prompts_of(protocol: Protocol) -> tuple[str, ...]:
 class Captions(NamedTuple):
     """Samples and captions to make rubrics from.
 
-    `request` is the pool's prompt, `panel` the models that agreed on the captions, `source` the file or the review's id.
+    `request` is the pool's prompt, `panel` the models that agreed on the captions, and `source` the file or the
+    review's id.
     """
 
     samples: list[Sample]
@@ -123,8 +124,7 @@ class Captions(NamedTuple):
 async def accept(request: RubricRequest, session: Session) -> Accepted[RubricPlan]:
     """Validate a request, read its captions, and return plan, estimate and samples.
 
-    Rejected captions are left out and edited ones have the edited text; captions that nobody has checked are used and
-    marked.
+    Rejected captions are left out, and edited ones have the edited text; unchecked captions are used and marked.
 
     Raises:
         ConfigError: the pool is empty, or names a model twice.
@@ -162,7 +162,7 @@ async def accept(request: RubricRequest, session: Session) -> Accepted[RubricPla
 
 
 def expected_calls(plan: RubricPlan, captions: Captions) -> Estimate:
-    """Return the maximum number of calls; the domain is asked for if the data have none."""
+    """Return the maximum number of calls; the domain is requested if the data lack it."""
     calls: list[ExpectedCalls] = []
     sent = INSTRUCTIONS + CAPTION_TOKENS
     pool = len(plan.pool)
@@ -187,7 +187,7 @@ def expected_calls(plan: RubricPlan, captions: Captions) -> Estimate:
 
 
 def read_captions(request: RubricRequest, session: Session) -> Captions:
-    """Return the captions that a request names; a fork has those of its parent.
+    """Return the captions that a request names; a fork uses those of its parent.
 
     Raises:
         InputError: the review is not finished, or there is no caption.

@@ -58,7 +58,7 @@ async def accept(request: GrowthRequest, session: Session) -> Accepted[GrowthPla
     """Validate a request, and return the plan and estimate of the growth; `keep` stores its criteria.
 
     Raises:
-        InputError: there are no criteria, no such tree, or an option cannot be used.
+        InputError: there are no criteria, no such tree, or an option is unusable.
     """
     if request.onto is not None and (request.name is not None or request.categories):
         raise ConfigError("--onto keeps the tree's name and categories: leave --name and --categories out")
@@ -112,7 +112,7 @@ def resumable(session: Session, run: Run, plan: GrowthPlan, request: GrowthReque
 def _growth_of_base(
     request: GrowthRequest, home: Home, base: StoredVersion, plan: GrowthPlan
 ) -> Accepted[GrowthPlan] | None:
-    """Return the growth that made the base version, if its plan equals the requested one."""
+    """Return the growth that made the base version, if its plan equals the requested plan."""
     maker = maker_of(home, base)
     if maker is None or request.fresh:
         return None
@@ -121,14 +121,14 @@ def _growth_of_base(
         return None
     return Accepted(
         plan=same,
-        estimate=Estimate.model_validate(maker.options["estimate"]),
+        estimate=Estimate.of_run(maker),
         data_name=maker.data_name,
         data_hash=maker.data_hash,
     )
 
 
 def _check_name(request: GrowthRequest, session: Session, plan: GrowthPlan) -> None:
-    """Check that no other growth's tree has the requested name."""
+    """Check that no tree of another growth has the requested name."""
     trees = [] if session.home is None else list_trees(session.home)
     own_id = "" if request.fresh else run_id(METHOD, plan)
     if any(tree.name == request.name and tree.run_id != own_id for tree in trees):

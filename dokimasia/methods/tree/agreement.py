@@ -81,6 +81,7 @@ def mapping_comparison(
     first: Mapping[str, str | None], second: Mapping[str, str | None], cluster_of: Mapping[str, str] | None = None
 ) -> MappingComparison:
     """Return the agreement of two mappings: hit rate (ATOM, Figure 7), Cohen's kappa, agreement of clusters.
+
     Args:
         first: leaf of each criterion; None for a criterion that could not be placed.
         second: the same, from another judge, version or person.
@@ -151,7 +152,7 @@ def _by_category(pairs: Sequence[_LeafPair], clusters: Sequence[str]) -> dict[st
 
 
 def _kappa_of(pairs: Sequence[_LeafPair]) -> float:
-    """Return Cohen's kappa; 1 if all criteria are on one leaf. Uses counts only: it is called once per cluster."""
+    """Return Cohen's kappa; 1 if all criteria are on one leaf. It uses only counts, since it runs once per cluster."""
     n = len(pairs)
     first_counts, second_counts = (Counter(side) for side in zip(*pairs, strict=True))
     equal = sum(first_leaf == second_leaf for first_leaf, second_leaf in pairs)
@@ -160,7 +161,7 @@ def _kappa_of(pairs: Sequence[_LeafPair]) -> float:
 
 
 def _ancestor(leaf: str | None, layer: int) -> str | None:
-    """Return a leaf's ancestor in a layer; None for no leaf."""
+    """Return a leaf's ancestor in a layer; None without a leaf."""
     return None if leaf is None else ">".join(leaf.split(">")[:layer])
 
 
@@ -218,7 +219,7 @@ class TreeStability(Value):
 
 
 def tree_stability(home: Home, trees: Sequence[tuple[str, int]]) -> TreeStability:
-    """Return how far trees agree that were grown from other samples of the same criteria.
+    """Return how far trees agree that were grown from different samples of the same criteria.
 
     Args:
         home: the home of the trees.

@@ -32,12 +32,12 @@ Pair = tuple[str, str] | tuple[str, str, str] | Mapping[str, Any]
 def run_criteria(home: Home, run: Run, *, by: str = "category") -> list[TreeCriterion]:
     """Return the criteria of a run, sorted by key.
 
-    A set of criteria that several samples share counts once, for the first sample by name.
+    A set of criteria shared by several samples counts once, for the first sample by name.
 
     Args:
         home: the home.
         run: an evaluation.
-        by: what the sub-sample is balanced over, `category` or `source`.
+        by: attribute to balance the subsample over, `category` or `source`.
 
     Raises:
         DataError: the run has no criteria.
@@ -61,7 +61,7 @@ def file_criteria(path: Path, *, by: str = "category") -> list[TreeCriterion]:
     """Return the criteria of a file, sorted by key: JSON lines, a JSON list, or CSV with a header line.
 
     A row has `criterion` (or `text`) and `sample_id` (or `sample`, `id`), and may have `category`, `source`,
-    `ground_truth`. In a JSON list a row may be just a text; its sample is then its index, from 0.
+    `ground_truth`. In a JSON list, a row may be a bare text; its sample is then its index, from 0.
 
     Raises:
         DataError: the file cannot be read or has unusable rows; the message names file and line.
@@ -79,7 +79,7 @@ def read_criteria(
     """Return the criteria of rows, sorted by key; each row comes with its position for messages. See `file_criteria`.
 
     Raises:
-        DataError: there are no criteria, or some cannot be used.
+        DataError: there are no criteria, or some are unusable.
     """
     problems: list[str] = []
     criteria: list[TreeCriterion] = []
@@ -108,7 +108,7 @@ def given_criteria(pairs: Sequence[Pair]) -> list[TreeCriterion]:
     """Return the criteria that a program passed, sorted by key.
 
     Raises:
-        DataError: there are no criteria, or some cannot be used.
+        DataError: there are no criteria, or some are unusable.
     """
     rows: list[tuple[str, object]] = []
     for number, pair in enumerate(pairs):

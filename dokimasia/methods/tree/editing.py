@@ -1,6 +1,6 @@
 # pyright: standard
 # networkx has no types; values read from a tree are typed right away.
-"""Changes of capability trees by people: edits, imported files, restored versions, deletion; and export of trees."""
+"""Changes of capability trees by people: edits, imports, restored versions, deletion; and export of trees."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -270,7 +270,7 @@ def export_tree(loaded: LoadedTree, format: Format) -> str:
 
 
 def format_of(path: Path | None, name: Format | None) -> Format:
-    """Return the format of a file: the named one, else that of its extension, else YAML."""
+    """Return the format of a file: the requested one, else that of its extension, else YAML."""
     return name or ENDINGS.get(path.suffix.lower() if path else "", "yaml")
 
 
@@ -283,8 +283,8 @@ async def import_tree(home: Home, path: Path, *, tree: str | None = None, new: b
     Args:
         home: open for writing.
         path: file in YAML, JSON, CSV or GraphML, according to its extension.
-        tree: the tree to add a version to; by default the one named in the file (YAML), else the file's name.
-        new: create a new tree; without it the tree must exist.
+        tree: the tree to add a version to; by default the one named in the file (YAML), or else the file's name.
+        new: create a new tree; otherwise the tree must exist.
 
     Raises:
         InputError: the tree does not exist (with `new`: it exists already), or the file is an edit of an older version.
@@ -343,7 +343,7 @@ def _raise_if_invalid(source: str, problems: Sequence[str]) -> None:
 
 
 def _check_name(home: Home, path: Path, name: str, *, new: bool) -> None:
-    """Check that the tree exists or, if it shall be new, that it does not."""
+    """Check that the tree exists or, if it is to be new, that it does not."""
     exists = bool(versions(home, name))
     if exists and new:
         raise InputError(
@@ -362,7 +362,7 @@ async def restore_version(home: Home, text: str, *, person: str = "person") -> R
 
     Raises:
         NotFound: there is no such version.
-        InputError: the version is the newest already.
+        InputError: the version is already the newest.
     """
     earlier = load_tree(home, text)
     tree, position = earlier.stored.tree, earlier.stored.position
@@ -448,7 +448,7 @@ def read_mapping(path: Path) -> dict[str, str | None]:
 
 
 class NamedMapping(NamedTuple):
-    """A mapping: its name, leaf by criterion, cluster by criterion, and the paths of all leaves that it knows."""
+    """A mapping: its name, leaf by criterion, cluster by criterion, and the paths of all known leaves."""
 
     name: str
     leaf_of: dict[str, str | None]
@@ -456,12 +456,12 @@ class NamedMapping(NamedTuple):
     leaves: frozenset[str]
 
     def in_paths_of(self, other: "NamedMapping") -> dict[str, str | None]:
-        """Return the leaf by criterion, with bare names of the other mapping's leaves (`Counting`) as paths.
+        """Return the leaf by criterion, with bare names of the other mapping's leaves (`Counting`) expanded to paths.
 
-        Names that are close to none of its leaves stay as they are: groups of one's own are called as one likes.
+        Names that resemble none of its leaves are unchanged, since users may name their own groups freely.
 
         Raises:
-            InputError: a name is that of several leaves, or misspelt; the message names the candidates.
+            InputError: a name matches several leaves, or is misspelt; the message names the candidates.
         """
         paths: dict[str, list[str]] = {}
         for leaf in sorted(other.leaves):
@@ -524,7 +524,7 @@ async def _store_version(
     made_by: str = "person",
     placements: Sequence[Placement] | None = None,
 ) -> StoredTree:
-    """Store a tree as a version; unchanged placements are those of the base, all others are the person's."""
+    """Store a tree as a version; unchanged placements are the base's, all others are the person's."""
     if base is not None and not edits:
         return _stored_tree(base.stored, new=False)
     version = to_version(graph, before=base.stored.id if base else None, edits=edits)

@@ -5,12 +5,13 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from dokimasia.algorithms.scoring import normalise
 from dokimasia.algorithms.statistics import bootstrap_interval, clopper_pearson
+from dokimasia.algorithms.taxonomy import Tree, attributes_of, categories_of
 from dokimasia.algorithms.trees.places import in_order, members_below, place_of
 from dokimasia.algorithms.trees.weakness import NodeFinding, Verdict, evident_nodes, node_findings, roll_up
 from dokimasia.domain.capability import ROOT
@@ -36,9 +37,6 @@ from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, RunStatus, clusters_by_sample, judgement_scores
 from dokimasia.storage.trees.lookup import criteria_counts, criterion_key
 
-if TYPE_CHECKING:
-    from dokimasia.algorithms.taxonomy import Tree
-
 LEVEL = 0.95
 WORST, BEST = 0.0, 100.0
 """Ends of the scale of criteria's scores here: (s - 1) / 4 x 100."""
@@ -48,7 +46,7 @@ LIMIT = 0.05
 
 MIN_SUPPORT = 5
 SOLVED = 75.0
-"""A criterion counts as solved from this score on: 4 of 5."""
+"""Lowest score of a solved criterion, 4 of 5."""
 
 EXAMPLES = 3
 
@@ -176,12 +174,12 @@ class ModelFindings(Value):
 
     @property
     def kept_leaves(self) -> str:
-        """A sentence on the criteria that the test of the nodes cannot move; empty if it moves all of them."""
+        """A sentence on the criteria that the test of the nodes cannot exchange; empty if it exchanges all of them."""
         return "" if self.reason else kept_leaves(self.exchanged)
 
 
 def kept_leaves(exchanged: float) -> str:
-    """Return a sentence on the share of criteria that an exchange of leaves cannot move; empty if it moves all of them."""
+    """Return a sentence on the share of criteria whose leaves cannot be exchanged; empty if all can be."""
     if exchanged >= 1:
         return ""
     return (
@@ -279,7 +277,7 @@ def measured_of(home: Home, run: Run, *, as_judged: bool = False) -> MeasuredRun
     """Return each model's score on each criterion, 0 to 100, the mean over scored repeats.
 
     A criterion without a score in any repeat is listed with the kind of its first failure; samples without criteria are
-    left out. A set of criteria that several samples share counts for the first sample by name. Corrections by hand are
+    left out. A set of criteria shared by several samples counts for the first sample by name. Corrections by hand are
     applied, unless `as_judged`.
     """
     judged = judgement_scores(home, run.id)
@@ -312,20 +310,20 @@ def measured_of(home: Home, run: Run, *, as_judged: bool = False) -> MeasuredRun
 
 
 def tree_view(
-    tree: "Tree", measured: MeasuredRun | None = None, *, models: Sequence[str] = (), seed: int = 0
+    tree: Tree, measured: MeasuredRun | None = None, *, models: Sequence[str] = (), seed: int = 0
 ) -> TreeView:
     """Return the figures of a tree; equal trees and scores give equal figures.
 
     Args:
         tree: a capability tree.
         measured: the scores; without them, nodes have no scores.
-        models: the models to show; a model without any result has None at every node.
+        models: the models to show; a model without results has None at every node.
         seed: seed of the intervals.
     """
     below = members_below(tree)
     nodes: list[TreeNode] = []
     for node in in_order(tree):
-        place = place_of(node)
+        place, attributes = place_of(node), attributes_of(tree, node)
         scores: dict[str, NodeScore | None] = {}
         if measured is not None:
             scores = {model: _node_score(measured, model, below[node], seed) for model in models}
@@ -335,15 +333,15 @@ def tree_view(
                 layer=place.layer,
                 name=place.name,
                 parent=place.parent,
-                support=int(tree.nodes[node].get("support", 0)),
+                support=attributes.support,
                 below=len(below[node]),
-                absorbed=len(tree.nodes[node].get("absorbed", ())),
+                absorbed=len(attributes.absorbed),
                 scores=scores,
             )
         )
     layers = Counter(node.layer for node in nodes)
     return TreeView(
-        categories=tuple(tree.graph.get("categories", ())),
+        categories=categories_of(tree),
         counts=TreeCounts(categories=layers[1], parents=layers[2], capabilities=layers[3], criteria=len(below[ROOT])),
         models=tuple(models),
         nodes=tuple(nodes),
@@ -385,7 +383,7 @@ def _node_score(measured: MeasuredRun, model: str, criteria: Sequence[str], seed
 
 
 def model_findings(
-    tree: "Tree",
+    tree: Tree,
     measured: MeasuredRun,
     model: str,
     *,
@@ -404,7 +402,8 @@ def model_findings(
         seed: seed of permutations and intervals.
         min_support: nodes with fewer scored criteria are not tested.
         limit: the permitted share of false findings (Benjamini-Hochberg over all tested nodes).
-        examples: number of criteria listed for each node: the lowest-scoring of weak ones, the highest of strong ones.
+        examples: number of criteria listed for each node: the lowest-scoring ones of weak nodes, the highest-scoring
+            ones of strong nodes.
         texts: text by criterion, for the examples.
     """
     scores = measured.scores.get(model, {})
@@ -447,7 +446,7 @@ def model_findings(
 
 
 def evident_findings(
-    tree: "Tree",
+    tree: Tree,
     measured: MeasuredRun,
     model: str,
     *,
@@ -684,7 +683,7 @@ def version_facts(loaded: LoadedTree) -> dict[str, Any]:
 
 
 def resolve_model(measured: MeasuredRun, model: str, run: Run) -> str:
-    """Return the displayed name of the model that a text refers to: the full name, or its last part.
+    """Return the displayed name of the model that a text refers to by its full name or the last part of it.
 
     Raises:
         NotFound: the run has no scores of such a model.

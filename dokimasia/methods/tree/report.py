@@ -15,10 +15,10 @@ from dokimasia.report.tables import column, computed_column, table
 
 MOST_PRINTED, MOST_MOVES, MOST_REFUSED = 60, 20, 5
 MOST_OPEN = 90
-"""Trees with more nodes are folded, and only their parents are shown."""
+"""Trees with more nodes are folded and show only their parents."""
 
 SPACE, MARK = "\u2003", "\u203a"
-"""The indentation before a name, once per layer above it, and the separator of names in a path."""
+"""The indentation per layer before a name, and the separator of names in a path."""
 
 HEIGHT = 620
 NOT_SCORED = "#8a8f98"
@@ -26,7 +26,7 @@ LOW, MIDDLE, HIGH = (221, 116, 46), (196, 199, 204), (47, 111, 206)
 """Colours of 0, 50 and 100."""
 
 MOST_EXAMPLE, MOST_NAME = 96, 60
-"""Characters of an example, and of a node's name, in the treemap."""
+"""Maximum numbers of characters of an example and of a node's name in the treemap."""
 
 FINDING_COLUMNS = (
     Column("model", numeric=False),
@@ -79,7 +79,7 @@ def growth_section(data: ReportData) -> Section:
 
 
 def conclusion(data: ReportData) -> list[Cell]:
-    """Return how many capabilities the tree has, how many criteria they hold, and what was spent."""
+    """Return the number of capabilities and of mapped criteria in the tree, and the usage."""
     growth = data.figures_as(TreeFigures)
     if growth.version is None or growth.coverage is None:
         return ["No criterion is mapped yet."]
@@ -143,9 +143,11 @@ def _rejections(growth: TreeFigures) -> Iterator[Block]:
 def section(data: ReportData) -> Section | None:
     """Return the capability tree's section on the page of an evaluation; None without a mapped tree."""
     addition = data.addition("tree")
-    if addition is None or not addition["nodes"]:
+    if addition is None:
         return None
     tree = ReportedTree.model_validate(addition)
+    if not tree.nodes:
+        return None
     models = [name for name in data.ranked() if name in tree.models]
     blocks: list[Block] = [Paragraph(_lead(tree), "lead")]
     if tree.unplaced:
@@ -198,7 +200,7 @@ def _lead(tree: ReportedTree) -> str:
 
 
 def _findings(by_model: Mapping[str, ModelFindings]) -> Iterator[Block]:
-    """Yield one table of all models' weak and strong nodes, then the models without any."""
+    """Yield a table of all models' weak and strong nodes, then the models without any."""
     rows: list[list[Cell]] = []
     unremarkable: list[str] = []
     untested: dict[str, list[str]] = {}
@@ -345,7 +347,7 @@ def colour(score: float) -> str:
 
 
 def ink(ground: str) -> str:
-    """Return black or white, whichever has more contrast."""
+    """Return black or white, whichever contrasts more."""
     linear: list[float] = []
     for start in (1, 3, 5):
         part = int(ground[start : start + 2], 16) / 255

@@ -36,10 +36,10 @@ TYPICAL_LEAVES = 80
 """Typical number of leaves of a tree with many criteria."""
 
 CRITERIA_A_LEAF = 2
-"""Criteria per capability in a tree with few criteria: a judge made 18 capabilities of 34 criteria."""
+"""Criteria per leaf in a tree with few criteria: a judge made 18 capabilities from 34 criteria."""
 
 EMBEDDED = 128
-"""Names per embedding call."""
+"""Number of names per embedding call."""
 
 
 class GrowthRequest(RunRequest):
@@ -91,15 +91,15 @@ class GrowthRequest(RunRequest):
 
     @property
     def makes_home(self) -> bool:
-        """Whether the growth creates the home if there is none: from a file or a program's criteria it does."""
+        """Whether the growth creates a missing home; it does for criteria from a file or a program."""
         return self.run is None
 
 
 class GrowthPlan(RunPlan):
     """The plan of a growth.
 
-    `criteria` is a hash of the criteria, `source` where they come from, `onto` the version to grow, and `tree` the
-    requested name (empty for none).
+    `criteria` is a hash of the criteria, `source` their origin, `onto` the version to grow, and `tree` the requested
+    name (empty for none).
     """
 
     criteria: str
@@ -117,14 +117,14 @@ class GrowthPlan(RunPlan):
 
 
 def tree_of(run: Run) -> str:
-    """Return the name of a growth's tree: the requested one, else one derived from the data and the growth."""
+    """Return the name of a growth's tree: the requested one, or else one derived from the data and the growth."""
     plan = run.plan_as(GrowthPlan)
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(run.data_name).stem).strip("-.")[:40]
     return plan.tree or f"{stem or NAME}-{run.id[:8]}"
 
 
 class CriteriaSource(NamedTuple):
-    """Criteria to grow from, sorted by key, with the run or file that they come from and a name."""
+    """Criteria to grow from, sorted by key, with their run or file and a name."""
 
     criteria: list[TreeCriterion]
     origin: str
@@ -137,7 +137,7 @@ def source_of(request: GrowthRequest, session: Session) -> CriteriaSource:
     Raises:
         ConfigError: not exactly one source is given (run, file or passed criteria).
         NotFound: there is no such run.
-        DataError: the criteria cannot be used.
+        DataError: the criteria are unusable.
     """
     from_python = session.given
     origins = (request.run, request.file, from_python)
@@ -230,7 +230,7 @@ def plan_growth(
 def few_criteria(home: Home | None, plan: GrowthPlan, criteria: int) -> tuple[str, ...]:
     """Return a note if there are too few criteria for the expected number of leaves.
 
-    The expected leaves are those of the existing tree; for a new tree one per two criteria, at most 80.
+    The expected leaves are those of the existing tree or, for a new tree, one per two criteria, at most 80.
     """
     if plan.growth.level != "capability":
         return ()

@@ -1,4 +1,4 @@
-"""Stored capability trees: finding a version by name or run, lists of trees and versions, and comparison of versions."""
+"""Stored capability trees: finding a version by name or run, lists of trees and versions, comparison of versions."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from dokimasia.algorithms.trees.formats import from_version
 from dokimasia.algorithms.trees.growth import count_unplaced
 from dokimasia.algorithms.trees.places import in_order, mapping_of, members_below, place_of
 from dokimasia.domain.capability import ROOT, CapabilityPath, EditKind, TreeEdit, TreeVersion
-from dokimasia.domain.growth import Phase, Placement, TreeCriterion
+from dokimasia.domain.growth import Phase, PhaseReport, Placement, TreeCriterion
 from dokimasia.domain.identity import Value
 from dokimasia.errors import NotFound
 from dokimasia.methods.evaluation import METHOD as EVALUATION
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from dokimasia.algorithms.taxonomy import Tree
 
 MAPPED = frozenset({"map", "edit", "restore", "import"})
-"""Phases after which all criteria that could be placed are on a leaf."""
+"""Phases after which all placeable criteria are on a leaf."""
 
 Grouping = Literal["category", "capability", "leaf"]
-"""By the data's own category, by the tree's category of the criterion, or by its leaf."""
+"""Groups criteria by the data's own category, by their category in the tree, or by their leaf."""
 
 MOST_STEPS = 10_000
 
@@ -181,7 +181,7 @@ def tree_of_run(home: Home, run: Run, tree: str | None = None) -> LoadedTree:
     Args:
         home: the home.
         run: an evaluation.
-        tree: tree or version; by default the newest mapped version of the newest tree grown from the run, else of a
+        tree: tree or version; by default the newest mapped version of the newest tree grown from the run, or else of a
             tree that has some of the run's criteria (such as that of a fork's parent).
 
     Raises:
@@ -241,7 +241,7 @@ def source_run(home: Home, tree: str) -> Run | None:
 
 
 def find_tree_of_run(home: Home, run: Run) -> StoredVersion | None:
-    """Return the newest mapped version of the tree that fits a run best; None without one."""
+    """Return the newest mapped version of the tree that best fits a run; None without such a tree."""
     trees = list_trees(home)
     grown_from_run = [tree.name for tree in trees if tree.source == run.id]
     sharing = [tree.name for tree in trees if tree.name not in grown_from_run and knows_run(home, tree.name, run.id)]
@@ -253,7 +253,7 @@ def find_tree_of_run(home: Home, run: Run) -> StoredVersion | None:
 
 
 def sample_groups(home: Home, run: Run) -> Mapping[str, SampleGroup]:
-    """Return a run's samples by the nodes that have their criteria, top down; empty if the run has no tree."""
+    """Return a run's samples by the nodes that hold their criteria, from the root down; empty without a tree."""
     stored = find_tree_of_run(home, run)
     if stored is None:
         return {}
@@ -308,7 +308,7 @@ def list_of_versions(home: Home, text: str) -> TreeHistory:
                 by=stored.made_by,
                 **_sizes(version),
                 edits=dict(sorted(kinds.items())),
-                unplaced=stored.report.get("unplaced", {}),
+                unplaced=PhaseReport.model_validate(stored.report).unplaced if stored.report else {},
                 created_at=stored.created_at,
             )
         )

@@ -197,7 +197,7 @@ def validity_of(
         tree: tree or version; by default the run's.
         models: models whose scores are pooled; by default all except arms without the image.
         against: other groupings by name: CSV files of criterion and group.
-        baselines: whether to compare with the tree before pruning and with groupings that need no model.
+        baselines: whether to compare with the tree before pruning and with groupings that require no model.
         permutations: number of permutations for the null distribution.
         resamples: number of random halves of the samples for the stability.
         seed: seed; by default the run's.
@@ -367,7 +367,7 @@ def _stability(deltas: Sequence[float | None], first: Sequence[float | None] | N
 
 
 def _unpruned(home: Home, loaded: LoadedTree) -> list[CriteriaGrouping]:
-    """Return the version before the last pruning, if there is one and it has mapped criteria."""
+    """Return the version before the last pruning, if there is one and its criteria are mapped."""
     version, pruned = loaded.version, False
     while True:
         prunes = any(edit.kind == "prune" for edit in version.edits)
@@ -418,9 +418,9 @@ def baseline_groupings(
 ) -> list[CriteriaGrouping]:
     """Return the baselines of Table 3 for which there are data.
 
-    The published baselines are trees made by their authors for their own data; these are the same kinds for any data.
+    The published baselines are trees that the authors made for their own data; these are the same kinds for any data.
     The two fixed lists place a criterion by the words that it shares with a group. A judge would place them better, so
-    their weakness says little; a judge's mapping to a fixed list can be compared as a file.
+    their weakness says little; to compare a judge's mapping to a fixed list, pass it as a file.
 
     Args:
         texts: question and ground truth by criterion.

@@ -15,11 +15,11 @@ from dokimasia.runs.work import Job, Stage
 from dokimasia.storage.trees.versions import mappings, put_version, tree_criteria
 
 ITEM = "tree"
-"""The name of the only graph thread, which makes versions of a tree and no result row."""
+"""The name of the only graph thread, which makes versions of a tree but no result row."""
 
 
 async def stages(job: Job[GrowthPlan]) -> AsyncIterator[Stage[Any]]:
-    """Yield the only stage, with one item: the growth, continued after its last finished phase."""
+    """Yield the only stage, with one item: the growth, resumed after its last finished phase."""
     yield Stage(units=(ITEM,), do=lambda item: _grow(job, item), items=0)
 
 

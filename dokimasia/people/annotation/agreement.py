@@ -27,10 +27,10 @@ from dokimasia.runs.measures import agreement_coefficient, counted_rate, mean_wi
 
 Ends = tuple[int, int]
 Judged = Mapping[str, Mapping[AnnotationUnit, float]]
-"""Each judge's values for the units that it judged, by the judge's name."""
+"""Each judge's values by unit, by the judge's name."""
 
 RIGHT_OR_WRONG: Ends = (0, 1)
-"""The scale of labels that say whether an answer is right."""
+"""The scale of right-or-wrong labels."""
 
 ONE_PERSON = "one annotator: there is nobody to compare with"
 
@@ -177,15 +177,15 @@ def agreement_figures(
 ) -> dict[str, MeasureAgreement]:
     """Return the agreement of people with each other and of judges with people, by measure.
 
-    A judge is compared with people's reference value: the adjudicated value, else their mean. A person is compared with the
-    mean of the others, by the ratings before adjudication.
+    A judge is compared with people's reference value: the adjudicated value, or else their mean. A person is compared
+    with the mean of the others, based on the ratings before adjudication.
 
     Args:
         rated: people's ratings by unit.
         judged: judges' values, on the same scales.
         ends: the lowest and highest rating of each measure.
-        ruled: what rules decided in place of judges, by the judge's name.
-        epsilon: how much more often than a judge a person may be closer to the others in the test of replacement.
+        ruled: decisions of rules in place of judges, by the judge's name.
+        epsilon: margin of the replacement test: how much more often a person may be closer to the others than a judge.
     """
     return {
         measure: _measure([row for row in rated if row.unit.measure == measure], judged, ruled, scale, epsilon)
@@ -259,7 +259,7 @@ def _person(rated: Sequence[RatedUnit], multiply_rated: Sequence[RatedUnit], nam
 
 
 def _others_mean(row: RatedUnit, name: str) -> float:
-    """Return the mean of what the people beside one said of a unit that several rated."""
+    """Return the mean of the other people's ratings of a unit that several people rated."""
     others = [value for person, value in row.said.items() if person != name]
     return sum(others) / len(others)
 
@@ -281,7 +281,7 @@ def _measures(rated: Sequence[RatedUnit], values: Mapping[AnnotationUnit, float]
 def _judge(
     rated: Sequence[RatedUnit], values: Mapping[AnnotationUnit, float], scale: Ends, epsilon: float | None = None
 ) -> JudgeCompared:
-    """Return a judge compared with people's reference values and, with epsilon, with each person."""
+    """Return a judge compared with people's reference values and, given epsilon, with each person."""
     pairs = [
         _Pair(values[row.unit], row.reference, row.unit.model, row.place.cluster) for row in rated if row.unit in values
     ]
@@ -313,7 +313,7 @@ def _judge(
 
 
 def _verdicts(pairs: Sequence[_Pair]) -> VerdictsCompared:
-    """Return verdicts beside what most people say."""
+    """Return verdicts compared with the majority of people."""
     decided = [pair for pair in pairs if pair.against != 0.5]
     right = [pair for pair in decided if pair.against > 0.5]
     wrong = [pair for pair in decided if pair.against < 0.5]

@@ -27,7 +27,7 @@ def coefficients(chance: ChanceCorrected) -> Iterator[tuple[str, AgreementCoeffi
 
 
 def measure_blocks(agreement: AnnotationFigures) -> Iterator[Block]:
-    """Yield figures of agreement, as of `compare`, measure by measure."""
+    """Yield figures of agreement, as returned by `compare`, measure by measure."""
     if agreement.simulated:
         yield Paragraph(SIMULATED_NOTE, "warning")
     if agreement.left_out:

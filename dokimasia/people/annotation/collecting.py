@@ -46,7 +46,7 @@ COLUMNS: dict[str, ColumnType] = {
 class AnnotationDraw(NamedTuple):
     """A draw: the numbers of cases and of items for each annotator, the key's path, and responses that name a model.
 
-    `by_model` has how many answers that no rule decided were drawn, of how many, where labels are for a correction.
+    `by_model` counts the drawn answers and all answers that no rule decided, if labels are for a correction.
     """
 
     cases: int
@@ -69,7 +69,7 @@ def hand_out(
     scale: tuple[int, int] = SCALES[SCORE],
     cases: int | None = None,
 ) -> AnnotationDraw:
-    """Draw cases and write a form for each annotator into a folder, and the key beside it.
+    """Draw cases and write a form for each annotator into a folder, and the key next to it.
 
     Raises:
         InputError: an annotator's name is invalid, the key exists or would be in the annotators' folder, or a file cannot be
@@ -101,7 +101,7 @@ def hand_out(
 
 
 def _by_model(drawn: Sequence[Subject], subjects: Sequence[Subject]) -> dict[str, tuple[int, int]]:
-    """Return how many answers with a verdict were drawn of each model, and of how many."""
+    """Return, for each model, how many answers with a verdict were drawn, and how many there are."""
     numbers = Counter(subject.unit.model for subject in drawn if subject.verdict)
     totals = Counter(subject.unit.model for subject in subjects if subject.verdict)
     return {model: (numbers[model], total) for model, total in sorted(totals.items())}
@@ -155,9 +155,9 @@ DISAGREEMENTS: dict[str, ColumnType] = {
 
 
 def usual_disagreement(annotations: Sequence[Annotation]) -> float:
-    """Return what people have to differ by, and more, to disagree: 0 on a scale of 0 and 1, else 1.
+    """Return the difference above which people disagree: 0 on a scale of 0 and 1, else 1.
 
-    The scale is that of the lines. Where none has a scale, it is 0 and 1 if every score is one of them.
+    The scale is that of the lines. If no line has a scale, it is 0 and 1 if every score is one of them.
     """
     scores = [rating for rating in annotations if rating.unit.measure == SCORE]
     scales = {rating.scale for rating in scores if rating.scale}
@@ -191,7 +191,7 @@ def write_disagreements(rows: Sequence[Mapping[str, JsonValue]], path: Path) -> 
 
 
 def things_of(path: Path) -> set[AnnotationUnit]:
-    """Return the units, without measure, in a file of disagreements or annotations.
+    """Return the units, without their measures, in a file of disagreements or annotations.
 
     Raises:
         DataError: a line names no unit; with file and line.
@@ -245,7 +245,7 @@ def adjudicate(annotations: Sequence[Annotation], decisions: Path) -> list[Annot
 
 
 def known_units(units: Iterable[AnnotationUnit], source: str) -> Callable[[AnnotationUnit], str | None]:
-    """Return a function with the message on a unit whose sample or model is unknown to a source; None if it is known."""
+    """Return a function that returns a message for a unit whose sample or model is unknown to a source, else None."""
     samples: set[str] = set()
     models: set[str] = set()
     baselines: set[str] = set()

@@ -21,7 +21,7 @@ from dokimasia.storage.runs import Run, load_samples
 WITHOUT_VALUE = "without a value"
 UNKNOWN_SAMPLE = "of a sample that no judge was given"
 UNKNOWN_MODEL = "of a model that no judge was given"
-"""Reasons for which annotations are in no figure."""
+"""Reasons for excluding annotations from all figures."""
 
 
 def judged_of(home: Home, run: Run, scale: Ends) -> dict[str, dict[AnnotationUnit, float]]:
@@ -51,16 +51,16 @@ def judged_of(home: Home, run: Run, scale: Ends) -> dict[str, dict[AnnotationUni
 
 
 class DecidedVerdicts(NamedTuple):
-    """Decisions of a run whether answers are right, 1 or 0 by unit: the judge's own, and those of rules."""
+    """A run's decisions on whether answers are right, 1 or 0 by unit: the judge's own, and those of rules."""
 
     by_judge: dict[AnnotationUnit, float]
     by_rule: dict[AnnotationUnit, float]
 
 
 def verdicts_of(home: Home, run: Run) -> DecidedVerdicts | None:
-    """Return what a run decided of answers with yes or no, first repeats alone; None if its method decides nothing so.
+    """Return a run's yes-or-no decisions on answers, first repeats only; None if its method makes no such decisions.
 
-    What rules left undecided and no judge was asked about is in neither.
+    Answers that rules left undecided and no judge was asked about are in neither.
 
     Raises:
         ConfigError: nothing was decided.
@@ -93,19 +93,19 @@ def compare(
     scale: tuple[int, int] | None = None,
     epsilon: float = EPSILON,
 ) -> AnnotationFigures:
-    """Return the figures of agreement of a file of annotations, people with each other and judges with them.
+    """Return the agreement figures of a file of annotations: people with each other, and judges with people.
 
     Args:
         home: the home of the runs.
         path: the file of annotations.
         runs: runs whose judges are compared with people; they also define samples, models and clusters.
         judged: files of a judge's ratings, in the form of annotations with the judge as annotator.
-        scale: people's scale of scores; by default that of the file's lines, else 1 to 5. With 0 and 1 a run's
-            verdicts are compared, and not its scores; what rules decided stands apart.
-        epsilon: how much more often than a judge a person may be closer to the others in the test of replacement.
+        scale: people's scale of scores; by default that of the file's lines, or else 1 to 5. With 0 and 1, a run's
+            verdicts are compared instead of its scores, and decisions of rules are kept separate.
+        epsilon: margin of the replacement test: how much more often a person may be closer to the others than a judge.
 
     Raises:
-        DataError: an annotation or a judge's rating cannot be used, with file and line; or samples and models of all
+        DataError: an annotation or a judge's rating is unusable, with file and line; or samples and models of all
             annotations are unknown. Annotations without a value, or of some unknown samples or models, are left out and
             counted.
         ConfigError: a run has no ratings that can be compared with people's.
@@ -163,10 +163,10 @@ def _known(
     places: Mapping[str, SampleOrigin],
     left_out: Counter[str],
 ) -> list[Annotation]:
-    """Return the annotations of samples and models that are in a run or a file of a judge, and count the others by reason.
+    """Return the annotations of samples and models in a run or a judge's file, and count the others by reason.
 
     Raises:
-        DataError: none of them is.
+        DataError: there are none.
     """
     if not units and not places:
         return list(annotations)
@@ -194,7 +194,7 @@ def _judge_name(run: Run) -> str:
 
 
 def _plan(run: Run) -> Any:
-    return method_named(run.method).plan.model_validate(run.options["plan"])
+    return run.plan_as(method_named(run.method).plan)
 
 
 def _fresh(judges: Collection[str], name: str, source: str) -> str:

@@ -52,7 +52,7 @@ LETTERS = ascii_lowercase
 """The letters of the responses of a ranking, in order."""
 
 _POINT_ZERO = re.compile(r"(?<=\d)\.0+$")
-"""The end of a whole number that a table wrote as a decimal one, such as `1.0`."""
+"""The end of a whole number that a table program wrote as a decimal, such as `1.0`."""
 
 PAGE, TABLE, LINES = "annotate.html", "form.csv", "items.jsonl"
 
@@ -65,7 +65,7 @@ class FormRatings(NamedTuple):
 
 
 def measures_of(head: KeyHead) -> tuple[str, ...]:
-    """Return the fields of a form: the measures of its kind, or of a ranking the place of each response, by its letter."""
+    """Return the fields of a form: the measures of its kind or, for a ranking, the place of each response by letter."""
     if head.kind != "ranking":
         return MEASURES[head.kind]
     return tuple(f"{PLACE}_{letter}" for letter in LETTERS[: head.scale[1]])
@@ -114,7 +114,7 @@ def form_files(head: KeyHead, who: str, placed: Sequence[KeyedItem], blobs: Blob
 
 
 def _table(head: KeyHead, rows: Sequence[Mapping[str, Any]], images: Mapping[str, str]) -> Iterator[Sequence[str]]:
-    """Yield the lines of a table: what an item shows, what is asked of it with the choices, and cells for the answers."""
+    """Yield the rows of a table: what an item shows, the questions with their choices, and cells for the answers."""
     measures = measures_of(head)
     asked = "\n".join(
         f"{measure}: {question_of(head, measure, rows)} {'; '.join(options_of(measure, head.scale).values())}"
@@ -128,7 +128,7 @@ def _table(head: KeyHead, rows: Sequence[Mapping[str, Any]], images: Mapping[str
 
 
 def _cells(row: Mapping[str, Any], images: Mapping[str, str]) -> dict[str, str]:
-    """Return what an item shows by the names of its columns; a ranking has one for each response."""
+    """Return the contents of an item by column name; a ranking has a column for each response."""
     cells = {name: value for name, value in row.items() if isinstance(value, str)}
     cells["images"] = " ".join(images[sha] for sha in row["images"])
     for letter, response in zip(LETTERS, row.get("responses", ()), strict=False):
@@ -147,14 +147,14 @@ def image_uri(blobs: BlobStore, ref: ImageRef) -> str:
 
 
 def read_forms(head: KeyHead, items: Mapping[str, KeyItem], paths: Sequence[Path]) -> FormRatings:
-    """Return the ratings of filled forms for the items of a key; an item without a choice is not rated yet.
+    """Return the ratings in filled forms for the items of a key; an item without a choice counts as unrated.
 
     A form is JSON lines, as saved by the page, or the table, with a column for each measure. A verdict is converted to one
     for the model.
 
     Raises:
-        DataError: a form belongs to another key, or lines cannot be used, each of which is named: the key does not have the
-            item, the choice is invalid, or the item is repeated.
+        DataError: a form belongs to another key, or lines are unusable (each is named): the item is not in the key or
+            is repeated, or the choice is invalid.
     """
     ratings: list[Annotation] = []
     problems: list[str] = []
@@ -187,7 +187,7 @@ def _item_of(fields: Mapping[str, Any]) -> str:
 
 
 def _check_key(path: Path, items: Mapping[str, KeyItem], names: Sequence[str]) -> None:
-    """Raise if the key does not have most of a form's items, of which there have to be several."""
+    """Raise if most of a form's items, when there are several, are not in the key."""
     unknown = sum(name not in items for name in names)
     if unknown < 2 or 2 * unknown <= len(names):
         return
@@ -200,7 +200,7 @@ def _check_key(path: Path, items: Mapping[str, KeyItem], names: Sequence[str]) -
 def _chosen(
     head: KeyHead, item: KeyItem, measure: str, fields: Mapping[str, Any], line: int, found: list[Annotation]
 ) -> str | None:
-    """Add the rating of one measure to `found`; return its fault, if any."""
+    """Add the rating of one measure to `found`; return the error, if any."""
     said = fields.get(measure)
     text = " ".join(str(said).split()).casefold() if said is not None else ""
     text = _POINT_ZERO.sub("", text)
@@ -216,7 +216,7 @@ def _chosen(
 
 
 def _words(value: str, label: str) -> set[str]:
-    """Return what may be written for an option: its value, its label, or a part of its label.
+    """Return the accepted texts for an option: its value, its label, or a part of its label.
 
     Examples:
         >>> sorted(_words("1", "1 · yes, right"))
@@ -227,7 +227,7 @@ def _words(value: str, label: str) -> set[str]:
 
 
 def _accepted(value: str, label: str) -> str:
-    """Return an option with the words that may be written for it.
+    """Return an option with the accepted words for it.
 
     Examples:
         >>> _accepted("1", "1 · yes, right"), _accepted("2", "2")
@@ -300,7 +300,7 @@ def form_page(
     *,
     adds: Mapping[str, str] | None = None,
 ) -> str:
-    """Return an offline page on which a person answers item by item and saves the answers as JSON lines.
+    """Return an offline page where a person answers items one by one and saves the answers as JSON lines.
 
     Args:
         who: the person.

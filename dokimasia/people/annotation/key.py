@@ -1,4 +1,4 @@
-"""The key of an annotation: for each blind item its unit and the order of sides; kept apart from the forms."""
+"""The key of an annotation: the unit and order of sides for each blind item; stored apart from the forms."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -11,13 +11,13 @@ from pydantic import Field, ValidationError
 from dokimasia.datasets.lines import Problem, location, read_rows
 from dokimasia.domain.annotation import AnnotationUnit, FormKind
 from dokimasia.domain.identity import Value, digest, unit_interval
-from dokimasia.errors import DataError
+from dokimasia.errors import DataError, list_faults
 from dokimasia.people.annotation.subjects import Subject
 
 FORMAT = "dokimasia-annotation-key/1"
 ITEM_LENGTH = 10
 FORM_PREFIX = "item-"
-"""What the names in forms begin with; hexadecimal digits alone can be a number, such as `1310329e63`."""
+"""Prefix of the names in forms; a name of hexadecimal digits alone could read as a number, such as `1310329e63`."""
 
 
 class KeyHead(Value):
@@ -62,7 +62,7 @@ class KeyedItem(NamedTuple):
 
 
 def place_items(subjects: Sequence[Subject], annotators: Sequence[str], *, seed: int) -> dict[str, list[KeyedItem]]:
-    """Return each annotator's items, with an order and sides drawn separately for each annotator.
+    """Return each annotator's items, with order and sides drawn independently for each annotator.
 
     An item's name reveals neither model nor side, and differs between annotators.
     """
@@ -95,10 +95,11 @@ def _placed(subject: Subject, who: str, seed: int) -> KeyedItem:
 
 
 def named_for_forms(head: KeyHead, placed: Mapping[str, Sequence[KeyedItem]]) -> dict[str, list[KeyedItem]]:
-    """Return the items under the names that forms show, in the same order.
+    """Return the items with the names that forms show, in the same order.
 
-    No spreadsheet takes such a name for a number or a date, and each kind and scale of rating has names of its own, so that
-    a form is not read by the key of another one. The queue of a home keeps the names of `place_items`.
+    Spreadsheets do not mistake such a name for a number or a date, and each kind and scale of rating has different
+    names, so that a form cannot be read with another form's key. The queue of a home keeps the names from
+    `place_items`.
     """
     renamed: dict[str, list[KeyedItem]] = {}
     for who, items in placed.items():
@@ -138,11 +139,9 @@ def read_key(path: Path) -> tuple[KeyHead, dict[str, KeyItem]]:
                 item = KeyItem.model_validate(_tuples(row.fields))
                 items[item.item] = item
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"])) or "the line"
-            raise DataError(
-                f"{location(path, row.line)}: {where}: {first['msg']}; a key is what `dokimasia annotate draw` wrote"
-            ) from None
+            first = list_faults(error)[0]
+            where = f"{location(path, row.line)}: {first.field or 'the line'}"
+            raise DataError(f"{where}: {first.message}; a key is what `dokimasia annotate draw` wrote") from None
     if head is None or not items:
         raise DataError(f"{path}: no key in it; `dokimasia annotate draw` writes one beside the forms")
     return head, items

@@ -81,9 +81,9 @@ async def hand_out_here(
     cases: int | None = None,
     seed: int = 0,
 ) -> int:
-    """Add units of a run to the queue of its home for each annotator, with a random order and sides of their own.
+    """Add a run's units to its home's queue for each annotator, with order and sides drawn for each.
 
-    Repeating a draw adds nothing. The model behind an item is stored in the home and not shown.
+    Repeating a draw adds nothing. The model behind an item is stored in the home but not shown.
 
     Returns:
         The number of new items.
@@ -128,7 +128,7 @@ def queued(home: Home, run: str) -> list[Standing]:
 
 
 def asked_of(item: CheckItem) -> list[dict[str, object]]:
-    """Return the questions about an item: for each measure the text, and the answers with their labels."""
+    """Return the questions about an item: for each measure, the text and the answers with their labels."""
     head, shown = behind(item).head, orjson.loads(item.text)
     return [
         {
@@ -148,7 +148,7 @@ def rating_text(item: CheckItem, said: Mapping[str, str]) -> str:
         said: the chosen option by measure, as written into a form, and optionally `comment`.
 
     Raises:
-        InputError: choices are missing or invalid, each of which is named.
+        InputError: choices are missing or invalid (each is named).
     """
     key = behind(item)
     choices: dict[str, str] = {}
@@ -169,7 +169,7 @@ def rating_text(item: CheckItem, said: Mapping[str, str]) -> str:
 
 
 def ratings_of(items: Sequence[Standing]) -> list[Annotation]:
-    """Return people's ratings of queued items, each as an annotation of the item's unit."""
+    """Return people's ratings of queued items as annotations of the items' units."""
     ratings: list[Annotation] = []
     for standing in items:
         key = behind(standing.item)

@@ -17,7 +17,7 @@ class SampleOrigin(NamedTuple):
 
 
 def group_of(sample: Sample) -> str:
-    """Return the stratum of a sample for drawing cases: its task if its data name one, else its category."""
+    """Return the stratum of a sample for drawing cases: its task if the data name one, else its category."""
     return task_of(sample) or sample.category or ""
 
 
@@ -50,8 +50,8 @@ def put_together(
 ) -> list[RatedUnit]:
     """Return each unit once, in order, with all its ratings; category and cluster are from annotations or `places`.
 
-    A category in an annotation takes precedence over `places`; of the cluster it is the reverse. A sample without a known
-    cluster is one of its own.
+    For the category, annotations take precedence over `places`; for the cluster, `places` does. A sample without a
+    known cluster is a cluster of its own.
     """
     by_unit: dict[AnnotationUnit, list[Annotation]] = {}
     for rating in annotations:
@@ -73,7 +73,7 @@ def put_together(
 
 
 def scale_in(annotations: Iterable[Annotation], *, name: str) -> tuple[int, int] | None:
-    """Return the scale of scores that a file has in its lines; None if it has none.
+    """Return the scale of scores in the lines of a file; None if no line has a scale.
 
     Raises:
         DataError: two lines have different scales.
@@ -94,7 +94,7 @@ def scale_in(annotations: Iterable[Annotation], *, name: str) -> tuple[int, int]
 def scale_of(
     measure: str, annotations: Sequence[Annotation], scale: tuple[int, int] | None, *, name: str
 ) -> tuple[int, int]:
-    """Return the scale of a measure: for scores `scale`, if given, else the measure's own.
+    """Return the scale of a measure: for scores `scale` if given, or else the measure's own.
 
     Raises:
         DataError: a rating is outside the scale; with file and line.

@@ -1,13 +1,12 @@
-"""Subjects of annotation: responses, pairs or criteria, of runs or files; and the drawing of cases."""
+"""Subjects of annotation: responses, pairs or criteria from runs or files; and the drawing of cases."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import orjson
-
 from dokimasia.datasets import open_dataset, problems_text, read_responses
 from dokimasia.domain.annotation import MOST_RANKED, SCORE, AnnotationUnit, FormKind
+from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.identity import unit_interval
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.ports import BlobStore
@@ -23,11 +22,11 @@ from dokimasia.storage.trees.lookup import criteria_of_samples, criterion_key
 
 
 class Subject(NamedTuple):
-    """A unit as shown: its sample, and the response, the two responses of a pair, or the criterion with its ground truth.
+    """A displayed unit: its sample, and the response, both responses of a pair, or the criterion with its ground truth.
 
-    `unit` has no measure; `aid` is the judge's criteria, if people see them, too. `verdict` is what the judge decided of a
-    response that people label right or wrong, which they do not see; empty where labels are not for a correction. Of a ranking
-    `texts` are the responses of all `models`.
+    `unit` has no measure; `aid` is the judge's criteria, if people see them, too. `verdict` is the judge's decision on
+    a response that people label right or wrong; people do not see it, and it is empty if the labels are not for a
+    correction. For a ranking, `texts` are the responses of all `models`.
     """
 
     unit: AnnotationUnit
@@ -44,7 +43,7 @@ Answers = Mapping[tuple[str, str], str]
 
 
 def answers_of_run(home: Home, run: Run) -> dict[tuple[str, str], str]:
-    """Return the first response of each model to each sample with its image, if there is one.
+    """Return the first response of each model to each sample with its image, if it exists.
 
     Raises:
         InputError: the run has no responses.
@@ -65,7 +64,7 @@ def answers_of_file(path: Path, samples: Collection[str]) -> dict[tuple[str, str
     """Return the first response of each model to each sample of a file of responses.
 
     Raises:
-        DataError: a line cannot be used, or names a sample that the data do not have.
+        DataError: a line is unusable, or names a sample that is not in the data.
     """
     answers: dict[tuple[str, str], str] = {}
     for response in read_responses(path):
@@ -79,7 +78,7 @@ def answers_of_file(path: Path, samples: Collection[str]) -> dict[tuple[str, str
 
 
 def samples_of_file(path: Path, blobs: BlobStore) -> list[Sample]:
-    """Return the samples of a data file, storing their images.
+    """Return the samples of a data file, and store their images.
 
     Raises:
         DataError: the file has problems, which are named.
@@ -94,7 +93,7 @@ def samples_of_file(path: Path, blobs: BlobStore) -> list[Sample]:
 def responses_of(
     samples: Iterable[Sample], answers: Answers, *, models: Sequence[str] = (), baseline: str = ""
 ) -> list[Subject]:
-    """Return the responses of models, or with a baseline each of them beside the baseline's, in the order of the samples.
+    """Return the responses of models, or with a baseline the pairs of each with the baseline's, in sample order.
 
     Raises:
         InputError: a model has no response at all, or there is nothing to show.
@@ -115,7 +114,7 @@ def responses_of(
 
 
 def _check_models(names: Iterable[str], known: Collection[str], what: str) -> None:
-    """Raise an InputError for the first model that has no response or no pair at all."""
+    """Raise an InputError for the first model without any response or pair."""
     for name in names:
         if name not in known:
             raise InputError(f"there is no {what} of {name!r}; there are those of {', '.join(sorted(known))}")
@@ -128,7 +127,7 @@ def _texts(sample: Sample, answers: Answers, models: Sequence[str]) -> tuple[str
 
 
 def rankings_of(samples: Iterable[Sample], answers: Answers, *, models: Sequence[str] = ()) -> list[Subject]:
-    """Return for each sample the responses of all models, to be ranked (ATOM, figure 18); samples that lack one are left out.
+    """Return, for each sample, the responses of all models to rank (ATOM, figure 18); incomplete samples are left out.
 
     Raises:
         InputError: there are fewer than two models or too many, one has no response, or no sample has all responses.
@@ -168,9 +167,9 @@ def pairs_of_run(home: Home, run: Run, *, models: Sequence[str] = ()) -> list[Su
 
 
 def open_answers(home: Home, run: Run, subjects: Sequence[Subject]) -> list[Subject]:
-    """Return the responses that no rule decided, with the judge's verdict: those of which labels tell something.
+    """Return the responses that no rule decided, with the judge's verdict; only their labels are informative.
 
-    All are returned where the run decides nothing of answers with yes or no.
+    All responses are returned if the run makes no yes-or-no decisions on answers.
 
     Raises:
         InputError: rules decided all of them.
@@ -204,8 +203,8 @@ def criteria_of(home: Home, run: Run, groups: Mapping[str, str] | None = None) -
     Args:
         home: the home of the run.
         run: the evaluation.
-        groups: the group of each criterion, by its key in a tree, to use instead of the sample's category; criteria without
-            a group are left out.
+        groups: the group of each criterion, by its key in a tree, used instead of the sample's category; criteria
+            without a group are left out.
 
     Raises:
         InputError: the run has no criteria.
@@ -214,13 +213,14 @@ def criteria_of(home: Home, run: Run, groups: Mapping[str, str] | None = None) -
     subjects: list[Subject] = []
     for criteria_row in criteria_of_samples(home, run.id):
         sample = samples[criteria_row.sample_id]
-        for number, criterion in enumerate(orjson.loads(criteria_row.body)["criteria"], start=1):
+        criteria = CriteriaSet.model_validate_json(criteria_row.body).criteria
+        for number, criterion in enumerate(criteria, start=1):
             group: str | None = criteria_row.category
             if groups is not None:
                 group = groups.get(criterion_key(criteria_row.criteria_id, number))
             if group is not None:
                 unit = AnnotationUnit(criteria_row.sample_id, "", criterion=number)
-                texts = (criterion["question"], criterion["ground_truth"])
+                texts = (criterion.question, criterion.ground_truth)
                 subjects.append(Subject(unit, SampleOrigin(group, criteria_row.cluster), sample, texts))
     if not subjects:
         raise InputError(f"run {run.id} has no criteria to be rated: they come from dokimasia evaluate --judge NAME")
@@ -230,10 +230,10 @@ def criteria_of(home: Home, run: Run, groups: Mapping[str, str] | None = None) -
 def draw_subjects(
     subjects: Sequence[Subject], kind: FormKind, *, per: int | None, seed: int, cases: int | None = None
 ) -> list[Subject]:
-    """Return the subjects of `per` cases of each category, drawn by the seed; a case is a sample, or a single criterion.
+    """Return the subjects of `per` cases of each category, drawn by the seed; a case is a sample or a single criterion.
 
-    With `cases`, that many are drawn from all, whatever their category; of responses with a verdict that many of each model.
-    The order of the subjects is kept; without a number all are returned.
+    With `cases`, that many are drawn from all categories together or, for responses with a verdict, that many of each
+    model. The order of the subjects is kept; without a number, all are returned.
     """
     number = per if cases is None else cases
     if number is None:
@@ -251,10 +251,10 @@ def draw_subjects(
 
 
 def _spread(subjects: Sequence[Subject], number: int, *, seed: int) -> list[Subject]:
-    """Return `number` responses of each model, spread over its verdicts as all of its responses are.
+    """Return `number` responses of each model, distributed over its verdicts like all of its responses.
 
-    Within a verdict responses are drawn by their samples, the same for every model as far as they are there: two models are
-    compared best on the same samples. A larger number draws the same responses and more.
+    Within a verdict, responses are drawn by their samples, the same ones for every model where possible, since two
+    models are best compared on the same samples. A larger number draws the same responses and more.
     """
     strata: dict[tuple[str, str], list[Subject]] = {}
     for subject in subjects:
@@ -274,9 +274,9 @@ def _spread(subjects: Sequence[Subject], number: int, *, seed: int) -> list[Subj
 
 
 def draw(strata: Mapping[str, str], *, per: int, seed: int) -> list[str]:
-    """Return `per` things of each stratum, or all if it has fewer; each stratum is drawn independently.
+    """Return `per` names from each stratum, or all if it has fewer; each stratum is drawn independently.
 
-    A larger `per` draws the same things and more.
+    A larger `per` draws the same names and more.
     """
     by_stratum: dict[str, list[str]] = {}
     for thing, stratum in strata.items():

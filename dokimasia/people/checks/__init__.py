@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 async def open_checks(job: "Job[Any]") -> None:
-    """Open a check for every result of a run: `Method.ended` of methods whose results wait for people."""
+    """Open a check for every result of a run; `Method.ended` of methods whose results wait for people."""
     from dokimasia.people.checks.threads import open_threads
 
     await open_threads(job.home, job.services.saver, job.run.id)

@@ -128,7 +128,7 @@ def check_blocks(checks: CheckFigures) -> list[Block]:
 
 
 def reason_blocks(changes: ReasonFigures, place: str = "/reasons") -> list[Block]:
-    """Return the blocks on why captions were changed.
+    """Return the blocks on the reasons for changes of captions.
 
     Args:
         changes: the figures from `reason_figures`.

@@ -1,4 +1,4 @@
-"""People's decisions on a run's results: list open items, store decisions, and resume what waited for them."""
+"""People's decisions on a run's results: listing open items, storing decisions, and resuming what waited for them."""
 
 import asyncio
 import threading
@@ -34,7 +34,7 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 def waits(run: Run) -> bool:
-    """Return whether a run has captions, rubrics or perturbations to check, or questions to people."""
+    """Return whether a run has captions, rubrics or perturbations to check, or questions for people."""
     try:
         return run.status == "waiting" or method_of(run).checked
     except NotFound:
@@ -86,25 +86,26 @@ def decide(
     settings: Settings | None = None,
     home: str | Path | None = None,
 ) -> Decision | None:
-    """Store a person's decision, durably on return, and resume what waited for it.
+    """Store a person's decision durably, and resume what waited for it.
 
     Args:
         item: the item, or its id.
-        action: accept, edit (with `text` or `delete`) or reject; of a perturbation one of `LABELS`; of a question
-            `reply` and of a rating `rate` (with `text`); of all of them `undo`, unless another run depends on the decision.
+        action: accept, edit (with `text` or `delete`) or reject; for a perturbation one of `LABELS`; for a question
+            `reply` and for a rating `rate` (with `text`); for all of them `undo`, unless another run depends on the
+            decision.
         who: the person.
         text: the text after an edit, or the reply.
-        delete: instead of a text, the numbers of sentences to leave out, from 1.
-        at: when it was decided, in UTC and ISO form; now by default.
-        shown: when the question was first shown to the person, in the same form, if known.
+        delete: instead of a text, the numbers of sentences to omit, from 1.
+        at: time of the decision, in UTC and ISO format; now by default.
+        shown: when the question was first shown to the person, in the same format, if known.
         seen: the number of decisions on the item that the person knew of, as for `checked`.
-        reasons: why a caption is edited or rejected, if the person says so.
+        reasons: reasons for editing or rejecting a caption, if the person gives any.
         settings: home and configuration; read from the environment by default.
         home: the folder of the home; by default that of the settings.
 
     Returns:
-        The decision; None if another process is writing to the home: then the decision is stored as a file, which the next
-        writing command imports.
+        The decision; None if another process is writing to the home, in which case the decision is stored as a file
+            that the next writing command imports.
 
     Raises:
         NotFound: there is no such item.
@@ -141,10 +142,10 @@ def checked(
     seen: int | None = None,
     reasons: Sequence[ChangeReason] = (),
 ) -> FiledDecision:
-    """Return a valid decision, not stored yet; arguments and errors are those of `decide`.
+    """Return a valid decision without storing it; arguments and errors are those of `decide`.
 
-    `seen` is the number of decisions on the item that the person knew of: `keep_decision` refuses if there are more by then
-    (`DecidedMeanwhile`), so that nobody overrides a decision without knowing of it.
+    `seen` is the number of decisions on the item that the person knew of: if there are more by then, `keep_decision`
+    refuses (`DecidedMeanwhile`), so that nobody overrides an unseen decision.
     """
     if isinstance(item, str):
         item = standing(home, item).item
@@ -186,7 +187,7 @@ def _refuse_undo(home: Home, item: CheckItem, who: str) -> None:
 
 
 async def keep_decision(home: Home, left: FiledDecision) -> Decision:
-    """Store a decision, durably, in a home that is open for writing, and resume what waited for it.
+    """Store a decision durably in a home that is open for writing, and resume what waited for it.
 
     Raises:
         InputError: as `decide`, if something has changed since the decision was checked.
@@ -227,7 +228,7 @@ def nothing_to_check(run_id: str) -> NotFound:
 
 
 def _finish(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end, also from inside a running event loop, as in a notebook."""
+    """Run a coroutine to its end, even inside a running event loop, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

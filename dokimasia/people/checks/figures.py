@@ -30,10 +30,10 @@ from dokimasia.storage.runs import RunStatus, clusters_by_sample, get_run
 def check_figures(standings: Sequence[Standing], reasons: ReasonFigures | None = None) -> CheckFigures:
     """Return the figures of a run's items.
 
-    `agreement` has an entry for each two people who decided on the same items: their number `n`, the share with the same
-    decision (accept, edit or reject), its 95 % interval with samples as clusters, Cohen's kappa (None if both made one and
-    the same decision on all), and the number of items with the same resulting text. `asked` counts open questions by
-    person. `reasons` are the figures from `reason_figures`.
+    `agreement` has an entry for each two people who decided on the same items: their number `n`, the share with the
+    same decision (accept, edit or reject), its 95 % interval with samples as clusters, Cohen's kappa (None if both made
+    the same decision on every item), and the number of items with the same resulting text. `asked` counts open
+    questions by person. `reasons` are the figures from `reason_figures`.
     """
     states = Counter(standing.state for standing in standings)
     kinds: Counter[Kind] = Counter(standing.item.kind for standing in standings)
@@ -78,7 +78,7 @@ def _pair(standings: Sequence[Standing], first: str, second: str, actions: Seque
         kappa: float | None = cohen_kappa(
             [decision.action for decision in mine], [decision.action for decision in yours], categories=actions
         )
-    except ValueError:  # both gave one and the same answer to everything
+    except ValueError:  # both gave the same answer to everything
         kappa = None
     return DecidedAlike(
         people=(first, second),
@@ -94,9 +94,9 @@ def _pair(standings: Sequence[Standing], first: str, second: str, actions: Seque
 def reason_figures(home: Home, run_id: str, standings: Sequence[Standing]) -> ReasonFigures | None:
     """Return the figures of the reasons for which captions were changed; None if no caption was edited or rejected.
 
-    The decision in effect on a caption counts, second opinions do not. Shares are of the changed captions with a reason, with
-    95 % intervals clustered by image; `bounds` are those that changed captions without a reason leave possible. A caption may
-    have several reasons, so that shares add up to more than 1.
+    Only the effective decision on a caption counts, not second opinions. Shares are of the changed captions with a
+    reason, with 95 % intervals clustered by image; `bounds` allow for changed captions without a reason. A caption may
+    have several reasons, so that shares may add up to more than 1.
     """
     clusters = clusters_by_sample(home, run_id)
     checked = changed = 0

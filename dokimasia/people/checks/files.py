@@ -1,4 +1,4 @@
-"""Export of items to check: JSON lines to fill in elsewhere, with images and a page beside them."""
+"""Export of items to check: JSON lines to fill in outside the home, with images and a page."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -38,8 +38,8 @@ def check_files(
 ) -> dict[str, bytes]:
     """Return the contents of a file of a run's items by name, with images and a page for labelling perturbations.
 
-    Only questions to `who` are included. Others' decisions are included on items that `who` has decided, and with `others`
-    on all.
+    Only questions to `who` are included. Others' decisions are included for items that `who` has decided or, with
+    `others`, for all items.
     """
     stem = Path(name).stem
     folder = image_folder(stem)
@@ -62,10 +62,10 @@ def check_files(
 
 
 def write_files(files: Mapping[str, bytes], path: Path) -> list[Path]:
-    """Write what `check_files` returned, its first file as `path`, and return the paths.
+    """Write the files from `check_files`, the first one as `path`, and return the paths.
 
     Raises:
-        InputError: a file cannot be written, or would lie elsewhere than beside that one.
+        InputError: a file cannot be written, or would lie outside the folder of `path`.
     """
     folder = image_folder(path.stem)
     for name in files:
@@ -82,11 +82,11 @@ def write_files(files: Mapping[str, bytes], path: Path) -> list[Path]:
 
 
 def _row(standing: Standing, shown: PerturbationView | None, images: str, *, who: str | None) -> bytes:
-    """Return the JSON line of an item: its text, its state, the decisions that `who` may see, and empty fields to fill in.
+    """Return the JSON line of an item: its text, its state, the decisions that `who` may see, and fields to fill in.
 
-    `action` takes accept, edit (with `new_text`), delete (with `delete`, numbers of sentences from 1) or reject; of a caption
-    `reasons` takes why it is edited or rejected (`CHANGE_REASONS`); of a
-    perturbation `label` takes one of `LABELS`.
+    `action` takes accept, edit (with `new_text`), delete (with `delete`, numbers of sentences from 1) or reject. For a
+    caption, `reasons` takes the reasons for editing or rejecting it (`CHANGE_REASONS`); for a perturbation, `label`
+    takes one of `LABELS`.
     """
     decisions = standing.decisions if who is None else standing.decisions_for(who)
     row: dict[str, JsonValue] = {
@@ -131,7 +131,7 @@ def _images(question: PendingQuestion) -> list[ImageRef]:
 
 
 def labelling_row(shown: PerturbationView, folder: str) -> dict[str, JsonValue]:
-    """Return the fields of a perturbation's JSON line; images are paths in a folder beside the file."""
+    """Return the fields of a perturbation's JSON line; images are paths in a folder next to the file."""
     item = shown.item
     return {
         "task": item.task,
@@ -150,10 +150,10 @@ def labelling_row(shown: PerturbationView, folder: str) -> dict[str, JsonValue]:
 
 
 def labelling_files(home: Home, standings: Sequence[Standing], who: str, stem: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the files beside the JSON lines of a run's items, by path: images, and a page for labelling.
+    """Yield the files that accompany the JSON lines of a run's items, by path: images, and a page for labelling.
 
-    The page has the perturbations that the person has not labelled yet, without others' labels. The file that it saves can
-    be imported with `import_checks`.
+    The page has the perturbations that the person has not labelled yet, without others' labels. The file that it saves
+    can be imported with `import_checks`.
     """
     shown = shown_perturbations(home, standings[0].item.run)
     due: list[tuple[str, PerturbationView]] = []
@@ -172,7 +172,7 @@ def labelling_files(home: Home, standings: Sequence[Standing], who: str, stem: s
 
 
 def image_folder(stem: str) -> str:
-    """Return the name of the folder of images beside a file."""
+    """Return the name of the folder of images next to a file."""
     return f"{stem}-images"
 
 

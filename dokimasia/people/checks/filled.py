@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, ValidationError
 from dokimasia.agents.readers import faults_of
 from dokimasia.domain.blindspots import Label
 from dokimasia.domain.decision import Action, ChangeReason, CheckItem, Decision, Standing, ordered_reasons
-from dokimasia.errors import DataError, DokimasiaError
+from dokimasia.errors import DataError, DokimasiaError, list_faults
 from dokimasia.people.checks import all_standings, checked, decide, keep_decision, nothing_to_check, open_for_people
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
@@ -23,7 +23,7 @@ SentenceNumber = Annotated[int, Field(ge=0, lt=2**31)]
 
 
 class ImportResult(NamedTuple):
-    """The counts of an import: new decisions, known ones, ones left as files for a writing process, lines without a decision."""
+    """The counts of an import: new and known decisions, those left as files for a writing process, undecided lines."""
 
     decided: int
     known: int
@@ -32,7 +32,7 @@ class ImportResult(NamedTuple):
 
 
 class LineDecision(BaseModel):
-    """A decision that a line has: the arguments of `decide` beside the item."""
+    """A decision in a line: the arguments of `decide` other than the item."""
 
     who: str
     action: Action
@@ -42,12 +42,12 @@ class LineDecision(BaseModel):
     delete: tuple[SentenceNumber, ...] = ()
 
     def key(self, item: CheckItem) -> tuple[str, ...]:
-        """Return what tells decisions on items apart."""
+        """Return the key that distinguishes decisions on items."""
         return (item.id, self.who, self.action, self.text, self.at, *ordered_reasons(self.reasons))
 
 
 class SheetLine(BaseModel):
-    """What a line of a file says, without what it only shows; `number` is its place in the file, from 1."""
+    """The filled-in contents of a line of a file; `number` is its position in the file, from 1."""
 
     number: int = Field(default=0, ge=0, lt=2**31)
     item: str
@@ -63,7 +63,7 @@ class SheetLine(BaseModel):
 
     @property
     def asked(self) -> Action | None:
-        """What is decided on the item; deleting is an edit, and a reply that is there is given."""
+        """The action on the item; deleting counts as an edit, and a non-empty reply as a reply."""
         if self.label:
             return self.label
         if (self.reply or "").strip():
@@ -71,7 +71,7 @@ class SheetLine(BaseModel):
         return "edit" if self.action == "delete" else self.action or None
 
     def all_decisions(self, who: str) -> list[LineDecision]:
-        """Return the decisions of the line; `who` decides where the line names nobody."""
+        """Return the decisions of the line; `who` is the person for lines without a name."""
         if self.asked is None:
             return self.decisions
         delete = self.delete if self.action == "delete" else ()
@@ -89,7 +89,7 @@ def import_checks(settings: Settings, run: str, path: Path, *, who: str) -> Impo
     this run, so that decisions can be reused when a run is repeated with more samples.
 
     Raises:
-        DataError: a line cannot be used; the message names it, and nothing was decided.
+        DataError: a line is unusable; the message names it, and nothing was stored.
         NotFound: there is no such run.
     """
     lines = read_checks(path)
@@ -102,12 +102,12 @@ def import_checks(settings: Settings, run: str, path: Path, *, who: str) -> Impo
 def take_in_lines(
     home: Home, run_id: str, lines: Sequence[SheetLine], name: str, *, who: str, others: bool
 ) -> ImportResult:
-    """Import the lines of a file, as `import_checks`, in a home that is open for writing.
+    """Import the lines of a file like `import_checks`, into a home that is open for writing.
 
-    Without `others`, a line with another person's decision is refused, unless the home has that decision already.
+    Without `others`, a line with another person's decision is refused, unless the home already has that decision.
 
     Raises:
-        DataError: a line cannot be used; the message names it, and nothing was decided.
+        DataError: a line is unusable; the message names it, and nothing was stored.
         NotFound: the run has nothing to check.
     """
     standings = all_standings(home, run_id)
@@ -133,7 +133,7 @@ def _wanted(home: Home, standings: Sequence[Standing], lines: Sequence[SheetLine
     """Return the decisions of lines, in order.
 
     Raises:
-        DataError: one of them cannot be used; the message names it.
+        DataError: one of them is unusable; the message names it.
     """
     known = {standing.item.id: standing.item for standing in standings}
     same = {standing.item.subject: standing.item for standing in standings}
@@ -169,32 +169,34 @@ def _wanted(home: Home, standings: Sequence[Standing], lines: Sequence[SheetLine
 def _taken(
     wanted: Sequence[Wanted], standings: Sequence[Standing], name: str, keep: Callable[..., Decision | None]
 ) -> ImportResult:
-    counts = dict.fromkeys(ImportResult._fields, 0)
+    decided = repeated = left = empty = 0
     known = _known(standings)
     ids: set[str] = set()
     for standing in standings:
         ids |= {decision.id for decision in standing.decisions}
     for number, item, wanted_decision in wanted:
         if wanted_decision is None:
-            counts["empty"] += 1
+            empty += 1
             continue
         if wanted_decision.key(item) in known:
-            counts["known"] += 1
+            repeated += 1
             continue
         try:
             decision = keep(item, **dict(wanted_decision))
         except DokimasiaError as error:
             raise DataError(f"{name}, line {number}: {error}") from error
         if decision is None:
-            counts["left"] += 1
+            left += 1
+        elif decision.id in ids:
+            repeated += 1
         else:
-            counts["known" if decision.id in ids else "decided"] += 1
+            decided += 1
             ids.add(decision.id)
-    return ImportResult(**counts)
+    return ImportResult(decided=decided, known=repeated, left=left, empty=empty)
 
 
 def _known(standings: Sequence[Standing]) -> set[tuple[str, ...]]:
-    """Return the keys of the decisions on items, as those of `LineDecision`."""
+    """Return the keys of the decisions on items, in the form of `LineDecision.key`."""
     known: set[tuple[str, ...]] = set()
     for standing in standings:
         for made in standing.decisions:
@@ -203,7 +205,7 @@ def _known(standings: Sequence[Standing]) -> set[tuple[str, ...]]:
 
 
 def _fault(home: Home, item: CheckItem, line: SheetLine, who: str) -> str:
-    """Return why a line's reply cannot be stored; empty if it can, or is stored already."""
+    """Return why a line's reply cannot be stored; empty if it can or is already stored."""
     if told := item.told(line.who or who):
         return told
     question = get_question(home, item.id)
@@ -212,7 +214,7 @@ def _fault(home: Home, item: CheckItem, line: SheetLine, who: str) -> str:
 
 
 def read_checks(path: Path) -> list[SheetLine]:
-    """Return the lines of a file that somebody filled in.
+    """Return the lines of a filled-in file.
 
     Raises:
         DataError: the file cannot be read, or a line is invalid; the message names it.
@@ -230,7 +232,6 @@ def read_checks(path: Path) -> list[SheetLine]:
         try:
             lines.append(SheetLine.model_validate_json(raw).model_copy(update={"number": number}))
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"])) or "the line"
-            raise DataError(f"{path}, line {number}: {where}: {first['msg']}") from None
+            first = list_faults(error)[0]
+            raise DataError(f"{path}, line {number}: {first.field or 'the line'}: {first.message}") from None
     return lines

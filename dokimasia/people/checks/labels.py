@@ -1,4 +1,4 @@
-"""Figures of people's labels of perturbations: the share that is fit, by dimension, and agreement between people."""
+"""Figures of people's labels of perturbations: the usable share by dimension, and agreement between people."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ NOBODY = "nobody has labelled anything"
 
 
 class LabelledPerturbation(NamedTuple):
-    """A perturbation with the label that counts, and each person's own label, by name."""
+    """A perturbation with the label that counts, and each person's label, by name."""
 
     item: Perturbed
     cluster: str
@@ -46,7 +46,7 @@ class LabelledPerturbation(NamedTuple):
 
     @property
     def enters(self) -> bool:
-        """Whether a probe takes it: a valid error, or what people found score-invariant."""
+        """Whether probes use it: a valid error, or a change that people found score-invariant."""
         return self.label in ENTERING and not (self.label == "valid" and self.item.neutral)
 
 
@@ -73,11 +73,11 @@ def labelled(home: Home, run: str, standings: Sequence[Standing] | None = None) 
 def label_figures(items: Sequence[LabelledPerturbation]) -> LabelFigures:
     """Return the figures of labelled perturbations.
 
-    `fit` is the share of labelled perturbations with the intended label: `valid` for errors, `score_invariant` for harmless
-    changes; its `bounds` are those that unlabelled ones leave possible. A change of a wrong gold answer (`gold_wrong`) is no
-    part of it, and is counted by its label alone. `agreement` uses all labels, including second
-    opinions: Krippendorff's alpha (nominal) over all people, Cohen's kappa of each two, and `confusion`, the counts of
-    pairs of labels of one perturbation, in both directions.
+    `fit` is the share of labelled perturbations with the intended label: `valid` for errors, `score_invariant` for
+    harmless changes; its `bounds` allow for unlabelled ones. A change of a wrong gold answer (`gold_wrong`) is excluded
+    from it and counted only by its label. `agreement` uses all labels, including second opinions: Krippendorff's alpha
+    (nominal) over all people, Cohen's kappa of each two, and `confusion`, the counts of pairs of labels of one
+    perturbation, in both directions.
     """
     people: Counter[str] = Counter()
     by_name: dict[str, list[LabelledPerturbation]] = {}
@@ -101,7 +101,7 @@ def label_figures(items: Sequence[LabelledPerturbation]) -> LabelFigures:
 
 
 def labels_of(standing: Standing) -> dict[str, Label]:
-    """Return each person's own label of an item, by name, in the order of their first labels."""
+    """Return each person's label of an item, by name, in the order of their first labels."""
     labels: dict[str, Label] = {}
     for who, decision in standing.opinions.items():
         for label in LABELS:

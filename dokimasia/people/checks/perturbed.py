@@ -25,7 +25,7 @@ MEANINGS: Mapping[Label, str] = MappingProxyType(
         "not_sure": "it cannot be told",
     }
 )
-"""The meaning of each label of a perturbation (paraphrased from FOCUS, appendix B, but for `gold_wrong`)."""
+"""The meaning of each label of a perturbation (paraphrased from FOCUS, appendix B, except `gold_wrong`)."""
 
 LABEL_KEYS: Mapping[str, Label] = MappingProxyType(dict(zip("vixngu", MEANINGS, strict=True)))
 """The key for each label, in the terminal and in the browser."""

@@ -18,7 +18,7 @@ from dokimasia.storage.runs import get_run, load_samples
 
 
 class Given(NamedTuple):
-    """The result of answering: `faults` names why the answer was not accepted (then only a draft is stored)."""
+    """The result of answering: `faults` lists why the answer was not accepted (then only a draft is stored)."""
 
     faults: str = ""
 
@@ -29,12 +29,12 @@ class Given(NamedTuple):
 
 
 def waiting_questions(home: Home, *, run: str | None = None, who: str | None = None) -> list[OpenQuestion]:
-    """Return the open questions, of all runs or one, to all people or one: by run, in the order of asking."""
+    """Return the open questions of all runs or one, to all people or one, by run and in the order of asking."""
     return open_questions(home, run=run, person=who)
 
 
 async def show_question(home: Home, item: str) -> PendingQuestion:
-    """Return a question to show to its person: its messages with their images, and the empty form of the reply.
+    """Return a question for display to its person: its messages with their images, and the empty form of the reply.
 
     If the home is open for writing, the time of the first showing is stored, from which the reply's cost is computed.
 
@@ -49,7 +49,7 @@ async def show_question(home: Home, item: str) -> PendingQuestion:
 
 
 def samples_asked(home: Home, items: Sequence[CheckItem]) -> dict[str, str]:
-    """Return the sample's id for each item of one run, by the item's id; for a question see `sample_of`."""
+    """Return the sample's id for each item of one run, by the item's id (for a question, see `sample_of`)."""
     samples: list[Sample] = []
     asked: dict[str, str] = {}
     for item in items:
@@ -62,9 +62,10 @@ def samples_asked(home: Home, items: Sequence[CheckItem]) -> dict[str, str]:
 
 
 def sample_of(question: PendingQuestion, samples: Sequence[Sample]) -> str:
-    """Return the id of the sample that a question is about: the one whose images it shows and whose prompt it quotes.
+    """Return the id of the sample that a question is about, which has the question's images and the quoted prompt.
 
-    A question about an image alone, such as to describe it, is about all samples with it; their ids are joined by commas.
+    A question about an image alone, such as to describe it, is about all samples with that image; their ids are joined
+    by commas.
     """
     images: set[str] = set()
     for message in question.call.messages:
@@ -78,13 +79,13 @@ def sample_of(question: PendingQuestion, samples: Sequence[Sample]) -> str:
             quoted.setdefault(len(prompt), []).append(sample)
     chosen = fits
     if quoted:
-        chosen = quoted[max(quoted)]  # a prompt may be the beginning of another one
+        chosen = quoted[max(quoted)]  # a prompt may be a prefix of another
         chosen = [sample for sample in chosen if all(choice in text for choice in sample.choices)] or chosen
     return ", ".join(sample.id for sample in chosen)
 
 
 def draft_of(home: Home, question: PendingQuestion, who: str) -> str:
-    """Return the saved draft of a person's reply, or else the empty form."""
+    """Return the saved draft of a person's reply, or the empty form."""
     draft = draft_file(home.path, question.item, who)
     return draft.read_text(encoding="utf-8", errors="replace") if draft.is_file() else question.aid.form
 
@@ -101,10 +102,10 @@ def keep_draft(home: Home, item: str, who: str, text: str) -> str:
 
 
 async def answer(home: Home, item: str, text: str, *, who: str) -> Given:
-    """Answer a question in a home that is open for writing; the answer is durable on return.
+    """Store the answer to a question durably in a home that is open for writing.
 
-    An unusable reply, or one to a question that is no longer open, is stored as the person's draft. Answering twice with the
-    same text counts once.
+    An unusable reply, or one to a question that is no longer open, is stored as the person's draft. Repeating an answer
+    with the same text counts once.
 
     Args:
         home: the home, open for writing.
@@ -153,15 +154,15 @@ def answered_since(home: Home, run: str) -> bool:
 
 
 async def take_in_answers(home: Home) -> int:
-    """Import decisions that other processes stored as files while this one holds the home; return their number."""
+    """Import decisions that other processes stored as files while this one was writing, and return their number."""
     return await import_filed(home)
 
 
 def answer_all(settings: Settings, run: str, who: str, reply: Callable[[Sequence[Message]], str]) -> int:
-    """Answer all open questions to a person in a run by a function; return the number of answers.
+    """Answer a person's open questions in a run by a function, and return the number of answers.
 
     Raises:
-        InputError: a reply cannot be used.
+        InputError: a reply is unusable.
     """
     with Home.open(settings.home, write=False) as home:
         asked = [get_question(home, waiting.item) for waiting in waiting_questions(home, run=run, who=who)]

@@ -32,9 +32,9 @@ class Waiting(NamedTuple):
     Attributes:
         run: the run.
         kinds: the number of open items by kind.
-        people: the number of open items by person; under "" those for any person.
+        people: the number of open items by person; "" stands for any person.
         decided: the number of decided items.
-        oldest: the time since which the oldest open item waits, in UTC and ISO form; empty without one.
+        oldest: when the oldest open item began to wait, in UTC and ISO format; empty without open items.
     """
 
     run: Run
@@ -54,7 +54,7 @@ class Waiting(NamedTuple):
 
 
 def review_queue(home: Home) -> list[Waiting]:
-    """Return all runs with items for people: first those with open items, by their oldest item."""
+    """Return all runs with items for people; those with open items come first, by their oldest item."""
     counts = check_counts(home)
     queue: list[Waiting] = []
     for run in list_runs(home):
@@ -98,7 +98,7 @@ def item_of(items: Iterable[Standing], id: str, run: str) -> Standing:
 
 
 def is_due(standing: Standing, who: str, *, second: bool = False) -> bool:
-    """Return whether a person can decide on an item, or, with `second`, give a second opinion on it."""
+    """Return whether a person can decide on an item or, with `second`, give a second opinion on it."""
     if second:
         return standing.item.person is None and standing.settled_by is not None and who not in standing.opinions
     return standing.state == "waiting" and standing.item.person in (None, who)
@@ -114,13 +114,13 @@ def next_due(items: Sequence[Standing], who: str, *, after: str = "", second: bo
 
 
 def last_decision(items: Iterable[Standing], who: str) -> Decision | None:
-    """Return a person's latest decision that is not withdrawn; None without one."""
+    """Return a person's latest decision that has not been withdrawn; None without one."""
     own = [standing.opinions[who] for standing in items if who in standing.opinions]
     return max(own, key=lambda decision: (decision.at, decision.item), default=None)
 
 
 async def take_back(home: Home, item: str, *, who: str) -> None:
-    """Withdraw a person's decision, in a home that is open for writing; the item is open again.
+    """Withdraw a person's decision, and reopen the item, in a home that is open for writing.
 
     The text of a reply, an edit or a rating becomes the person's draft.
 
@@ -140,12 +140,13 @@ async def take_back(home: Home, item: str, *, who: str) -> None:
 def shown_item(home: Home, standing: Standing, who: str) -> dict[str, Any]:
     """Return the view of an item for a person, ready for JSON.
 
-    It reveals neither the model of a response that is rated blind, nor others' decisions before the person's own.
+    It hides the model of a blindly rated response and, until the person has decided, others' decisions.
 
     Returns:
-        item, run, kind, sample, person (None: anybody), actions, state, decided (how many decisions there are), images [{name,
-        sha256}], and by kind: text, sentences and detail of a caption or rubric; of a perturbation what it was made of, with
-        the difference in words; messages, form, prompt and withdrawn of a question; and what a rating is of.
+        item, run, kind, sample, person (None: anybody), actions, state, decided (the number of decisions), images
+            [{name, sha256}], and by kind: text, sentences and detail of a caption or rubric; the original of a
+            perturbation and the difference in words; messages, form, prompt and withdrawn of a question; and the
+            subject of a rating.
     """
     item = standing.item
     shown: dict[str, object] = {

@@ -19,10 +19,10 @@ from dokimasia.storage.reviews import golden_captions, made_values
 
 
 def all_standings(home: Home, run_id: str) -> list[Standing]:
-    """Return all items of a run with their decisions: stored items, new results of the run, and decisions stored as files.
+    """Return all items of a run with their decisions: stored items, new results, and decisions stored as files.
 
-    Questions come first, since the run waits for them; withdrawn ones are left out. Ratings, which are not checks of the
-    run's results, belong to `dokimasia.people.annotation`.
+    Questions come first, since the run waits for them; withdrawn questions are left out. Ratings, which are not checks
+    of the run's results, belong to `dokimasia.people.annotation`.
     """
     known = {standing.item.id: standing for standing in standings(home, run_id)}
     for item in found_items(home, run_id):
@@ -42,7 +42,7 @@ CAPTION_POLICY = (
     "Say definitely what can be recognised, with a closer look if it needs one. Take out what cannot be recognised, instead "
     "of leaving it vague or guessed."
 )
-"""What people who check a caption are told: determinism over ambiguity (PerceptionRubrics, appendix D)."""
+"""Instructions for people who check a caption: determinism over ambiguity (PerceptionRubrics, appendix D)."""
 
 
 def found_items(home: Home, run_id: str) -> list[CheckItem]:
@@ -80,7 +80,7 @@ def checked_texts(home: Home, run_id: str) -> dict[str, Standing]:
 
 
 def _with(known: Standing, left: FiledDecision) -> Standing:
-    """Return an item with a decision that is not stored as a row yet."""
+    """Return an item with an additional decision that is not yet stored as a row."""
     text = left.text.strip() if left.action in ("edit", "reply") else known.item.text
     changed = difference(known.item.text, text) if left.action == "edit" else ""
     refused = (

@@ -31,7 +31,7 @@ async def open_threads(home: Home, saver: Saver, run_id: str) -> None:
 
 
 async def go_on(home: Home, saver: Saver, standing: Standing) -> None:
-    """Resume an item's thread with the deciding decision, and delete the thread; a lost thread is restarted.
+    """Resume an item's thread with the effective decision, then delete the thread; a lost thread is restarted.
 
     An item whose decision was withdrawn waits again in a new thread.
     """

@@ -1,4 +1,4 @@
-"""The conclusion of a correction: who is better and how surely, what is undecided, and which labels are missing."""
+"""The conclusion of a correction: which model is better and how certain that is, what is open, and missing labels."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
@@ -10,7 +10,7 @@ from dokimasia.report.fields import Limited
 from dokimasia.report.figures import bracketed, several, signed_text
 
 Basis = Literal["labels", "passport", "judge"]
-"""What rates go by: people's labels, else the judge's passport, else the judge's decisions as they are."""
+"""The basis of rates: people's labels, or else the judge's passport, or else the judge's decisions as they are."""
 
 _SAID = {
     "labels": "Corrected by labels",
@@ -25,7 +25,7 @@ _NOT_COMPARED = {
 
 
 def conclusion(measures: Sequence[CorrectedMeasure]) -> tuple[str, ...]:
-    """Return at most five sentences: for each measure who is best, then pairs, answers and labels that are still open."""
+    """Return at most five sentences: the best model by measure, then open pairs, open answers and missing labels."""
     sentences = [_lead(measure) for measure in measures]
     for measure in measures[:1]:
         sentences += [*_open_pairs(measure), *_undecided_answers(measure), *_missing_labels(measure)]
@@ -33,7 +33,7 @@ def conclusion(measures: Sequence[CorrectedMeasure]) -> tuple[str, ...]:
 
 
 def _basis(models: Mapping[str, CorrectedModel]) -> Basis:
-    """Return what most can be said by: labels come before a passport, since they need no mix of errors."""
+    """Return the most informative basis; labels precede a passport, since they need no mix of errors."""
     bases: tuple[Basis, ...] = ("labels", "passport")
     for basis in bases:
         if any(_rate(model, basis) is not None for model in models.values()):
@@ -42,7 +42,7 @@ def _basis(models: Mapping[str, CorrectedModel]) -> Basis:
 
 
 def _rate(model: CorrectedModel, basis: Basis) -> tuple[float, Limited] | None:
-    """Return a model's rate, 0 to 1, with its interval; None if it is refused, or nothing was decided."""
+    """Return a model's rate, 0 to 1, with its interval; None if it is refused or nothing was decided."""
     if basis == "judge":
         return None if model.raw.share is None else (model.raw.share, model.raw)
     corrected: dict[Basis, CorrectedRate | None] = {"labels": model.by_labels, "passport": model.by_passport}
@@ -56,7 +56,7 @@ def _difference(pair: Compared, basis: Basis) -> RateDifference | None:
 
 
 def _lead(measure: CorrectedMeasure) -> str:
-    """Return how the best model compares with the next, by the best basis that there is, or why nothing is corrected."""
+    """Return how the best model compares with the next, on the best available basis, or why nothing is corrected."""
     models = {name: model for name, model in measure.models.items() if "#" not in name} or measure.models
     basis = _basis(models)
     start = _SAID[basis]
@@ -86,12 +86,12 @@ def _not_compared(models: Mapping[str, CorrectedModel], rates: Mapping[str, obje
 
 
 def _beyond_chance(difference: RateDifference) -> bool:
-    """Return whether the interval of a difference leaves out 0."""
+    """Return whether the interval of a difference excludes 0."""
     return difference.low is not None and difference.high is not None and not difference.low <= 0 <= difference.high
 
 
 def _open_pairs(measure: CorrectedMeasure) -> Iterator[str]:
-    """Yield how many of several pairs of models differ beyond chance; as judged, where none can be compared otherwise."""
+    """Yield how many pairs of models differ beyond chance; as judged, if no pair can be compared otherwise."""
     if len(measure.pairs) < 2:
         return
     basis = _basis(measure.models)

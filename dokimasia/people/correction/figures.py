@@ -1,4 +1,4 @@
-"""Figures of a correction: each model's rate as judged and corrected, and every two models compared."""
+"""Figures of a correction: each model's rate as judged and corrected, and comparisons of all pairs of models."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
@@ -65,7 +65,7 @@ ROUNDING = 1e-9
 
 
 def is_correctable(run: Run) -> bool:
-    """Return whether the method of a run decides about answers with yes or no."""
+    """Return whether the method of a run makes yes-or-no decisions on answers."""
     try:
         return method_of(run).decisions is not None
     except NotFound:
@@ -73,10 +73,10 @@ def is_correctable(run: Run) -> bool:
 
 
 def decided_run(home: Home, run: Run, *, scored: bool = False) -> DecidedRun:
-    """Return the yes-or-no decisions of a run; if `scored`, a run that only has scores is accepted too.
+    """Return the yes-or-no decisions of a run; with `scored`, a run that only has scores is accepted, too.
 
     Raises:
-        InputError: the run's method makes no such decisions, or the run has none.
+        InputError: the run's method makes no such decisions, or the run has none yet.
     """
     decisions = method_of(run).decisions
     if decisions is None:
@@ -108,7 +108,7 @@ def correct(
     by_category: bool = False,
     width: float | None = None,
 ) -> CorrectionFigures:
-    """Return a run's rates as its judge decided and corrected.
+    """Return a run's rates as judged and as corrected.
 
     Args:
         home: the home of the run, open for reading at least.
@@ -117,10 +117,10 @@ def correct(
         human: a file of labels, as annotations.
         mix: a file with the mix of kinds of error.
         by_category: whether the labels were drawn at random within each category, rather than from all answers.
-        width: count the labels that an interval of this width needs, as a share of the scale, above 0 and below 1.
+        width: count the labels required for an interval of this width, as a share of the scale, above 0 and below 1.
 
     Raises:
-        InputError: the run has no decisions, neither passport nor labels are given, or a file cannot be used.
+        InputError: the run has no decisions, neither passport nor labels are given, or a file is unusable.
     """
     if mix is not None and passport is None:
         raise ConfigError("--mix weights the sensitivity of a passport: name it with --passport")
@@ -202,7 +202,7 @@ def _figures(
     by_category: bool,
     width: float | None,
 ) -> CorrectionFigures:
-    """Return the figures of a correction without any rate or score."""
+    """Return the figures of a correction without its rates and scores."""
     return CorrectionFigures(
         run=run.id,
         status=run.status,
@@ -284,7 +284,7 @@ def _model(
 
 
 def decisions_on(answers: Iterable[DecidedAnswer]) -> list[DecidedLabel]:
-    """Return the decisions on answers that have one."""
+    """Return the decisions on answers that have a decision."""
     return [answer.decision for answer in answers if answer.decision is not None]
 
 
@@ -302,7 +302,7 @@ def _over_mixes(estimate: Corrected, decisions: Sequence[DecidedLabel], rates: J
 
 
 def _cut(rate: float | None, over_mixes: tuple[float, float], by_rule: tuple[float, float]) -> bool:
-    """Return whether a rate is refused or clipped, or all mixes are clipped at one end; then the mixes are uninformative."""
+    """Return whether a rate is refused or clipped, or all mixes (then uninformative) are clipped at one end."""
     if rate is None:
         return True
     for end in (by_rule[0], 1 - by_rule[1]):
@@ -313,7 +313,7 @@ def _cut(rate: float | None, over_mixes: tuple[float, float], by_rule: tuple[flo
 
 
 def _labelled(decided: Sequence[DecidedAnswer], labels: Labels) -> LabelledAnswers:
-    """Return the decisions on answers, their labels (of the first repeat only), and which of them rules settled."""
+    """Return the decisions on answers, their labels (of the first repeat only), and whether rules settled them."""
     return LabelledAnswers(
         [decision.right for decision in decisions_on(decided)],
         [None if answer.repeat else labels.right.get(answer.unit) for answer in decided],
@@ -322,7 +322,7 @@ def _labelled(decided: Sequence[DecidedAnswer], labels: Labels) -> LabelledAnswe
 
 
 def _by_strata(decided: Sequence[DecidedAnswer], labels: Labels) -> RatedAnswers:
-    """Return what `_labelled` does, and the category of each answer if labels were drawn by category."""
+    """Return the result of `_labelled`, and the category of each answer if labels were drawn by category."""
     right, truth, known = _labelled(decided, labels)
     strata: list[str] | None = None
     if labels.strata is not None:
@@ -358,7 +358,7 @@ def _by_labels(decided: Sequence[DecidedAnswer], labels: Labels, width: float | 
 
 
 def _certain(labelled: LabelledAnswers) -> Bounds | None:
-    """Return the least and the most of a rate that rules and labels leave open."""
+    """Return the lowest and highest rate that rules and labels leave possible."""
     truths = [
         decided if known else label
         for decided, label, known in zip(labelled.decided, labelled.labels, labelled.known or (), strict=True)
@@ -418,7 +418,7 @@ def _pair(
 
 
 def _without_rates(pair: Compared, models: Mapping[str, CorrectedModel]) -> Compared:
-    """Return a pair without its difference by passport if either model's rate is refused, with that reason."""
+    """Return a pair without its difference by passport, with the reason, if either model's rate is refused."""
     if pair.by_passport is None:
         return pair
     for name in (pair.first, pair.second):

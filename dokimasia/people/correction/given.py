@@ -28,10 +28,10 @@ from dokimasia.storage.runs import Run
 MAX_BYTES = 1024 * 1024
 FORM = 'a mix is a JSON object with "shares" or "counts" of kinds of error: {"shares": {"numerical_errors": 0.6, "VG": 0.4}}'
 MAJORITY_OF = 3
-"""The fewest people whose majority settles an answer."""
+"""Minimum number of people whose majority settles an answer."""
 
 DRAWN_AT_LEAST = 0.001
-"""The p-value below which labels are refused as no random draw of the samples."""
+"""The p-value below which labels are refused because they are not a random draw of the samples."""
 
 
 class Mix(NamedTuple):
@@ -43,7 +43,7 @@ class Mix(NamedTuple):
 
     @property
     def seen(self) -> int | None:
-        """The number of counted errors; None if the mix is given as shares."""
+        """The number of counted errors; None for shares."""
         return int(sum(self.kinds.values())) if self.counted else None
 
 
@@ -52,17 +52,17 @@ class Labels(NamedTuple):
 
     Attributes:
         right: whether each unit is right.
-        kinds: unit and kind of error, for wrong answers that the judge decided and whose kind is given.
-        named: all kinds of error that are given for any answer.
+        kinds: unit and kind of error, for wrong answers that the judge decided and that have a kind.
+        named: all kinds of error named for any answer.
         people: the number of people who labelled.
-        drawn: why the labels are no random draw; empty if they may be one.
+        drawn: why the labels are not a random draw; empty if they may be one.
         p_value: the p-value of the labelled samples' categories under a random draw; None with fewer than two categories.
         by_majority: the number of answers on which three or more people differ and most of them agree.
         ruled: the number of labelled answers that rules decided.
-        contradicting: of these, those labelled otherwise than the rule decided.
-        rated: the SHA-256 of the rated response, for units with it.
+        contradicting: of these, those whose label contradicts the rule.
+        rated: the SHA-256 of the rated response, for units that have one.
         strata: the category of each sample, if the labels were drawn at random within each category.
-        together: whether they are a random draw of all answers too, so that small categories may be pooled.
+        together: whether they are also a random draw of all answers, so that small categories may be pooled.
     """
 
     right: Mapping[AnnotationUnit, bool]
@@ -81,7 +81,7 @@ class Labels(NamedTuple):
     def by_category(self, categories: Mapping[str, str]) -> "Labels":
         """Return the labels as random draws within each category.
 
-        Unless they are a random draw of all answers too, each category needs enough labels of its own.
+        Unless they are also a random draw of all answers, each category needs enough labels of its own.
         """
         return self._replace(strata=categories, together=not self.drawn, drawn="")
 
@@ -99,7 +99,7 @@ def read_mix(path: Path) -> Mix:
 
     Raises:
         NotFound: there is no such file.
-        DataError: it is no mix.
+        DataError: it is not a mix.
     """
     try:
         body = _small_json(path)
@@ -133,10 +133,10 @@ def _small_json(path: Path) -> object:
 
 
 def check_known(where: str, kinds: Iterable[str], rates: BinaryRates) -> None:
-    """Refuse kinds of error that a passport has not measured.
+    """Check that a passport has measured the kinds of error.
 
     Raises:
-        DataError: naming them, and what the passport knows.
+        DataError: some are unknown; the message names them and the passport's kinds.
     """
     known: set[str] = set()
     for count in rates.by_dimension:
@@ -148,10 +148,10 @@ def check_known(where: str, kinds: Iterable[str], rates: BinaryRates) -> None:
 
 
 def check_named(where: str, kinds: Iterable[str]) -> None:
-    """Refuse kinds of error that are neither a dimension nor a group of any task.
+    """Check that each kind of error is a dimension or group of some task.
 
     Raises:
-        DataError: naming them, and what there is.
+        DataError: some are not; the message names them and the known kinds.
     """
     known: set[str] = set()
     for task in get_args(Task):
@@ -165,10 +165,10 @@ def check_named(where: str, kinds: Iterable[str]) -> None:
 
 
 def check_apart(where: str, kinds: Iterable[str], rates: BinaryRates) -> None:
-    """Refuse a mix that names a group beside one of its dimensions.
+    """Check that a mix does not name both a group and one of its dimensions.
 
     Raises:
-        DataError: naming the dimensions.
+        DataError: it does; the message names the dimensions.
     """
     named = set(kinds)
     if repeated := sorted(count.dimension for count in rates.by_dimension if {count.dimension, count.group} <= named):
@@ -176,9 +176,10 @@ def check_apart(where: str, kinds: Iterable[str], rates: BinaryRates) -> None:
 
 
 def by_kind(rates: BinaryRates, kinds: Iterable[str]) -> tuple[dict[str, ShareEstimate], dict[str, int]]:
-    """Return the sensitivity to each kind, dimensions or groups as they are named, and how many errors measured it.
+    """Return the sensitivity to each kind (a named dimension or group), and the number of errors that measured it.
 
-    All dimensions of the passport that no named group holds are there; so with groups alone each dimension is in one kind.
+    Dimensions of the passport outside all named groups are included; with groups alone, each dimension is thus in one
+    kind.
     """
     named = set(kinds)
     counts_by_kind: dict[str, list[BinaryCount]] = {}
@@ -196,7 +197,7 @@ def by_kind(rates: BinaryRates, kinds: Iterable[str]) -> tuple[dict[str, ShareEs
 
 
 def measured(rate: MeasuredShare) -> ShareEstimate:
-    """Return a share of a passport as an estimate for the correction."""
+    """Return a passport's share as an estimate for the correction."""
     if rate.share is None or rate.low is None or rate.high is None:
         return ShareEstimate(rate.share or 0.0, ConfidenceInterval(0.0, 1.0, rate.no_interval or "not measured"))
     return ShareEstimate(rate.share, ConfidenceInterval(rate.low, rate.high))
@@ -214,8 +215,8 @@ def read_labels(path: Path, judged: DecidedRun, *, seed: int) -> Labels:
 
     Raises:
         NotFound: there is no such file.
-        DataError: naming each line with a sample, model or rubric that the run has not, with a value but 0 and 1, and answers
-            on which people differ.
+        DataError: lines name a sample, model or rubric that is not in the run, or have a value other than 0 and 1, or
+            people differ on answers; the message names each.
     """
     _no_passport(path)
     units: set[AnnotationUnit] = set()
@@ -282,21 +283,22 @@ def _people(annotations: Sequence[Annotation]) -> int:
 
 
 def _rated(annotations: Sequence[Annotation]) -> dict[AnnotationUnit, str]:
-    """Return the SHA-256 of the rated response of each unit, where it is known."""
+    """Return the SHA-256 of the rated response by unit, if known."""
     return {annotation.unit: annotation.response_sha256 for annotation in annotations if annotation.response_sha256}
 
 
 def refuse_values(path: Path, wrong: Iterable[Annotation], why: str) -> None:
-    """Raise a DataError with the line of each annotation whose value cannot be used."""
+    """Raise a DataError with the line of each annotation that has an unusable value."""
     refuse([f"{path}, line {annotation.line}: the value {annotation.value:g} is {why}" for annotation in wrong])
 
 
 def read_scores(path: Path, judged: DecidedRun) -> ScoreLabels | None:
-    """Return people's scores from a file of annotations; None if no value is above 1, as in a file of right-or-wrong labels.
+    """Return people's scores from a file of annotations; None if no value is above 1, as for right-or-wrong labels.
 
     Raises:
         NotFound: there is no such file.
-        DataError: naming each line with a sample or model that the run has not scored, or a value outside of 1 to 5.
+        DataError: lines name a sample or model that the run has not scored, or have a value outside 1 to 5; the message
+            names each.
     """
     _no_passport(path)
     units = {answer.unit for answers in judged.scores.values() for answer in answers}
@@ -321,7 +323,7 @@ def read_scores(path: Path, judged: DecidedRun) -> ScoreLabels | None:
 
 
 def _label(rated: RatedUnit) -> bool | None:
-    """Return what holds of an answer: the adjudicated label, what all say, or of three or more people the majority."""
+    """Return the label of an answer: the adjudicated or unanimous one, or the majority of three or more people."""
     if rated.reference in (0, 1):
         return rated.reference == 1
     if len(rated.said) < MAJORITY_OF or rated.reference == 0.5:
@@ -330,7 +332,7 @@ def _label(rated: RatedUnit) -> bool | None:
 
 
 def check_responses(where: str, labels: Labels | ScoreLabels, home: Home, run: Run) -> str:
-    """Refuse labels of other responses than a run's; return a warning on labels without a response's hash.
+    """Check that labels are of a run's responses; return a warning on labels without a response's hash.
 
     Raises:
         DataError: labels are of other responses; the message has the first and their number.
@@ -367,10 +369,10 @@ def _no_passport(path: Path) -> None:
 
 
 def _drawn(right: Mapping[AnnotationUnit, bool], judged: DecidedRun, *, seed: int) -> tuple[str, float | None]:
-    """Return why labels are no random draw of the answers that no rule decided, and the p-value, tested by categories.
+    """Return why labels are not a random draw of the answers without a rule, and the p-value, tested by categories.
 
-    Each model's answers count in proportion to its labels. Labels of answers that rules decided change nothing, and are not
-    tested.
+    Each model's answers count in proportion to its labels. Labels of answers that rules decided have no effect and are
+    not tested.
     """
     counts: dict[str, float] = {}
     labelled_units: list[AnnotationUnit] = []

@@ -1,4 +1,4 @@
-"""The rates of a passport for a correction: sensitivity to a mix of errors, specificity, and warnings."""
+"""Rates of a passport for a correction: sensitivity to a mix of errors, specificity, and warnings."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -24,14 +24,14 @@ from dokimasia.runs.decisions import DecidedRun, Measure
 TASK: Task = "image-to-text"
 
 SHIFTED = 0.05
-"""The distance of a mix given as shares from the passport's mix above which there is a warning."""
+"""The distance between a mix of shares and the passport's mix above which a warning is given."""
 
 LEVEL = 0.05
 FEWEST = 5
-"""The fewest labels with which the judge's rates on labelled answers are compared with the passport's."""
+"""Minimum number of labels for comparing the judge's rates on labelled answers with the passport's."""
 
 SURE = 0.99
-"""The confidence level for the judge's rates on labelled answers, higher since two rates are tested."""
+"""The confidence level for the judge's rates on labelled answers, raised because two rates are tested."""
 
 NO_MIX = (
     "the passport knows how often the judge finds errors that were planted in a mix of its own, and these answers may have "
@@ -46,7 +46,7 @@ class JudgeRates(NamedTuple):
         sensitivity: the sensitivity to the mix of errors; None without a correction.
         specificity: the specificity; None if the passport has not measured the decision.
         by_kind: the sensitivity by kind of error.
-        refused: why there is no correction; empty if there is one.
+        refused: why there is no correction; empty if there is.
         warnings: objections to the correction, one sentence each.
     """
 
@@ -65,7 +65,7 @@ class JudgeRates(NamedTuple):
 
 
 def no_rates(why: str) -> JudgeRates:
-    """Return empty rates with the reason why a passport cannot correct."""
+    """Return empty rates with the reason why a passport cannot correct a measure."""
     return JudgeRates(None, None, {}, why)
 
 
@@ -134,7 +134,7 @@ def rates_for(
 def _shifted(
     mix: Mix, own: Mapping[str, int], rates: BinaryRates, labels: Labels | None, judged: DecidedRun, *, seed: int
 ) -> list[str]:
-    """Return warnings that this run's errors have another mix than the passport's, or than the given one."""
+    """Return warnings that this run's errors have a different mix from the passport's or the given one."""
     shares, own_shares = as_shares(mix.kinds), as_shares(own)
     moved = sum(abs(shares.get(name, 0.0) - own_shares.get(name, 0.0)) for name in {*shares, *own_shares}) / 2
     how = "how far a rate could move with the mix stands beside those that are not cut (over mixes)"

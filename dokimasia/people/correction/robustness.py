@@ -1,4 +1,4 @@
-"""Robustness of corrections by passport: how far the judge's rates on a run may differ before a conclusion changes."""
+"""Robustness of corrections by passport: how far the judge's rates on a run may deviate before a conclusion changes."""
 
 from collections.abc import Hashable, Iterable, Sequence
 
@@ -30,10 +30,10 @@ def rate_robustness(
 
     Args:
         estimate: the corrected rate.
-        decisions: the decisions that it was computed from.
+        decisions: the decisions it was computed from.
         rates: the judge's rates.
         clusters: the cluster of each decision.
-        seed: the seed that it was computed with.
+        seed: the seed it was computed with.
     """
     both = rates.both
     interval = estimate.interval
@@ -59,7 +59,7 @@ def order_robustness(
     clusters: Sequence[Hashable],
     seed: int,
 ) -> tuple[Robustness, ...]:
-    """Return how robust the order of two models is by passport; empty if it is not clear which is better.
+    """Return how robust the order of two models is by passport; empty if the order is not clear.
 
     Args:
         names: the names of the first and the second model.
@@ -67,7 +67,7 @@ def order_robustness(
         estimate: the corrected difference.
         rates: the judge's rates.
         clusters: the cluster of each sample.
-        seed: the seed that it was computed with.
+        seed: the seed it was computed with.
     """
     both = rates.both
     if both is None or estimate.interval is None or estimate.interval.low <= 0 <= estimate.interval.high:
@@ -113,7 +113,7 @@ def _robustness(
 def _beyond(point: TippingPoint, named: set[JudgeRate]) -> str:
     """Return the values of a rate beyond which a conclusion changes, as text; empty if there are none.
 
-    The value in the passport is added where a rate is first named.
+    The passport's value is added where a rate is first named.
     """
     ends = [
         f"{word} {_percent(end)}" for word, end in (("below", point.below), ("above", point.above)) if end is not None

@@ -30,7 +30,7 @@ def corrected_scores(
         judged: the run, with the judge's scores.
         labels: people's scores.
         by_category: whether the labels were drawn at random within each category, rather than from all answers.
-        width: count the labels that an interval of this width needs, as a share of the scale; None to count none.
+        width: count the labels required for an interval of this width, as a share of the scale; None for no count.
         seed: the seed of the folds.
     """
     categories = judged.categories if by_category else None
@@ -45,7 +45,7 @@ def corrected_scores(
 
 
 def score_conclusion(scores: CorrectedScores) -> tuple[str, ...]:
-    """Return at most five sentences: how the models compare, or the score of a single model, and how many labels are missing."""
+    """Return at most five sentences: how the models compare (or a single model's score), and the missing labels."""
     sentences: list[str] = []
     for pair in scores.pairs:
         if pair.difference is None or pair.low is None or pair.high is None:

@@ -1,4 +1,4 @@
-"""Read files of existing judgements (verdicts, scores and rankings) and measure how judges and people agree."""
+"""Read files of existing judgements (verdicts, scores and rankings), and measure how judges and people agree."""
 
 from dokimasia.people.judgements.blocks import CeilingRow, ceiling_rows, ceiling_tables
 from dokimasia.people.judgements.ceiling import BesidePeople, beside_people

@@ -1,4 +1,4 @@
-"""Rate models from recorded battles, with and without an adjustment for place and length."""
+"""Rate models from recorded battles, with and without an adjustment for position and length."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ from dokimasia.runs.measures import interval_of
 PEOPLE = "people"
 
 TWICE_AS_LONG = 1 / 3
-"""The length covariate of a response twice as long as the other: the difference of lengths over their sum."""
+"""The length covariate of a response that is twice as long as the other: the difference of lengths over their sum."""
 
 _ONE_ORDER = "no two models were shown in both orders"
 _RANKED = "a ranking shows no response first"
@@ -30,7 +30,7 @@ class _Battle(NamedTuple):
 
 
 def battle_ratings(judgements: JudgementFile) -> dict[str, BattleRatings]:
-    """Return the ratings of models by each judge, and by all people together; empty without battles."""
+    """Return the ratings of models by each judge and by all people together; empty without battles."""
     if not judgements.battles:
         return {}
     sides: dict[str, list[Mapping[str, JudgedItem]]] = {name: [by_item] for name, by_item in judgements.judges.items()}
@@ -90,7 +90,7 @@ def _ratings(judgements: JudgementFile, verdicts: Iterable[Mapping[str, JudgedIt
 
 
 def _covariates(judgements: JudgementFile, battles: list[_Battle]) -> tuple[dict[str, list[float]], dict[str, str]]:
-    """Return the covariates, with one value for each battle, and the reason for each one that is missing."""
+    """Return the covariates, with a value for each battle, and the reason for each missing covariate."""
     covariates: dict[str, list[float]] = {}
     not_adjusted: dict[str, str] = {}
     orders = {(battle.outcome.first, battle.outcome.second, battle.place) for battle in battles}

@@ -1,4 +1,4 @@
-"""Report blocks of judges beside people: the human ceiling and the test of replacement."""
+"""Report blocks that compare judges with people: the human ceiling and the replacement test."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -10,10 +10,10 @@ from dokimasia.report.fields import Interval
 
 
 class CeilingRow(NamedTuple):
-    """A judge beside people: comparisons, agreement of people and of the judge with the same panels, and the test.
+    """A judge compared with people: comparisons, people's and the judge's agreement with the same panels, and the test.
 
-    A measure is None where it has no value. `winning_rate` is the share of the tested people whose place the judge can take,
-    None without any.
+    A measure without a value is None. `winning_rate` is the share of the tested people whom the judge can replace, None
+    without any.
     """
 
     n: int
@@ -35,7 +35,7 @@ def ceiling_rows(judges: Mapping[str, tuple[HumanCeiling | None, ReplacementTest
 
 
 def ceiling_tables(judges: Mapping[str, CeilingRow]) -> Iterator[Table]:
-    """Yield the table of judges and people against the same panels; nothing where no two people judged the same things.
+    """Yield the table of judges and people against the same panels; nothing if no two people judged the same items.
 
     Args:
         judges: each judge, or way of judging, by its name.

@@ -1,4 +1,4 @@
-"""Compute the human ceiling of a judge and test whether it can take a person's place."""
+"""Compute the human ceiling of a judge, and test whether it can replace a person."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
@@ -19,7 +19,7 @@ FEW_PEOPLE = "there are two people: it says which of them the judge is closer to
 
 
 class BesidePeople(NamedTuple):
-    """The human ceiling and the test of replacement of a judge; both None where no two people judged the same items."""
+    """The human ceiling and the replacement test of a judge; both None if no two people judged the same items."""
 
     ceiling: HumanCeiling | None
     replacement: ReplacementTest | None
@@ -34,15 +34,15 @@ def beside_people(
     epsilon: float = EPSILON,
     failed: int = 0,
 ) -> BesidePeople:
-    """Return the human ceiling of a judge and the test whether it can take a person's place.
+    """Return the human ceiling of a judge, and the test of whether it can replace a person.
 
     Args:
         people: each person's judgements, by item.
         judge: the judge's judgements, by item, without failures.
         clusters: the cluster of each item.
         alignment: `same` for values that match or do not, `distance` for numbers.
-        epsilon: how much more often than the judge a person may be closer to the others.
-        failed: how many items the judge failed on, for the warning.
+        epsilon: how much more often a person may be closer to the others than the judge.
+        failed: number of items that the judge failed on, for the warning.
     """
     comparisons = compare_with_panels(people, judge, alignment=alignment)
     ceiling = _ceiling(comparisons, clusters, alignment)

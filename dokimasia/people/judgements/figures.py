@@ -1,4 +1,4 @@
-"""Compare the judgements of files with correct values and with people."""
+"""Compare judgements in files with correct values and with people."""
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
@@ -29,10 +29,10 @@ from dokimasia.runs.measures import (
 )
 
 MOST_CATEGORIES = 11
-"""The most whole numbers that count as the categories of a scale."""
+"""Maximum number of whole numbers that count as the categories of a scale."""
 
 MOST_FAILURES = 10
-"""The most reasons for failure that are listed for a judge."""
+"""Maximum number of failure reasons listed for a judge."""
 
 UNEQUAL = "the ratings have no categories: whole numbers, at most 11 of them"
 
@@ -49,8 +49,8 @@ def judgement_figures(judgements: JudgementFile, *, epsilon: float = EPSILON) ->
 
     Args:
         judgements: the judgements of files, from `read_judgements`.
-        epsilon: how much more often than the judge a person may be closer to the others: 0.2 for experts, 0.15 for people
-            with skill, 0.1 for crowds.
+        epsilon: how much more often a person may be closer to the others than the judge: 0.2 for experts, 0.15 for
+            skilled people, 0.1 for crowds.
 
     Raises:
         ConfigError: epsilon is not from 0 to below 1.
@@ -92,7 +92,7 @@ def compare_values(
 
     Args:
         values: the values, by item.
-        against: the values that they are compared with, by item; None where people are split.
+        against: the values to compare with, by item; None where people are split.
         clusters: the cluster of each item.
         categories: the categories of the scale, in order; a value belongs to the nearest.
     """
@@ -141,13 +141,13 @@ class _JudgementScale(NamedTuple):
         return values
 
     def step(self, value: ComparedValue) -> float:
-        """Return a value as a step of the scale: of a pair 1, 0 or -1."""
+        """Return a value as a step of the scale: for a pair, 1, 0 or -1."""
         if self.pairs:
             return float(value.value > 0) - float(value.value < 0)
         return float(value.category or 0.0)
 
     def reference(self, people: Mapping[str, Mapping[str, ComparedValue]]) -> dict[str, ComparedValue | None]:
-        """Return the verdict of most people on each item, or their mean score; None where verdicts are split."""
+        """Return the majority verdict on each item, or people's mean score; None where verdicts are split."""
         panel: dict[str, ComparedValue | None] = {}
         for item in self.clusters:
             values = [by_item[item] for by_item in people.values() if item in by_item]
@@ -215,7 +215,7 @@ def _judge(
 
 
 def _plain(values: Mapping[str, ComparedValue], scale: _JudgementScale) -> dict[str, Hashable]:
-    """Return values in the form in which panels are compared: categories for pairs, numbers for scores."""
+    """Return values in the form used to compare panels: categories for pairs, numbers for scores."""
     return {item: value.category if scale.pairs else value.value for item, value in values.items()}
 
 
@@ -272,13 +272,13 @@ def kappa_of_pairs(
     weights: Weights | None = None,
     categories: Sequence[Hashable] | None = None,
 ) -> float:
-    """Return Cohen's kappa of two ratings of each thing, as `cohen_kappa`."""
+    """Return Cohen's kappa of two ratings per item, as `cohen_kappa` does."""
     first, second = [rating for rating, _ in pairs], [rating for _, rating in pairs]
     return cohen_kappa(first, second, weights=weights, categories=categories)
 
 
 def _orders(judged: Mapping[str, JudgedItem], gold: Mapping[str, ComparedValue], scale: _JudgementScale) -> BothOrders:
-    """Return the accuracy of each order, and of both together."""
+    """Return the accuracy of each order, and of both orders together."""
     straight: dict[str, str] = {}
     swapped: dict[str, str] = {}
     for item in gold:
@@ -319,12 +319,12 @@ def _together(
 def coefficients_of_people(
     numbers: Sequence[Sequence[Hashable]], labels: Sequence[Sequence[Hashable]], clusters: Sequence[Hashable]
 ) -> dict[str, AgreementCoefficient]:
-    """Return Fleiss' kappa (if all things have equally many ratings) and Krippendorff's alpha on three scales.
+    """Return Fleiss' kappa (if all items have equally many ratings) and Krippendorff's alpha on three scales.
 
     Args:
-        numbers: the ratings of each thing by every person, None without one.
-        labels: the same as categories.
-        clusters: the cluster of each thing.
+        numbers: each item's ratings by every person, None if missing.
+        labels: the same, as categories.
+        clusters: the cluster of each item.
     """
     ratings = [[label for label in row if label is not None] for row in labels]
     nominal = partial(krippendorff_alpha, scale="nominal")

@@ -1,7 +1,6 @@
-"""Read files of judgements by judges and people: one judgement a line, or a column for each judge and person."""
+"""Read files of judgements by judges and people, with one judgement per line or a column for each judge and person."""
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -44,10 +43,10 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "first_length": ("first_length",),
     "second_length": ("second_length",),
 }
-"""The fields of a line, each with the names of its column; `--map` sets another name."""
+"""The fields of a line, each with its column's possible names; `--map` sets another name."""
 
 ROW = "#"
-"""The name that stands for the number of the line in place of a column."""
+"""The name that stands for the line's number in place of a column."""
 
 _STRAIGHT = frozenset({"", "0", "1", "false", "no", "first", "straight", "ab", "original"})
 _SWAPPED = frozenset({"2", "true", "yes", "second", "swapped", "swap", "ba", "reversed"})
@@ -55,14 +54,14 @@ _NUMERIC = re.compile(r"\s*[+-]?[0-9]+(\.[0-9]+)?\s*", re.ASCII)
 
 
 class JudgedItem(NamedTuple):
-    """The judgements of an item: with the pair in the order of the file, and swapped; None for an order not judged."""
+    """The judgements of an item, with the pair in the file's order and swapped; None for an order without one."""
 
     straight: Reading | None = None
     swapped: Reading | None = None
 
     @property
     def both(self) -> Reading:
-        """Both orders as one judgement: a tie where two verdicts differ, the mean of two scores, or a failure."""
+        """Both orders as one judgement: a tie if two verdicts differ, the mean of two scores, or a failure."""
         if self.straight is None or self.swapped is None:
             return self.straight or self.swapped or Reading(None, failure="no value")
         first, second = self.straight, self.swapped
@@ -88,7 +87,7 @@ class JudgementFile(NamedTuple):
         judges: each judge's judgements, by name and item; unreadable ones are kept.
         unreadable: the number of people's judgements and gold values that could not be read.
         battles: the names of the two responses of an item, in the order that its values refer to.
-        lengths: the lengths of the two responses, in the same order, where they are known.
+        lengths: the lengths of the two responses, in the same order, if known.
     """
 
     files: tuple[str, ...]
@@ -103,7 +102,7 @@ class JudgementFile(NamedTuple):
 
 
 class _RawLine(NamedTuple):
-    """A line of a file: its location for messages, its number, the judge that the file is named for, and its fields."""
+    """A line of a file: its location for messages, its number, the judge named by the file, and its fields."""
 
     where: str
     number: int
@@ -112,9 +111,9 @@ class _RawLine(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """What a line says of an item: its name, the names and lengths of its two responses, its cluster and correct value.
+    """The contents of a line: the item's name, the two responses' names and lengths, its cluster and correct value.
 
-    `names` is None where no two responses are named; texts are empty, and lengths 0, where there are none.
+    `names` is None if no two responses are named; missing texts are empty, and missing lengths 0.
     """
 
     raw: _RawLine
@@ -130,7 +129,7 @@ class _Line(NamedTuple):
 
     @property
     def item(self) -> str:
-        """The item: of two responses in either order the same."""
+        """The item's name; two responses have the same name in either order."""
         if self.names is None or not self.base:
             return self.base
         return f"{self.base}: {min(self.names)} | {max(self.names)}"
@@ -172,16 +171,16 @@ def read_judgements(
             `first_length`, `second_length`): a name, several joined with +, a JSON pointer (`/results/-1/winner`), or #
             for the line's number.
         people: the names of people: columns, or values of the column for the judge.
-        judges: the names of judges, likewise. Anybody else is a judge if `people` has names, a person if only `judges` has,
-            and without either a person if the names come from a column and a judge if they come from files.
+        judges: the names of judges, likewise. Any other name is a judge if `people` has names, and a person if only
+            `judges` has. If neither has, names from columns are people, and names from files are judges.
         kind: the kind of the judgements; by default numbers are scores, and texts are verdicts on pairs.
-        numbers: what a number means for a pair; by default steps if any is negative, else places.
-        by_place: whether a verdict on a swapped pair names a place, and not a response.
+        numbers: the meaning of a number for a pair; by default steps if any number is negative, else places.
+        by_place: whether a verdict on a swapped pair names a position instead of a response.
 
     Raises:
         NotFound: there is no such file.
         ConfigError: a column is in no file.
-        DataError: a line cannot be used; the message names file and line.
+        DataError: a line is unusable; the message names file and line.
     """
     read = [line for file in files for line in _lines(file)]
     if not read:
@@ -264,7 +263,7 @@ class _Reader:
         self._add(judgement, line.item, reading, swapped=swapped)
 
     def sides(self) -> tuple[dict[str, dict[str, JudgedItem]], dict[str, dict[str, JudgedItem]], int]:
-        """Return people's readable judgements, all of the judges', and the number of people's unreadable values."""
+        """Return people's readable judgements, all those of judges, and the number of people's unreadable values."""
         people: dict[str, dict[str, JudgedItem]] = {}
         judges: dict[str, dict[str, JudgedItem]] = {}
         for name, by_item in self._judgements.items():
@@ -290,7 +289,7 @@ class _Reader:
         by_item[item] = judged._replace(swapped=reading) if swapped else judged._replace(straight=reading)
 
     def _take_ranking(self, judgement: _RawJudgement) -> None:
-        """Add a ranking as its pairs; an unreadable one is one failure."""
+        """Add a ranking as its pairs; an unreadable ranking is a single failure."""
         ranked = read_ranking(judgement.value)
         base = judgement.line.base
         if ranked is None:
@@ -306,7 +305,7 @@ class _Reader:
             self._add(judgement, item, verdict_of(float(lead > 0) - float(lead < 0)), swapped=False)
 
     def _read(self, value: object, line: _Line) -> Reading:
-        """Return the reading of a value; that of a pair refers to the names in alphabetical order."""
+        """Return the reading of a value; for a pair, it refers to the names in alphabetical order."""
         if self.kind == "scores":
             return read_score(value)
         reading = read_verdict(value, numbers=self.numbers, names=line.names)
@@ -314,7 +313,7 @@ class _Reader:
 
 
 def _line(raw: _RawLine, columns: Mapping[str, str]) -> _Line:
-    """Return what a line says of an item, in the columns of its fields."""
+    """Return the contents of a line, read from its fields' columns."""
     values = {field: cell(raw, column) for field, column in columns.items()}
     first, second = _text(values.get("first")), _text(values.get("second"))
     return _Line(
@@ -328,7 +327,7 @@ def _line(raw: _RawLine, columns: Mapping[str, str]) -> _Line:
 
 
 def cell(line: _RawLine, column: str) -> object:
-    """Return the value of a column of a line, or the joined text of several; None if there is none."""
+    """Return the value of a line's column, or the joined text of several columns; None if it is missing."""
     if not column:
         return None
     if column == ROW:
@@ -362,13 +361,13 @@ def _text(value: object) -> str:
 
 
 def _length(value: object) -> float:
-    """Return a length: a number, or the number of words of a text; 0 where there is none."""
+    """Return a length: a number, or the number of words of a text; 0 if missing."""
     text = _text(value)
     return float(text) if _NUMERIC.fullmatch(text) else float(len(text.split()))
 
 
 def _columns(lines: Sequence[_RawLine], mapping: Mapping[str, str], people: Sequence[str]) -> dict[str, str]:
-    """Return the column of each field that the files have.
+    """Return the column of each field that occurs in the files.
 
     Raises:
         ConfigError: a named column is in no file.
@@ -393,7 +392,7 @@ def _columns(lines: Sequence[_RawLine], mapping: Mapping[str, str], people: Sequ
 
 
 def _wide(lines: Sequence[_Line], names: Sequence[str], columns: Mapping[str, str]) -> Iterator[_RawJudgement]:
-    """Yield the judgements of lines with a column for each judge; a file without a judge's column has none by that judge."""
+    """Yield the judgements of lines with a column for each judge; a file without the column has none by that judge."""
     present: set[tuple[str, str]] = set()
     for line in lines:
         present |= {(line.raw.name, name) for name in names if name in line.raw.fields}
@@ -437,7 +436,7 @@ def _check_names(names: Sequence[str], known: Collection[str]) -> None:
     """Check that every name has judgements.
 
     Raises:
-        ConfigError: a name has none; the message lists the names that have.
+        ConfigError: a name has none; the message lists the names that have some.
     """
     for name in names:
         if name not in known:
@@ -455,30 +454,30 @@ def _roles(names: Sequence[str], people: Sequence[str], judges: Sequence[str], *
 
 
 def _kind(values: Sequence[object], columns: Mapping[str, str]) -> Kind:
-    """Return pairs if lines name two responses, else the kind of most values.
+    """Return the kind of pairs if lines name two responses, else the kind of most values.
 
     Lists and objects are rankings, numbers are scores, and other texts are verdicts on pairs.
     """
     if "first" in columns and "second" in columns:
         return "pairs"
-    counts: Counter[Kind] = Counter()
+    rankings = scores = pairs = 0
     for value in values:
         if isinstance(value, list | dict):
-            counts["rankings"] += 1
+            rankings += 1
         elif isinstance(value, int | float) or (isinstance(value, str) and _NUMERIC.fullmatch(value)):
-            counts["scores"] += 1
+            scores += 1
         elif value is not None:
-            counts["pairs"] += 1
-    if counts["rankings"] > counts["scores"] + counts["pairs"]:
+            pairs += 1
+    if rankings > scores + pairs:
         return "rankings"
-    return "scores" if counts["scores"] > counts["pairs"] else "pairs"
+    return "scores" if scores > pairs else "pairs"
 
 
 def _numbers(values: Sequence[object], where: str) -> Numbers:
     """Return whether numbers on pairs are places or steps.
 
     Raises:
-        ConfigError: the only numbers are 0 and 1, which can be either.
+        ConfigError: the only numbers are 0 and 1, which are ambiguous.
     """
     numbers = {float(str(value)) for value in values if not isinstance(value, bool) and _NUMERIC.fullmatch(str(value))}
     if numbers and numbers <= {0.0, 1.0} and len(numbers) == 2:
@@ -493,7 +492,7 @@ def _lines(file: str | Path) -> Iterator[_RawLine]:
     """Yield the lines of a file.
 
     Raises:
-        DataError: lines cannot be read; the message names up to twenty.
+        DataError: lines are unreadable; the message names up to twenty.
     """
     name, path = name_and_file(named_file(file))
     problems = FileProblems(path)

@@ -10,7 +10,8 @@ from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.pairwise import parse_pairwise_verdict
 
 Numbers = Literal["places", "steps"]
-"""What a number means for a pair: the place of the better response (0 a tie, 1 to 2 graded), or steps from 2 to -2."""
+"""The meaning of a number for a pair: the place of the better response (0 a tie, 1 to 2 graded), or steps from 2 to
+-2."""
 
 FIRST, SECOND, TIE, BOTH_BAD = "first", "second", "tie", "both bad"
 _TURNED = {FIRST: SECOND, SECOND: FIRST}
@@ -43,9 +44,10 @@ class Reading(NamedTuple):
     """The value of a judgement, or the reason why it is unreadable.
 
     Attributes:
-        value: for a pair how much better the first response is, from 2 to -2; else the score. None if it is unreadable.
-        label: for a pair `first`, `second`, `tie` or `both bad`; else the score as text.
-        failure: why it is unreadable; empty if it is not.
+        value: for a pair, how much better the first response is, from 2 to -2; else the score. None if it is
+            unreadable.
+        label: for a pair, `first`, `second`, `tie` or `both bad`; else the score as text.
+        failure: why it is unreadable; empty if it is readable.
     """
 
     value: float | None
@@ -71,13 +73,13 @@ def verdict_of(step: float, label: str = "") -> Reading:
 def read_verdict(value: object, *, numbers: Numbers, names: tuple[str, str] | None = None) -> Reading:
     """Return a verdict on a pair, or the reason why it is unreadable.
 
-    The notations are words (`A`, `left`, `model_b`, `output_1`, `tie`, `both bad`, `left much better`), the name of the better
-    response, relations (`A>>B`, `[[B>A]]`, `[[A=B=Bad]]`), numbers, two scores in one reply (`8 6`), and a judge's whole
-    reply as in `parse_pairwise_verdict`.
+    Accepted notations are words (`A`, `left`, `model_b`, `output_1`, `tie`, `both bad`, `left much better`), the name
+    of the better response, relations (`A>>B`, `[[B>A]]`, `[[A=B=Bad]]`), numbers, two scores in one reply (`8 6`), and
+    a judge's whole reply as in `parse_pairwise_verdict`.
 
     Args:
         value: the value in the file.
-        numbers: what a number means.
+        numbers: the meaning of a number.
         names: the names of the two responses.
     """
     if value is None or isinstance(value, bool):
@@ -114,7 +116,7 @@ def _numbered(number: float, numbers: Numbers) -> Reading:
 
 
 def _in_words(text: str) -> Reading | None:
-    """Return the verdict in a few words or in a relation such as `A>B`; None if there is none."""
+    """Return the verdict stated in a few words or as a relation such as `A>B`; None if there is none."""
     plain = html.unescape(text).casefold().strip("[]*_`. \t\n")
     plain = re.sub(r"\b(?:verdict|final verdict|preference)\s?(?:is)?:\s?\[{0,2}", "", plain)
     if relation := _RELATION.fullmatch(plain):

@@ -1,4 +1,4 @@
-"""Passports of judges: created from finished probes, written, read, and compared with the judges of a run."""
+"""Passports of judges: creating them from finished probes, writing, reading, and comparing with a run's judges."""
 
 from dokimasia.people.passports.files import encoded, passport_in, read_passport, schema, write_passport
 from dokimasia.people.passports.holding import DroppedJudge, each_has_one, held, passport_for

@@ -1,4 +1,4 @@
-"""Warnings of a passport about a use of its judge: errors that it misses, and rates that were not measured."""
+"""Warnings of a passport about a use of its judge: errors that it misses, and unmeasured rates."""
 
 from collections.abc import Iterator
 
@@ -19,10 +19,10 @@ from dokimasia.prompts.dimensions import error_groups
 from dokimasia.report.figures import bracketed, in_words, several, signed_text
 
 FEW_IMAGES = 10
-"""The fewest images of a rate that is not marked as thin."""
+"""Minimum number of images of a rate that is not marked as thin."""
 
 ALARMS_ABOVE = 0.2
-"""False alarms are called high if the whole interval of their rate is above this."""
+"""False alarms are called high if the whole interval of their rate exceeds this value."""
 
 
 def evaluator_for(passport: Passport, way: JudgeUse) -> Evaluator | None:
@@ -35,7 +35,7 @@ def evaluator_for(passport: Passport, way: JudgeUse) -> Evaluator | None:
 
 
 def detection_of(passport: Passport, way: JudgeUse) -> MeasuredShare:
-    """Return the judge's detection rate in a way of judging; without figures if it was not measured."""
+    """Return the judge's detection rate in a way of judging; without figures if unmeasured."""
     evaluator = evaluator_for(passport, way)
     rates = evaluator and passport.rates(way.task, evaluator)
     return rates.detection if rates else MeasuredShare()
@@ -50,7 +50,7 @@ def worth_of(passport: Passport, way: JudgeUse) -> float | None:
 
 
 def alarms_of(passport: Passport, way: JudgeUse) -> MeasuredShare:
-    """Return the judge's false-alarm rate on harmless changes; without figures if it was not measured."""
+    """Return the judge's false-alarm rate on harmless changes; without figures if unmeasured."""
     evaluator = evaluator_for(passport, way)
     rates = evaluator and rates_of((way.task, evaluator), passport.neutral)
     return rates.false_alarms if rates else MeasuredShare()
@@ -106,7 +106,7 @@ def warnings_of(passport: Passport, way: JudgeUse, *, below: float) -> Iterator[
 
 
 def asked_otherwise(passport: Passport, way: JudgeUse, spec: ModelSpec) -> Iterator[str]:
-    """Yield the sampling and prompts that a way of judging was measured with, if they differ from the run's."""
+    """Yield the sampling and prompts used to measure a way of judging, if they differ from the run's."""
     evaluator = evaluator_for(passport, way)
     if evaluator is None:
         return
@@ -170,7 +170,7 @@ def apart_of(passport: Passport, way: JudgeUse) -> MeasuredDifference | None:
 
 
 def _better(passport: Passport, way: JudgeUse, group: str, evaluator: Evaluator, below: float) -> str:
-    """Return the passport's recommendation for a group, if a command can use it and it is not blind either."""
+    """Return the passport's recommendation for a group, if a command can use it and it is not blind as well."""
     for recommended in passport.recommended:
         name, rates = recommended.evaluator, recommended.estimated
         if (recommended.task, recommended.group) != (way.task, group) or name in (None, evaluator) or rates is None:
@@ -186,7 +186,7 @@ def _better(passport: Passport, way: JudgeUse, group: str, evaluator: Evaluator,
 
 
 def thin_mark(images: int) -> str:
-    """Return the mark of a rate on few images; empty for others."""
+    """Return the mark of a rate that rests on few images; empty for others."""
     return f" (thin: {several(images, 'image')})" if images < FEW_IMAGES else ""
 
 

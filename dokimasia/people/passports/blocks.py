@@ -30,7 +30,7 @@ ORDER = "groups, and kinds of error within them, by their mean detection rate ov
 KIND, EVALUATOR, TASK = (Column(title, numeric=False) for title in ("kind of error", "evaluator", "task"))
 
 UNMEASURED = 2.0
-"""Stands behind every detection rate in an order, since nothing was measured."""
+"""A value that sorts after every detection rate, for unmeasured rates."""
 
 MARKS = (
     "* blind spot: a dimension missed more often than the judge's other errors under the same evaluator, adjusted over all "
@@ -39,7 +39,7 @@ MARKS = (
     "thin: on fewer than "
     f"{FEW_IMAGES} images."
 )
-"""The legend of the marks beside rates."""
+"""The legend of the marks next to rates."""
 
 
 def blocks_of(passport: Passport) -> Iterator[Block]:
@@ -85,7 +85,7 @@ def _facts(passport: Passport) -> Iterator[tuple[str, Cell]]:
 
 
 def _thin(passport: Passport) -> list[Cell]:
-    """Return the groups that were measured on few images, by evaluator."""
+    """Return the groups measured on few images, by evaluator."""
     thin: dict[str, list[str]] = {}
     for rates in passport.errors:
         if rates.level == "group" and rates.images < FEW_IMAGES:
@@ -94,7 +94,7 @@ def _thin(passport: Passport) -> list[Cell]:
 
 
 def _errors(rates: Sequence[ErrorRates]) -> Table:
-    """Return detection by evaluator and kind of error: all, then the groups, each before its dimensions.
+    """Return detection by evaluator and kind of error: all errors, then the groups, each followed by its dimensions.
 
     Groups, and the dimensions of a group, are in the order of their mean detection rate, the most undetected first.
     """
@@ -182,7 +182,7 @@ def _ways(passport: Passport) -> Table:
 
 
 def _lengths(passport: Passport) -> Iterator[Block]:
-    """Yield what padding does to judgements, where answers were padded."""
+    """Yield the effect of padding on judgements, if answers were padded."""
     rows: list[list[Cell]] = []
     for length in passport.lengths:
         bias = length.bias
@@ -201,7 +201,7 @@ def _percent(end: float) -> str:
 
 
 def _ceilings(passport: Passport) -> Iterator[Block]:
-    """Yield the judge beside people, where several labelled the same items."""
+    """Yield the judge compared with people, if several people labelled the same items."""
     rows: dict[str, CeilingRow] = {}
     for ceiling in passport.human_ceiling:
         name = ceiling.evaluator if len(passport.data) == 1 else f"{ceiling.evaluator}, {ceiling.task}"
@@ -226,14 +226,14 @@ def _ceilings(passport: Passport) -> Iterator[Block]:
 
 
 def _interval(measured: MeasuredShare | MeasuredDifference, mean: float | None) -> Interval | None:
-    """Return a mean of a passport with its interval; None without a mean."""
+    """Return a passport's mean with its interval; None without a mean."""
     if mean is None:
         return None
     return Interval(mean=mean, low=measured.low, high=measured.high, no_interval=measured.no_interval or None)
 
 
 def _recommended(recommendations: Sequence[Recommendation]) -> Table:
-    """Return the recommendations by kind of criterion; kinds without one share a row if the reason is the same."""
+    """Return the recommendations by kind of criterion; kinds without one share a row if they share the reason."""
     rows: list[list[Cell]] = []
     alike: dict[tuple[str, str], list[str]] = {}
     for recommended in recommendations:

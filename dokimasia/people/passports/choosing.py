@@ -1,4 +1,4 @@
-"""Rates on each half of a passport's images, and the recommended evaluators: chosen on one half, and measured on the other."""
+"""Rates on each half of a passport's images; and recommendations, chosen on one half and measured on the other."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -13,7 +13,7 @@ Half = Mapping[Evaluator, Sequence[Detection]]
 
 
 class TaskHalves(NamedTuple):
-    """The detections of a task by evaluator, on the half of its images that chooses and on the one that estimates."""
+    """The detections of a task by evaluator, on the half of its images for choosing and on the half for estimating."""
 
     task: Task
     choosing: Half
@@ -23,8 +23,8 @@ class TaskHalves(NamedTuple):
 def task_halves(results: Mapping[Way, Sequence[Detection]], *, seed: int) -> list[TaskHalves]:
     """Return the detections of each task in random halves of its images, by the seed.
 
-    Whatever is best on the first half is the luckiest there, too, and its rates are too high; those on the second half,
-    which was not used for choosing, are not.
+    The best evaluator on the first half is also the luckiest there, so that its rates are too high; rates on the second
+    half, which was not used for choosing, are not.
     """
     by_task: dict[Task, dict[Evaluator, Sequence[Detection]]] = {}
     for (task, evaluator), detections in results.items():
@@ -44,7 +44,7 @@ def task_halves(results: Mapping[Way, Sequence[Detection]], *, seed: int) -> lis
 
 
 def rates_by_half(split: Sequence[TaskHalves]) -> Iterator[RatesByHalf]:
-    """Yield what each half says of all errors under every evaluator."""
+    """Yield the rates of all errors on each half, for every evaluator."""
     for task, choosing, estimating in split:
         for evaluator in choosing:
             yield RatesByHalf(
@@ -55,7 +55,7 @@ def rates_by_half(split: Sequence[TaskHalves]) -> Iterator[RatesByHalf]:
 
 
 def recommendations(split: Sequence[TaskHalves]) -> Iterator[Recommendation]:
-    """Yield for each task the recommended evaluator for all errors together, and for each group of them."""
+    """Yield, for each task, the recommended evaluator for all errors together and for each group of errors."""
     for task, choosing, estimating in split:
         groups: set[str] = set()
         for detections in (*choosing.values(), *estimating.values()):

@@ -1,4 +1,4 @@
-"""Checks of passports when a run is accepted: whether they fit its judges, and their warnings."""
+"""Checks of passports when a run is accepted: whether they match its judges, and their warnings."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -47,23 +47,24 @@ async def held(
     chosen: str = "",
     dropped: Sequence[DroppedJudge] = (),
 ) -> Accepted[P]:
-    """Return what was accepted with what the judges' passports say of it, kept with the run and told before it starts.
+    """Return the acceptance with notes from the judges' passports, which are stored with the run.
 
-    A fork takes the passports of its parent, as far as they are of its judges and its prompts; the files are not needed.
+    A fork uses those of its parent's passports that match its judges and prompts; the files are not needed.
 
     Args:
-        accepted: what a request came to.
-        request: names the files.
+        accepted: the acceptance of a request.
+        request: the request, which names the files.
         session: the home and the prompts.
         judges: the run's judges.
-        ways: how it uses them.
-        tools: whether it offers them tools.
-        chosen: why the judge was chosen; empty where it was named.
-        dropped: who was left out for what its passport says.
+        ways: how the run uses them.
+        tools: whether the run offers them tools.
+        chosen: why the judge was chosen; empty if it was named.
+        dropped: members left out because of their passports.
 
     Raises:
-        ConfigError: a passport is of no judge of the run, of another version of it, or was measured by other prompts.
-        DataError: a file is no passport, or is not as it was made.
+        ConfigError: a passport is of none of the run's judges, of another version of one, or was measured with other
+            prompts.
+        DataError: a file is not a passport, or was modified.
     """
     if request.blind_below != BLIND_BELOW and not (request.passports or dropped) and session.source_run is None:
         raise ConfigError(
@@ -121,10 +122,10 @@ async def held(
 
 
 def read_all(files: Sequence[Path]) -> list[tuple[str, Passport]]:
-    """Return the passports of files, each with what its file is called.
+    """Return the passports of files, each with its file's name.
 
     Raises:
-        InputError: a file is not there, no passport, or not as it was made.
+        InputError: a file is missing, not a passport, or modified.
     """
     return [(str(path), read_passport(path)) for path in files]
 
@@ -132,11 +133,11 @@ def read_all(files: Sequence[Path]) -> list[tuple[str, Passport]]:
 def passport_for(
     path: Path, judge: ModelSpec, asked: Mapping[str, str], *, home: Home, tools: bool = False
 ) -> tuple[Passport, tuple[str, ...]]:
-    """Return the passport of a file, held against a judge and its prompts, and in what the judge was measured otherwise.
+    """Return a file's passport after checking it against a judge and its prompts, and how its measurement differed.
 
     Raises:
-        ConfigError: it is of another judge or version of it, or was measured by other prompts.
-        DataError: the file is no passport, or is not as it was made.
+        ConfigError: it is of another judge or version, or was measured with other prompts.
+        DataError: the file is not a passport, or was modified.
     """
     passport = read_passport(path)
     if problem := refusal_of(passport, (judge,), asked, home):
@@ -152,11 +153,11 @@ def passport_of_judge(found: Sequence[tuple[str, Passport]], spec: ModelSpec) ->
 def each_has_one(
     files: Sequence[Path], judges: Sequence[ModelSpec], asked: Mapping[str, str], home: Home
 ) -> dict[str, Passport]:
-    """Return the passports of judges by name, each of which has one.
+    """Return the passports of judges by name; every judge must have one.
 
     Raises:
-        ConfigError: a passport does not fit, or a judge has none.
-        DataError: a file is no passport, or is not as it was made.
+        ConfigError: a passport does not match, or a judge has none.
+        DataError: a file is not a passport, or was modified.
     """
     found = read_all(files)
     for path, passport in found:
@@ -176,7 +177,7 @@ def each_has_one(
 
 
 async def _kept(session: Session, run: Run) -> list[tuple[str, Passport]]:
-    """Return the passports of the run that is forked."""
+    """Return the passports of the forked run."""
     store = SqliteValueStore(session.opened)
     return [(f"run {run.id}", await store.get(Passport, id)) for id in run.texts(KEPT)]
 
@@ -188,7 +189,7 @@ def _judge_of(passport: Passport, judges: Sequence[ModelSpec]) -> ModelSpec | No
 def refusal_of(passport: Passport, judges: Sequence[ModelSpec], asked: Mapping[str, str], home: Home | None) -> str:
     """Return why a passport cannot be used with a run, and what to do; empty if it can.
 
-    The judge's version now is the one that its endpoint last reported to the home.
+    The judge's current version is the one that its endpoint last reported to the home.
     """
     own = passport.judge
     judge = _judge_of(passport, judges)
@@ -247,7 +248,7 @@ def _asked_otherwise(
 def _warnings(
     spec: ModelSpec, passport: Passport, ways: Sequence[JudgeUse], *, below: float, tools: bool
 ) -> Iterator[str]:
-    """Yield what a passport says against using its judge so."""
+    """Yield a passport's warnings about this use of its judge."""
     check = judge_check(passport, labelled={}, seconds={})
     if check.verdict == "not suitable":
         yield f"by its passport it is {check.sentence}"

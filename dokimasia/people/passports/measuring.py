@@ -1,4 +1,4 @@
-"""Computation of a passport from a judge's probes: rates by kind of error, position, own answers, replies, decisions."""
+"""Computation of a passport from a judge's probes: rates by kind of error, positions, replies, and decisions."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -52,11 +52,11 @@ BINARY: tuple[Evaluator, ...] = ("gated", "right-or-wrong")
 """Evaluators that decide whether an answer is right."""
 
 MOST = 2
-"""The strongest verdict of `algorithms.pairwise`, as which a choice counts."""
+"""The strongest verdict of `algorithms.pairwise`, which stands for a choice."""
 
 
 class PassportMaterial(NamedTuple):
-    """All that a passport is made from.
+    """The material of a passport.
 
     Attributes:
         judge: the judge.
@@ -84,7 +84,7 @@ class PassportMaterial(NamedTuple):
 
 
 class _Results(NamedTuple):
-    """What a judge made of the items of one task under one evaluator."""
+    """A judge's results on the items of one task under one evaluator."""
 
     task: Task
     evaluator: Evaluator
@@ -94,7 +94,7 @@ class _Results(NamedTuple):
         return [detection for detection in self.detections if detection.case in cases]
 
     def counts(self, detections: Sequence[Detection], value: Callable[[Detection], float | None]) -> dict[str, Any]:
-        """Return the fields of `Judgements`, where a detection has a judgement if it has a value."""
+        """Return the fields of `Judgements`; a detection counts as judged if it has a value."""
         scored = [detection for detection in detections if value(detection) is not None]
         return {
             "task": self.task,
@@ -199,7 +199,7 @@ def _retests(results: _Results) -> Iterator[RetestRates]:
 
 
 def _places(results: _Results, seed: int) -> PlaceRates:
-    pairs = results.of("error", "neutral")  # two equal answers are shown in one order
+    pairs = results.of("error", "neutral")  # two equal answers are shown in only one order
     first: list[int] = []
     second: list[int] = []
     clusters: list[str] = []
@@ -254,7 +254,7 @@ def _own(results: _Results, own: Mapping[str, bool]) -> OwnAnswers:
 
 
 def _ceiling(results: _Results, labels: Mapping[str, Mapping[str, float]]) -> Iterator[LabelCeiling]:
-    """Yield the judge beside people; nothing if no two people labelled the same judged item."""
+    """Yield the judge compared with people; nothing if no two people labelled the same judged item."""
     items = [item for item in results.of("error", "neutral") if len(labels.get(item.item, ())) > 1]
     people: dict[str, dict[str, float]] = {}
     scored: dict[str, float] = {}
@@ -308,7 +308,7 @@ def _replies(results: _Results, costs: Sequence[float | None]) -> ReplyRates:
 
 
 def _binary(results: _Results) -> Iterator[BinaryRates]:
-    """Yield sensitivity and specificity with their counts; nothing if one of them has no decision."""
+    """Yield sensitivity and specificity with their counts; nothing if either has no decision."""
     by_kind: dict[tuple[str, str], list[Detection]] = {}
     errors = [error for error in results.of("error") if error.undetected is not None]
     right = [neutral for neutral in results.of("neutral") if neutral.equal is not None]

@@ -10,11 +10,11 @@ from dokimasia.domain.blindspots import Evaluator, Task
 from dokimasia.runs.requests import Models, Option
 
 BLIND_BELOW = 0.5
-"""The bound of blindness: a judge is blind to a kind of error if the whole interval of its detection rate is below it."""
+"""The bound of blindness: a judge is blind to a kind of error if the whole interval of its detection rate is below."""
 
 
 def passport_files(named: Sequence[str | Path]) -> tuple[Path, ...]:
-    """Return the files that --passport names, absolute."""
+    """Return the absolute paths of the files that --passport names."""
     return tuple(Path(name).absolute() for name in named)
 
 
@@ -49,7 +49,7 @@ JudgeChoice = Annotated[
 
 
 Way = tuple[Task, Evaluator]
-"""A task and an evaluator: each such pair is measured by itself."""
+"""A task and an evaluator; each such pair is measured separately."""
 
 
 class PassportOptions(Protocol):
@@ -86,4 +86,4 @@ EVALUATION_USES = (
     JudgeUse("scoring by checkpoints", ("checkpoints",), "checkpoints"),
     JudgeUse("deciding whether an answer is right", ("right-or-wrong",), "equivalence"),
 )
-"""How an evaluation uses its judge: for scores, and for what is right where there are reference answers."""
+"""How an evaluation uses its judge: for scores and, if there are reference answers, for what is right."""

@@ -17,7 +17,7 @@ from dokimasia.runs.session import Session
 
 
 class ChosenJudge(NamedTuple):
-    """The chosen judge, the files of its passport, and the reason in a sentence; empty if the judge was named."""
+    """The chosen judge, the files of its passport, and the reason as a sentence; empty if the judge was named."""
 
     judge: str | None
     passports: tuple[Path, ...]
@@ -27,12 +27,12 @@ class ChosenJudge(NamedTuple):
 def chosen_judge(
     judge: str | None, several: Sequence[str], passports: Sequence[Path], session: Session, *ways: JudgeUse
 ) -> ChosenJudge:
-    """Return the judge of a run: the named one, or of several the one with the best passport.
+    """Return the judge of a run: the named one, or the one with the best passport among several.
 
-    The criterion is the detection rate minus the false-alarm rate over all errors on the half of each passport's images that
-    chooses, at its minimum over the ways in which the run judges; ties go to the first named. What is said of the chosen
-    model comes from the other half, which did not choose it. A model without a passport, or without figures on one of the
-    ways, is not chosen.
+    The criterion is the detection rate minus the false-alarm rate over all errors on the half of each passport's images
+    that chooses, at its minimum over the run's ways of judging; ties go to the first named. The reported figures of the
+    chosen model come from the other half, which was not used for choosing. A model without a passport, or without
+    figures on one of the ways, is not chosen.
 
     Raises:
         ConfigError: both are given, there is no passport, or no passport has figures on the ways.
@@ -72,7 +72,7 @@ def chosen_judge(
         said.append("none of them detects more than it raises false alarms, so none is better than chance")
     if len(considered) == 1 and len(several) > 1:
         said.append(f"{name} alone has figures, and was compared with nobody")
-    # the halves are the same images where the items and the seed are
+    # the halves have the same images if items and seed are the same
     if len({(candidate.seed, tuple(data.hash for data in candidate.data)) for candidate in candidates}) > 1:
         said.append("their passports rest on other items or seeds, so that these are not the same images")
     why = (
@@ -83,7 +83,7 @@ def chosen_judge(
 
 
 def best_of(passports: Sequence[Passport], ways: Sequence[JudgeUse]) -> int:
-    """Return the place of the passport of the best judge on the halves that choose; ties go to the first.
+    """Return the index of the best judge's passport on the halves for choosing; ties go to the first.
 
     Every passport has figures on all ways (`choosing_worth`).
     """
@@ -92,18 +92,18 @@ def best_of(passports: Sequence[Passport], ways: Sequence[JudgeUse]) -> int:
 
 
 def least_worth(passport: Passport, ways: Sequence[JudgeUse]) -> float:
-    """Return detection less false alarms on the half that chooses, at its minimum over the ways of judging."""
+    """Return detection minus false alarms on the half for choosing, at its minimum over the ways of judging."""
     return min(choosing_worth(passport, way) or 0.0 for way in ways)
 
 
 def choosing_worth(passport: Passport, way: JudgeUse) -> float | None:
-    """Return detection less false alarms on the half that chooses; None if either was not measured there."""
+    """Return detection minus false alarms on the half for choosing; None if either was not measured there."""
     both = halves_for(passport, way)
     return None if both is None else both.choosing.worth
 
 
 def halves_for(passport: Passport, way: JudgeUse) -> RatesByHalf | None:
-    """Return what each half of a passport's images says of a way of judging; None if it was not measured."""
+    """Return the rates on each half of a passport's images for a way of judging; None if unmeasured."""
     evaluator = evaluator_for(passport, way)
     return None if evaluator is None else passport.halves_of(way.task, evaluator)
 
@@ -113,7 +113,7 @@ def _in_way(way: JudgeUse, ways: Sequence[JudgeUse]) -> str:
 
 
 def _images(passport: Passport, ways: Sequence[JudgeUse]) -> str:
-    """Return the fewest errors and images that a choice rests on, in words."""
+    """Return the minimum numbers of errors and images that a choice rests on, in words."""
     both = [half for way in ways if (half := halves_for(passport, way)) is not None]
     least = min((half.choosing for half in both), key=lambda half: half.n)
     return f"{several_of(least.n, 'error')} of {several_of(least.images, 'image')}"
@@ -134,7 +134,7 @@ def without_blind(panel: Sequence[ModelSpec], passports: Sequence[Path], way: Ju
     passport stay.
 
     Raises:
-        ConfigError: there is no passport, or fewer than two members are left.
+        ConfigError: there is no passport, or fewer than two members remain.
     """
     if not passports:
         raise ConfigError("--drop-blind goes by passports: name them with --passport FILE, once for each member")
@@ -167,7 +167,7 @@ def weights_of(passports: Mapping[str, Passport], way: JudgeUse) -> dict[str, fl
 
     Args:
         passports: the passports by the judge's name.
-        way: how all of them judged.
+        way: how all judges judged.
 
     Raises:
         ConfigError: a passport has no figures on the way, or all weights would be 0.
@@ -187,7 +187,7 @@ def weights_of(passports: Mapping[str, Passport], way: JudgeUse) -> dict[str, fl
 
 
 def _measured(passport: Passport, way: JudgeUse) -> str:
-    """Return what the half that did not choose says of a judge, and what that rests on."""
+    """Return the judge's figures on the half not used for choosing, and the numbers that they rest on."""
     both = halves_for(passport, way)
     if both is None or both.estimating.worth is None:
         return "was not measured"

@@ -29,7 +29,7 @@ def marked(detection: Detection) -> float | None:
 
 
 def leaning(detection: Detection) -> float | None:
-    """Return how padding moved the judgement of an answer: 1 up, 0 not, -1 down, in pairs the mean over both orders."""
+    """Return how padding moved the judgement of an answer: 1 up, 0 not, -1 down; for pairs, the mean over orders."""
     return None if detection.equal is None or detection.worse is None else 2 * detection.worse + detection.equal - 1
 
 
@@ -81,7 +81,7 @@ def difference_interval(first: MeasuredShare, second: MeasuredShare) -> Confiden
 
 
 class ShareLimits(TypedDict, total=False):
-    """An interval's fields of a passport."""
+    """The fields of an interval in a passport."""
 
     low: float
     high: float
@@ -89,7 +89,7 @@ class ShareLimits(TypedDict, total=False):
 
 
 def limits_of(interval: ConfidenceInterval, *, unit: float = 1.0) -> ShareLimits:
-    """Return an interval's fields in a passport; without an interval, the reason."""
+    """Return the fields of an interval in a passport; without an interval, the reason."""
     if interval.reason:
         return {"no_interval": interval.reason}
     return {"low": rounded(unit * interval.low), "high": rounded(unit * interval.high)}

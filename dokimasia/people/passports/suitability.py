@@ -37,10 +37,10 @@ Quality = Literal[
 ]
 
 BIASES: tuple[Quality, ...] = ("position bias", "length bias")
-"""Qualities of -1 to 1, in percentage points; 0 is none."""
+"""Qualities from -1 to 1, in percentage points, where 0 means no bias."""
 
 ONE_SIDED: tuple[Quality, ...] = ("length bias",)
-"""Biases of which a value below 0 is within."""
+"""Biases for which any value below 0 is within the limit."""
 
 TONES: dict[Suitability, Literal["good", "bad", "strong"]] = {
     "suitable": "good",
@@ -48,10 +48,10 @@ TONES: dict[Suitability, Literal["good", "bad", "strong"]] = {
     "cannot tell": "strong",
     "not suitable": "bad",
 }
-"""The verdicts from best to worst, each with the tone that it is displayed in."""
+"""The verdicts from best to worst, each with its display tone."""
 
 APPROVING: tuple[Suitability, ...] = ("suitable", "suitable with correction")
-"""The verdicts that let a judge be used; whoever reads one has to see first how far it holds."""
+"""The verdicts that approve a judge; readers must first see how far such a verdict applies."""
 
 ADVICE: Mapping[Suitability, str] = {
     "suitable": "use it with",
@@ -59,7 +59,8 @@ ADVICE: Mapping[Suitability, str] = {
     "not suitable": "do not use it with",
     "cannot tell": "more data are needed for",
 }
-"""What each verdict on an evaluator means for its use, those that decide first, as the verdict on the judge says it."""
+"""The meaning of each verdict on an evaluator for its use, most decisive first, as worded in the verdict on the
+judge."""
 
 LIMITS: Mapping[Quality, float] = {
     "undetected errors": 0.25,
@@ -75,8 +76,8 @@ LIMITS: Mapping[Quality, float] = {
 }
 """The highest value of each quality that a suitable judge may have: a share from 0 to 1, or a number of blind spots.
 
-A position bias may be as far below 0. A length bias below 0 is within: whoever compares or scores answers may prefer those
-without words that say nothing. A decision of right or wrong may not change with length at all.
+A position bias may be as far below 0 as above. A length bias below 0 is within the limit, since a judge that compares
+or scores answers may prefer those without padding. A decision of right or wrong may not change with length at all.
 """
 
 CORRECTABLE = 0.5
@@ -91,7 +92,7 @@ CORRECTION: Mapping[Quality, str] = {
 
 
 class Disagreement(NamedTuple):
-    """How often a judge disagrees with labels or another judge: the share, the items in common, and those with both values."""
+    """How often a judge disagrees with labels or a judge: the share, the shared items, and those with both values."""
 
     share: MeasuredShare
     n: int
@@ -178,7 +179,7 @@ def judge_check(
         reference: the judge to compare it with; empty for none.
         compared: its disagreement with that judge, by task and evaluator.
         seconds: the seconds of each judgement whose time is known, by task and evaluator.
-        unjudged: how many planted errors and harmless changes an evaluator is not asked about; without, all are asked about.
+        unjudged: how many inserted errors and harmless changes an evaluator does not judge; absent if it judges all.
         evaluate_by: how `evaluate` uses a judge; the check says which of these ways were not measured.
     """
     unjudged = unjudged or {}
@@ -214,7 +215,7 @@ def judge_check(
     if unmeasured:
         evaluators = ",".join(way.evaluators[0] for way in evaluate_by)
         lacking = f"Not measured: {in_words(unmeasured)}, by which evaluations score;"
-        if best in APPROVING:  # whose reservations say so at the beginning
+        if best in APPROVING:  # its reservations state it at the beginning
             lacking = f"To measure {in_words(unmeasured)},"
         sentence += f". {lacking} add --evaluators {evaluators}"
     items = sum(data.items for data in passport.data)
@@ -237,13 +238,13 @@ def judge_check(
 
 
 def _is_unmeasured(passport: Passport, way: JudgeUse) -> bool:
-    """Return whether a judge of a task was asked by no evaluator of a way of judging its answers."""
+    """Return whether none of the evaluators for a way of judging a task's answers was measured."""
     asked = [evaluator for task, evaluator in passport.evaluators if task == way.task]
     return bool(asked) and not set(asked).intersection(way.evaluators)
 
 
 def _measured(passport: Passport, way: Way, replies: ReplyRates) -> Iterator[JudgeQuality]:
-    """Yield the qualities that a passport has of one evaluator."""
+    """Yield a passport's qualities of one evaluator."""
     errors = passport.rates(*way)
     if errors is None:
         yield _quality("undetected errors", MeasuredShare(), 0, 0)
@@ -265,7 +266,7 @@ def _measured(passport: Passport, way: Way, replies: ReplyRates) -> Iterator[Jud
 
 
 def _blind_spots(kinds: Sequence[ErrorRates]) -> Iterator[JudgeQuality]:
-    """Yield the number of blind spots among kinds of error; nothing where none was tested."""
+    """Yield the number of blind spots among kinds of error; nothing if none was tested."""
     tested = [rates for rates in kinds if rates.blind_spot is not None]
     if not tested:
         return
@@ -280,7 +281,7 @@ def _blind_spots(kinds: Sequence[ErrorRates]) -> Iterator[JudgeQuality]:
 
 
 def _surely_within(rates: ErrorRates) -> bool:
-    """Return whether the whole interval of the undetected errors of a kind is within their limit."""
+    """Return whether the whole interval of undetected errors of a kind is within the limit."""
     undetected = _less(rates.detection)
     return undetected.high is not None and undetected.high <= LIMITS["undetected errors"]
 
@@ -294,7 +295,7 @@ def _less(rate: MeasuredShare) -> MeasuredShare:
 
 
 def _quality(name: Quality, measured: MeasuredShare | MeasuredDifference, n: int, n_scored: int) -> JudgeQuality:
-    """Return a quality, held against its limit: only a position bias may not be too far below 0 either."""
+    """Return a quality compared with its limit; only a position bias may not be too far below 0 either."""
     value = measured.share if isinstance(measured, MeasuredShare) else measured.mean
     limit = LIMITS[name]
     least = -limit if name == "position bias" else -1.0
@@ -323,7 +324,7 @@ def _quality(name: Quality, measured: MeasuredShare | MeasuredDifference, n: int
 def _verdict(way: Way, qualities: Sequence[JudgeQuality]) -> tuple[Suitability, list[str], list[str]]:
     """Return the verdict on one evaluator, the reasons for it, and the data that are missing for a clear one.
 
-    The whole interval of undetected errors has to be within its limit; of the other qualities, only the value.
+    The whole interval of undetected errors must be within its limit; for other qualities, only the value must.
     """
     beyond = [quality for quality in qualities if quality.within == "no"]
     unsettled = [quality for quality in qualities if _is_unsettled(quality)]
@@ -347,7 +348,7 @@ def _is_unsettled(quality: JudgeQuality) -> bool:
 
 
 def _size(quality: JudgeQuality) -> float:
-    """Return the value to compare with the limit: of a bias its size, where only one side counts the value."""
+    """Return the value to compare with the limit: a bias's absolute value, or the value itself if it is one-sided."""
     value = quality.value or 0.0
     return value if quality.name in ONE_SIDED else abs(value)
 
@@ -372,7 +373,7 @@ def _reason(quality: JudgeQuality) -> str:
 
 
 def _missing(quality: JudgeQuality) -> str:
-    """Return which data would settle an open quality, with about how many items if that can be estimated."""
+    """Return the data that would settle an open quality, with an estimate of the number of items if possible."""
     if not quality.n:
         return (
             f"{quality.name}: planted errors. Plant some (--perturber, with --dimensions beside score_neutral), in right answers "
@@ -390,7 +391,7 @@ def _missing(quality: JudgeQuality) -> str:
 
 
 def _overall(uses: Sequence[JudgeInUse]) -> Suitability:
-    """Return the best verdict of the evaluators that were decided on; `cannot tell` if none was."""
+    """Return the best verdict of the decided evaluators; `cannot tell` if none was decided."""
     reached = {use.verdict for use in uses}
     for verdict in TONES:
         if verdict in reached and verdict != "cannot tell":
@@ -401,7 +402,7 @@ def _overall(uses: Sequence[JudgeInUse]) -> Suitability:
 def _sentence(
     verdict: Suitability, uses: Sequence[JudgeInUse], passport: Passport, unmeasured: Sequence[Evaluator]
 ) -> str:
-    """Return the verdict as one line: how far it holds, what a suitable judge misses, what to use it with and why not."""
+    """Return the verdict as one line: its scope, the errors a suitable judge misses, what to use, and why."""
     if not uses:
         return f"{verdict}. Nothing was judged"
     parts: list[str] = []
@@ -422,7 +423,7 @@ def _sentence(
 
 
 def _reservations(uses: Sequence[JudgeInUse], unmeasured: Sequence[Evaluator]) -> str:
-    """Return in brackets how many checks of the approved evaluators are open, and what was not measured; empty for nothing."""
+    """Return in brackets the open checks of the approved evaluators and what was not measured; empty without any."""
     parts: list[str] = []
     approved = [use for use in uses if use.verdict in APPROVING]
     checks = [quality for use in approved for quality in use.qualities]
@@ -435,7 +436,7 @@ def _reservations(uses: Sequence[JudgeInUse], unmeasured: Sequence[Evaluator]) -
 
 
 def _most_missed(uses: Sequence[JudgeInUse], passport: Passport) -> str:
-    """Return how many planted errors a suitable judge misses by the suitable evaluator that misses most."""
+    """Return how many inserted errors a suitable judge misses under the suitable evaluator that misses most."""
     suitable = [use for use in uses if use.verdict == "suitable"]
     missed = [next(quality for quality in use.qualities if quality.name == "undetected errors") for use in suitable]
     quality, use = max(zip(missed, suitable, strict=True), key=lambda pair: (pair[0].value or 0.0, pair[0].high or 0.0))
@@ -473,7 +474,7 @@ def _limit_text(quality: JudgeQuality) -> str:
 
 
 def check_blocks(check: JudgeCheck) -> Iterator[Block]:
-    """Yield the blocks of a check: the verdict, by evaluator the verdicts with costs and the qualities, and the missing data."""
+    """Yield the blocks of a check: the verdict, verdicts with costs and qualities by evaluator, and missing data."""
     if check.simulated:
         yield Paragraph(SIMULATED_NOTE, "warning")
     yield Paragraph(verdict_on(check), "lead")
@@ -511,7 +512,7 @@ def verdict_on(check: JudgeCheck) -> tuple[str | Span, ...]:
 
 
 def _notes(check: JudgeCheck) -> Iterator[str]:
-    """Yield what limits the verdict: errors that an evaluator does not judge, and those that nobody has decided on."""
+    """Yield limits of the verdict: errors that an evaluator does not judge, and unlabelled ones."""
     for evaluator, count in check.unjudged.items():
         left = f"{count:,} of {check.perturbations:,} perturbations leave the final answer as it is"
         if all(use.evaluator != evaluator for use in check.uses):
@@ -550,7 +551,7 @@ def _rows(check: JudgeCheck) -> Iterator[list[Cell]]:
 
 
 def _within_text(quality: JudgeQuality) -> str:
-    """Return whether a quality is within its limit, and of an open one if that decides nothing."""
+    """Return whether a quality is within its limit and, for an open quality, whether that decides anything."""
     if quality.within == "open" and not _is_unsettled(quality):
         return "open (does not count)"
     return quality.within

@@ -44,10 +44,8 @@ def board_of(home: Home, runs: Sequence[Run], *, measure: Measure | None = None,
     """Return the board of the models of several runs.
 
     Runs that share samples belong to one data set. If several runs contain a model, the run with the most samples
-    counts,
-    and the newest among equals. A model is ranked by its mean over the data sets, equally weighted, if it has results
-    on
-    all of them.
+    counts, and the newest among equals. A model is ranked by its mean over the data sets, equally weighted, if it has
+    results on all of them.
 
     Args:
         home: the home of the runs.
@@ -207,9 +205,8 @@ def mean_of(figures: Sequence[Interval]) -> Interval:
     """Return the mean of independent figures, with an interval from their intervals.
 
     Each end's distance from the mean is the root of the summed squares of the figures' distances, divided by their
-    number
-    (Zou and Donner, 2008: the method of variance estimates recovery), which preserves the shape of intervals near an
-    end.
+    number (Zou and Donner, 2008: the method of variance estimates recovery), which preserves the shape of intervals
+    near an end.
     """
     mean = rounded(sum(figure.mean for figure in figures) / len(figures))
     lacking = next((figure for figure in figures if figure.low is None or figure.high is None), None)

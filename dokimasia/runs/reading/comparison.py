@@ -79,10 +79,8 @@ class ComparedAnswer(NamedTuple):
     """One scored or failed answer of one model.
 
     Equal `criteria` mean the same criteria set, and equal `response` the same text. `correctness` states whether the
-    final
-    answer is right, `stated` is the share of the criteria's weight that the answer addresses, `criteria_stated` marks
-    the
-    criteria it addresses, and `weights` are their weights.
+    final answer is right, `stated` is the share of the criteria's weight that the answer addresses, `criteria_stated`
+    marks the criteria it addresses, and `weights` are their weights.
     """
 
     sample_id: str
@@ -251,7 +249,9 @@ class ComparisonSide:
         """Return why a measure of the sample is missing: the kind of its first failure, `no result` or `not known`."""
         answers = self.answers.get(place.sample_id, ())
         failures = [answer.failure for answer in answers if answer.failure is not None]
-        return failures[0] if failures else "not known" if answers else "no result"
+        if failures:
+            return failures[0]
+        return "not known" if answers else "no result"
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,8 +261,7 @@ class _AnswerColumns:
     Answer i is to the sample at position `samples[i]`. `numbers` has the i of each sample position and repeat, whose
     columns are in `repeats`; -1 without an answer. Answer i has `lengths[i]` criteria from `starts[i]` on, of the set
     `sets[i]` (empty for none): whether it addresses each, its score and its weight. `named` states whether any answer
-    has
-    criteria, `worded` whether any has a text.
+    has criteria, `worded` whether any has a text.
     """
 
     samples: Positions
@@ -472,8 +471,7 @@ def _on_both_stated(first: ComparisonSide, second: ComparisonSide, shared: _Shar
     criteria.
 
     A criterion that only one of the two answers addresses is dropped for both, so that the comparison depends neither
-    on
-    how much a model says nor on which criteria it addresses.
+    on how much a model says nor on which criteria it addresses.
     """
     ours, theirs = first.columns, second.columns
     columns = [(column, theirs.repeats[repeat]) for repeat, column in ours.repeats.items() if repeat in theirs.repeats]
@@ -892,7 +890,10 @@ def compare_runs(
         if first.id == second.id:
             comparison = comparison.model_copy(update={"agreement": None})
         pairs.append(comparison)
-    if scale is not None and not any(pair.n_shared for pair in pairs):
+    scored_by = "criteria" if method.rubrics is None else "rubrics"
+    if scale is None:
+        scored_by = None
+    elif not any(pair.n_shared for pair in pairs):
         raise InputError(
             f"runs {first.id} and {second.id} have no sample in common: samples are paired by images, question, options and "
             "reference; compare runs over the same data"
@@ -904,7 +905,7 @@ def compare_runs(
         simulated=tuple(simulated_names(spec for plan in plans for spec in plan.models.values())),
         seed=seed,
         direction=DIRECTION,
-        scored_by=None if scale is None else "criteria" if method.rubrics is None else "rubrics",
+        scored_by=scored_by,
         scale=scale,
         differs=tuple(_differences(*identities)),
         pairs=tuple(pairs),
@@ -917,8 +918,7 @@ def compare_runs(
 
 def _corrected(home: Home, first: Run, second: Run, compared: Sequence[Models]) -> dict[str, CorrectedAnswers] | None:
     """Return the number of answers of compared models that people corrected, and of excluded samples, on each side;
-    None
-    without any.
+    None without any.
     """
     counts: dict[str, CorrectedAnswers] = {}
     for place, (name, run) in enumerate((("first", first), ("second", second))):

@@ -118,10 +118,8 @@ def export_pages(home: Home, run: Run) -> ExportPages:
     A method whose results are not result rows defines its own export.
 
     `attempt` is 0 except for items that failed and were retried. `input_tokens`, `output_tokens` and `cost` (US
-    dollars)
-    are sums over the row's calls, null if any of them is unknown. An evaluation's calls for criteria belong to a
-    sample,
-    not to an answer, and appear in no row.
+    dollars) are sums over the row's calls, null if any of them is unknown. An evaluation's calls for criteria belong to
+    a sample, not to an answer, and appear in no row.
 
     Reading a page raises `StorageError` if a value of the run is missing or damaged.
     """

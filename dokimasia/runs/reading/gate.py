@@ -12,7 +12,7 @@ from dokimasia.algorithms.statistics.power import pilot_design, samples_needed
 from dokimasia.errors import InputError
 from dokimasia.report.board import Measure
 from dokimasia.report.fields import Bounds
-from dokimasia.report.gate import Gate, GateDecision, GatedModel, GateVerdict
+from dokimasia.report.gate import GRAVEST_FIRST, Gate, GateDecision, GatedModel, GateVerdict
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import simulated_names
 from dokimasia.runs.measures import interval_of, mean, mean_bounds, rounded
@@ -105,7 +105,7 @@ def gate_of(
     if unchanged:
         gated = tuple(model.model_copy(update={"verdict": "no drop", "samples_needed": None}) for model in gated)
     verdicts = {model.verdict for model in gated}
-    verdict: GateVerdict = "drop" if "drop" in verdicts else "cannot tell" if "cannot tell" in verdicts else "no drop"
+    verdict: GateVerdict = next((verdict for verdict in GRAVEST_FIRST if verdict in verdicts), "no drop")
     return Gate(
         run=run.id,
         baseline=baseline.id,

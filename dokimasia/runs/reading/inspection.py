@@ -138,8 +138,7 @@ def run_summary(home: Home, run: Run, label: Label, *, questions: int = 0, why: 
 def _spent(home: Home, run: Run) -> JsonObject:
     """Return what a run spent; the costs of its calls are read only if a model has no known price."""
     spent = spent_by(home, run.id)
-    stored = run.options.get("estimate")
-    priced = stored is not None and Estimate.model_validate(stored).cost is not None
+    priced = "estimate" in run.options and Estimate.of_run(run).cost is not None
     return {**spent._asdict(), "unknown_cost": bool(spent.calls) and not priced and has_unpriced(home, run.id)}
 
 

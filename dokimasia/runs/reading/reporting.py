@@ -108,8 +108,7 @@ def facts_of(run: Run, plan: RunPlan, *, graphs: Mapping[str, int] | None, open_
 
 def _notes(run: Run) -> tuple[str, ...]:
     """Return the notes of the estimate with which a run began."""
-    stored = run.options.get("estimate")
-    return () if stored is None else Estimate.model_validate(stored).notes
+    return Estimate.of_run(run).notes if "estimate" in run.options else ()
 
 
 def _models(fields: Mapping[str, object]) -> Iterator[ModelFacts]:

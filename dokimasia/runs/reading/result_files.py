@@ -141,8 +141,7 @@ def compare_results(
     files.
 
     Files with several models each are compared model by model if they share some. Otherwise, as with files of one
-    model,
-    every two models are compared. Items that share an image form one cluster.
+    model, every two models are compared. Items that share an image form one cluster.
 
     Args:
         files: the results.

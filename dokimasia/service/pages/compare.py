@@ -261,16 +261,16 @@ def _answer_pair(
     pieces: Sequence[DifferencePiece] = ()
     if all(texts) and sum(map(len, texts)) <= 2 * LONGEST:
         pieces = word_difference(*texts)
-    sides = [
-        SideAnswer(
-            model,
-            None if row is None or row.score is None else row.score * method_of(pair.first).shown,
-            (row and row.verdict) or "",
-            "nothing yet" if row is None else redact(f"{row.failure}: {row.reason or ''}") if row.failure else "",
-            list(_as_written(text, [piece for piece in pieces if piece.kind != absent_kind])),
-        )
-        for model, row, text, absent_kind in zip(pair.models, rows, texts, ("added", "removed"), strict=True)
-    ]
+    shown = method_of(pair.first).shown
+    sides: list[SideAnswer] = []
+    for model, row, text, absent_kind in zip(pair.models, rows, texts, ("added", "removed"), strict=True):
+        written = list(_as_written(text, [piece for piece in pieces if piece.kind != absent_kind]))
+        if row is None:
+            sides.append(SideAnswer(model, None, "", "nothing yet", written))
+            continue
+        score = None if row.score is None else row.score * shown
+        failure = redact(f"{row.failure}: {row.reason or ''}") if row.failure else ""
+        sides.append(SideAnswer(model, score, row.verdict or "", failure, written))
     return AnswerPair(sides[0], sides[1], list(_criteria(home, *rows)), repeat)
 
 
@@ -559,18 +559,7 @@ def _parts(service: Service, query: ComparisonQuery, part: str, show: str, numbe
         page_samples = matched_samples[(number - 1) * PAGE : number * PAGE]
         shown_samples = samples_shown(home, pair, page_samples)
         parts.total, parts.pages = len(matched_samples), max(1, -(-len(matched_samples) // PAGE))
-        parts.rows = [
-            ComparedSample(
-                id=service.redact(sample.first),
-                other="" if sample.first == sample.second else service.redact(sample.second),
-                question=service.redact(" ".join(shown_samples[sample.first].prompt.split()))[:BEGINNING],
-                image=next((image.sha256 for image in shown_samples[sample.first].images), ""),
-                sides=(_side(sample, 0), _side(sample, 1)),
-                gap=sample.gap,
-                link=_both_link(pair, sample.first, sample.second),
-            )
-            for sample in page_samples
-        ]
+        parts.rows = [_compared_sample(service, pair, sample, shown_samples[sample.first]) for sample in page_samples]
     return parts
 
 
@@ -588,12 +577,29 @@ def _shown_first(name: str, rows: Sequence[PartComparison], pair: ComparedPair) 
     return name, len(rest), tables[0], tables[1]
 
 
+def _compared_sample(service: Service, pair: ComparedPair, matched: MatchedSample, sample: Sample) -> ComparedSample:
+    """Return the row of a sample of both sides."""
+    return ComparedSample(
+        id=service.redact(matched.first),
+        other="" if matched.first == matched.second else service.redact(matched.second),
+        question=service.redact(" ".join(sample.prompt.split()))[:BEGINNING],
+        image=next((image.sha256 for image in sample.images), ""),
+        sides=(_side(matched, 0), _side(matched, 1)),
+        gap=matched.gap,
+        link=_both_link(pair, matched.first, matched.second),
+    )
+
+
 def _side(sample: MatchedSample, side: int) -> str:
     """Return the outcome of one side of a sample, abbreviated."""
     score, right = sample.scores[side], sample.right[side]
     parts = [f"{score:.2f}"] if score is not None else []
-    if right is not None:
-        parts.append("✓" if right == 1 else "✗" if right == 0 else f"✓ {percentage(right)}")
+    if right == 1:
+        parts.append("✓")
+    elif right == 0:
+        parts.append("✗")
+    elif right is not None:
+        parts.append(f"✓ {percentage(right)}")
     return " ".join(parts) or sample.failures[side].replace("_", " ") or "–"
 
 

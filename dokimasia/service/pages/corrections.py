@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from pydantic import Field, TypeAdapter, ValidationError
 
 from dokimasia.domain.identity import Value, digest
-from dokimasia.errors import DecidedMeanwhile, InputError, NotFound
+from dokimasia.errors import DecidedMeanwhile, InputError, NotFound, faults_of, list_faults
 from dokimasia.methods.evaluation.correcting import CorrectionTarget, check_correctable, correct_now
 from dokimasia.people.checks import keep_draft
 from dokimasia.service.filtering import filter_of, filterable_run
@@ -60,8 +60,7 @@ def read_unsaved(text: str) -> tuple[Unsaved, ...]:
     try:
         return _ALL.validate_json(text)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise InputError(f"text: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        raise InputError(f"text: {list_faults(error)[0]}") from None
 
 
 def keep_unsaved(home: Home, run: Run, sample: str, who: str, forms: Iterable[Unsaved]) -> None:
@@ -159,8 +158,4 @@ def _correction_target(fields: dict[str, object]) -> CorrectionTarget:
     try:
         return CorrectionTarget.model_validate(fields)
     except ValidationError as error:
-        messages = (
-            f"{'.'.join(map(str, details['loc']))}: {details['msg']}".removeprefix(": ").removeprefix("Value error, ")
-            for details in error.errors()
-        )
-        raise InputError("; ".join(messages)) from None
+        raise InputError(faults_of(error)) from None

@@ -378,11 +378,13 @@ def _fault_messages(problems: Sequence[Problem]) -> list[str]:
         groups.setdefault(str(problem.message).partition(": ")[2] if problem.line else str(problem.message), []).append(
             problem
         )
-    return [
-        str(first.message)
-        + (f" The same is wrong with {_lines([problem.line for problem in others])}." if others else "")
-        for first, *others in groups.values()
-    ]
+    messages: list[str] = []
+    for first, *others in groups.values():
+        message = str(first.message)
+        if others:
+            message += f" The same is wrong with {_lines([problem.line for problem in others])}."
+        messages.append(message)
+    return messages
 
 
 def _lines(numbers: Sequence[int]) -> str:

@@ -8,7 +8,7 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import JsonValue, TypeAdapter, ValidationError
 from starlette.concurrency import run_in_threadpool
 
-from dokimasia.errors import ConfigError, InputError
+from dokimasia.errors import ConfigError, InputError, list_faults
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import AnyMethod
@@ -256,4 +256,4 @@ def _valid_label(field: str, text: str) -> str:
     try:
         return _LABEL.validate_python(text)
     except ValidationError as error:
-        raise ConfigError(f"{field}: {error.errors()[0]['msg'].removeprefix('Value error, ')}") from None
+        raise ConfigError(f"{field}: {list_faults(error)[0].message}") from None

@@ -527,6 +527,15 @@ def _by_model(rows: Sequence[ResultRow], kind: str) -> dict[str, list[ResultRow]
     return by_model
 
 
+RIGHTS: Mapping[frozenset[str], tuple[str, str]] = {
+    frozenset(): ("", ""),
+    frozenset({"right"}): ("✓", "good"),
+    frozenset({"wrong"}): ("✗", "bad"),
+    frozenset({"right", "wrong"}): ("±", ""),
+}
+"""The sign and the tone of a cell, by the verdicts on its answers."""
+
+
 def _cell(rows: Sequence[ResultRow], method: AnyMethod) -> SampleCell:
     """Return the outcome of a model's answers to a sample: mean score, verdict, failures, or their number."""
     if not rows:
@@ -535,7 +544,7 @@ def _cell(rows: Sequence[ResultRow], method: AnyMethod) -> SampleCell:
     scores = [row.score for row in rows if row.score is not None]
     verdicts = [row.verdict for row in rows if row.verdict in ("right", "wrong")]
     about = "; ".join([*dict.fromkeys(verdicts), *failures])
-    right = "" if not verdicts else "✓" if "wrong" not in verdicts else "✗" if "right" not in verdicts else "±"
+    right, tone = RIGHTS[frozenset(verdicts)]
     if scores and method.scale is not None:
         lowest, highest = method.scale
         mean = sum(scores) / len(scores)
@@ -543,7 +552,7 @@ def _cell(rows: Sequence[ResultRow], method: AnyMethod) -> SampleCell:
         digits = 2 if (highest - lowest) * method.shown <= 10 else 1
         return SampleCell(f"{mean * method.shown:.{digits}f} {right}".strip(), heat, about=about)
     if right:
-        return SampleCell(right, tone="good" if right == "✓" else "bad" if right == "✗" else "", about=about)
+        return SampleCell(right, tone=tone, about=about)
     if len(failures) == len(rows) or all(row.failure for row in rows):
         return SampleCell(", ".join(failures), tone="bad", about=about)
     made_count = sum(not row.failure for row in rows)

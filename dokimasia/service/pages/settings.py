@@ -94,12 +94,12 @@ async def healthz(service: TheService) -> JSONResponse:
                 await home.write(lambda connection: connection.execute("PRAGMA user_version").fetchone(), routine=True)
         except (StorageError, TimeoutError):
             writable = False
-    status = "draining" if service.events.draining else "ok" if writable else "failing"
-    health = {
-        "status": status,
-        "home": "writable" if writable else "in place" if in_place else "gone",
-        "version": __version__,
-    }
+    status, state = "ok", "writable"
+    if not writable:
+        status, state = "failing", "in place" if in_place else "gone"
+    if service.events.draining:
+        status = "draining"
+    health = {"status": status, "home": state, "version": __version__}
     return JSONResponse(health, HTTPStatus.OK if status == "ok" else HTTPStatus.SERVICE_UNAVAILABLE)
 
 

@@ -9,6 +9,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from dokimasia.report.figures import MINUS, cost_text, in_words
 from dokimasia.runs.catalogue import OWN, method_of, plugin_methods
+from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.reading.inspection import labelled_runs
 from dokimasia.service.drawing import page
 from dokimasia.service.pages.samples import data_label, run_label
@@ -157,9 +158,7 @@ def _rows(service: Service, runs: Sequence[Run], *, wait: bool = False) -> list[
 
 def _most_items(run: Run) -> int:
     """Return the largest possible number of a run's items; 0 if its method does not count them."""
-    estimate = run.options.get("estimate")
-    items = estimate.get("items") if isinstance(estimate, dict) else 0
-    return items if isinstance(items, int) else 0
+    return Estimate.of_run(run).items if "estimate" in run.options else 0
 
 
 def _models_under_test(run: Run) -> Sequence[str]:

@@ -233,8 +233,7 @@ def quality_reply(
     """Return the ratings of a criterion: the planted ones, with the judge's faults; the best outside the planted world.
 
     A fault is noticed with probability `detects_missing`, a criterion without one is faulted with probability
-    `false_alarm`,
-    and a rating is off by one with probability `jitter`.
+    `false_alarm`, and a rating is off by one with probability `jitter`.
     """
     planted = {"accuracy": 3, "necessity": 3}
     if scene is not None and question is not None:
@@ -339,7 +338,9 @@ def _reply_text(
         same = same_answer(inputs.answer, reference, choices) if same is None else same
         same ^= draws.chance(profile.fails_right if same else profile.passes_wrong, "equivalence")
         ordered = _ORDER_SAME.search(order)
-        verdict = ordered[1].lower() if ordered else "same" if same else "different"
+        verdict = "same" if same else "different"
+        if ordered:
+            verdict = ordered[1].lower()
         return f"The two answers were compared by what they say on the question.\n\nVerdict: [[{verdict}]]"
     if request.name in METHOD_PROMPTS:
         return methods_reply(profile, request.name, inputs, view.question if view else None, draws)

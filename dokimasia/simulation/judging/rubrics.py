@@ -347,4 +347,6 @@ def _sentence_in(caption: str, statement: Statement) -> str:
     attribute, subject = (re.escape(part) for part in statement.key)
     value = re.escape(statement.value)
     match = re.search(rf'\bThe {attribute} of the {subject} is "{value}"', caption, re.IGNORECASE)
-    return f"{match[0]}." if match and caption[match.end() :].startswith(".") else match[0] if match else ""
+    if match is None:
+        return ""
+    return f"{match[0]}." if caption[match.end() :].startswith(".") else match[0]

@@ -41,10 +41,8 @@ def true_score(question: str, ground_truth: str, response: str) -> int:
     """Return the score of a faultless judge.
 
     A ground truth that is a sentence is searched for word by word: 5 if the response states it, 3 if it states it only
-    with
-    a hedge, else 1. A criterion written by a simulated judge for a sample outside the planted world, or a ground truth
-    that
-    is not a sentence, is scored 1 to 5 by the words it shares with the response.
+    with a hedge, else 1. A criterion written by a simulated judge for a sample outside the planted world, or a ground
+    truth that is not a sentence, is scored 1 to 5 by the words it shares with the response.
     """
     if is_unknown_question(question) or not ground_truth.rstrip().endswith((".", "!", "?")):
         return overlap_score(ground_truth, response)
@@ -55,8 +53,7 @@ def unaddressed_criteria(criteria: list[ShownCriterion], response: str) -> set[i
     """Return the numbers of the criteria that a response does not address, rightly or wrongly.
 
     Sentences that state no ground truth are matched with the unstated ground truths, the most similar in words and
-    order
-    first, and address the criteria they are matched with.
+    order first, and address the criteria they are matched with.
     """
     lines = [line for line in map(plain_text, response.splitlines()) if line and not line.startswith("final answer:")]
     truths = {criterion.n: plain_text(criterion.ground_truth) for criterion in criteria}

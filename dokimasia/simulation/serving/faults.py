@@ -36,8 +36,7 @@ TRANSPORT_FAULTS = _FAULTS["transport"]
 
 LASTING_FAULTS = _FAULTS["lasting"]
 """Faults that are a function of the request, like content faults, since a retry makes no request shorter and no key
-right.
-The server quotes the key in the error, as some providers do.
+right. The server quotes the key in the error, as some providers do.
 """
 
 CONTENT_FAULTS = (

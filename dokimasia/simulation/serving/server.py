@@ -232,8 +232,7 @@ class ServerOptions(TypedDict, total=False):
         log_path: the file to which a JSON line is appended for every completion request: `n`, `request` (the canonical
             request's hash), `model`, `status`, `sent` (whether the reply was sent completely while the client was
             connected), `began` and `ended` (when the request arrived and when its reply started or its client was gone,
-            in
-            seconds of the machine's monotonic clock), and `tokens`: the reported usage, input and output.
+            in seconds of the machine's monotonic clock), and `tokens`: the reported usage, input and output.
         models: the available models; by default the included ones.
         library: the prompts that judges know; by default the included ones.
     """

@@ -28,7 +28,7 @@ from dokimasia.domain.call import (
     Usage,
 )
 from dokimasia.domain.sample import ImageRef, Part, TextPart
-from dokimasia.errors import TransportError
+from dokimasia.errors import TransportError, list_faults
 from dokimasia.simulation.draws import bare_name
 
 CREATED = 1_700_000_000
@@ -77,8 +77,7 @@ def read_request(body: bytes) -> tuple[Chat, dict[str, bytes]]:
         }
         return Chat.model_validate(fields), images
     except ValidationError as error:
-        first = error.errors()[0]
-        raise bad_request(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}") from None
+        raise bad_request(str(list_faults(error)[0])) from None
 
 
 def read_embedding(body: bytes) -> Embedding:

@@ -7,8 +7,7 @@ SHORTEST = 256
 
 _LEVEL, _WINDOW, _MEMORY = 6, -12, 5
 """Settings of a raw stream with a window of 4 KiB. For prompts its output is as small as any, and it is four times as
-fast
-as a stream with the usual window, whose tables take longer to build than a prompt takes to pack.
+fast as a stream with the usual window, whose tables take longer to build than a prompt takes to pack.
 """
 
 

@@ -49,12 +49,11 @@ class SampleQuery(NamedTuple):
     """The conditions on samples of a run, and their order; an empty field is not a condition.
 
     `search` has words, all of which occur in the sample's name, category, question or reference, or with `answers` in
-    one
-    of its answers. `model` and `arm` restrict scores, failures and verdicts to those of a model. `low` and `high` bound
-    the
-    mean of the sample's scores. `failure` is a kind, or `ANY`, and `reply` the fault of a reply. `among` restricts the
-    samples to these names. `by` is the model, with its arm, whose scores determine the order; None is `model`, or every
-    model. `similarities` restrict the samples to their keys, and replace the order of the data, highest first.
+    one of its answers. `model` and `arm` restrict scores, failures and verdicts to those of a model. `low` and `high`
+    bound the mean of the sample's scores. `failure` is a kind, or `ANY`, and `reply` the fault of a reply. `among`
+    restricts the samples to these names. `by` is the model, with its arm, whose scores determine the order; None is
+    `model`, or every model. `similarities` restrict the samples to their keys, and replace the order of the data,
+    highest first.
     """
 
     search: str = ""
@@ -103,7 +102,7 @@ def facets(home: Home, run_id: str, kind: str) -> Facets:
 
     Verdicts include the judge's and those corrected by people.
     """
-    verdicts = (str(answer.now["verdict"] or "") for answer in corrections_of(home, run_id).answers.values())
+    verdicts = (answer.now.verdict for answer in corrections_of(home, run_id).answers.values())
     sql = "SELECT DISTINCT kind = ?, model, arm, failure, verdict FROM results WHERE run_id = ?"
     rows = home.all(sql, (kind, run_id))
     categories = home.all(
@@ -223,7 +222,7 @@ def _plain(run_id: str, kind: str) -> tuple[str, list[object]]:
 
 def _corrected_results(home: Home, run_id: str) -> tuple[str, list[object]]:
     """Return a subquery that replaces the table `results` by corrected results, and its parameters; empty without corrections."""
-    columns_by_item = {item: answer.now for item, answer in corrections_of(home, run_id).answers.items()}
+    columns_by_item = {item: answer.now._asdict() for item, answer in corrections_of(home, run_id).answers.items()}
     if not columns_by_item:
         return "", []
     columns = ", ".join(
