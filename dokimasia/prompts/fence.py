@@ -78,7 +78,7 @@ def unescape(text: str) -> str:
 
 
 def _plain(text: str) -> bool:
-    """Return whether a text clearly has no such run: all three characters in ASCII are `<`."""
+    """Return whether a text clearly has no such run: in ASCII, only `<` itself counts."""
     return text.isascii() and text.count("<") < 3
 
 

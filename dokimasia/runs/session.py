@@ -126,7 +126,7 @@ class StoredSamples:
 
     @property
     def sizes_of_images(self) -> list[SampleSize]:
-        """The sizes of samples, one for each image set, which several samples may share."""
+        """The sizes of samples, one for all samples of a cluster, which share their images."""
         return list({entry.sample.cluster: entry.size for entry in self.entries}.values())
 
     def accepted(self, plan: P, estimate: Estimate, *, needs: Sequence[str] = ()) -> Accepted[P]:
