@@ -201,7 +201,7 @@ def _places(problems: "list[Problem]") -> str:
 
 
 def _range(start: int, end: int) -> str:
-    """Return lines in words; line 0 stands for the whole file."""
+    """Return lines in words; line 0 means the whole file."""
     if end == 0:
         return "all"
     return str(start) if start == end else f"{start}–{end}"

@@ -222,7 +222,7 @@ class ImageSource:
         blobs: the store for the bytes; None only checks them.
         allow_fetch: whether a URL may be fetched (HTTPS, public addresses only).
         allow_outside: whether a path may lead out of the folder, by `..`, as an absolute path, or by a link.
-        max_pixels: width times height, at most.
+        max_pixels: the maximum width times height.
         fetch: returns the bytes of a URL.
     """
 

@@ -30,11 +30,11 @@ def parse_criteria_check(text: str, expected: int) -> CriteriaCheck:
     Args:
         text: the judge's reply: for each criterion a line `N | needed: YES | single: NO | open: YES | REASON`, with the
             criteria's numbers from 1, and a line `missing: WHAT`.
-        expected: how many criteria there are.
+        expected: the number of criteria.
 
     Raises:
-        UnparsableReply: a criterion has no line, more than one, or one without exactly three verdicts; there is a line for
-            another criterion; or there is no line `missing`. The reason names all faults.
+        UnparsableReply: a criterion has no line, more than one, or one without exactly three verdicts; there is a line
+            for another criterion; or there is no line `missing`. The reason names all faults.
     """
     lines, rest = split_lines(_VERDICT, own_form(text, _is_line))
     checks: dict[int, CriterionCheck] = {}

@@ -134,7 +134,7 @@ def parse_reasoned_scores(text: str, expected: int | Sequence[str]) -> list[Crit
 
 
 def reason_of(value: object) -> str | None:
-    """Return a judge's reason as it is stored; None if there is none.
+    """Return a judge's reason in its stored form; None if there is none.
 
     Examples:
         >>> reason_of("  It names\\nthe *left* bar. "), reason_of("SENTENCE"), reason_of(None)

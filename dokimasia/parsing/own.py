@@ -35,11 +35,11 @@ _AS_THE_RESPONSES = re.compile(
     r"(?i)\b(?:response|answer|candidate|assistant|description|text)\b[^.!?\n]{0,80}"
     r"\b(?:says?|said|states?|reads?|writes?|wrote|contains?|claims?|includes?|ends?|begins?|closes?|quotes?)\b[^.!?\n]{0,60}:\s*$"
 )
-"""The end of a line that introduces what follows as words of the response."""
+"""The end of a line that introduces the following text as the response's words."""
 _FORMAL = re.compile(
     r"\[\s{0,9}(?:\d|not\b|yes\b|no\b)|[|:=]\s{0,9}\[?\s{0,9}(?:\d|yes\b|no\b)|(?i:\bscored?\b.*\d|\d.*\bscored?\b)"
 )
-"""Part of a form, or a number beside the word score."""
+"""Part of a form, or a number next to the word score."""
 _LEADING = re.compile(
     r"(?i)\b(?:follow\w*|below|these|this|those|thus|here|so|such|form|lines?|if|unless|otherwise|would|could|should|may|might|"
     r"ask\w*|demand\w*|want\w*|request\w*|instead|correct\w*|scor\w*|rat(?:e|ed|ing|ings)|verdicts?|not|next|then|true|false)\b"
@@ -143,7 +143,7 @@ def outside(text: str, statements: str, count: Callable[[str], int]) -> str:
     Args:
         text: the whole reply.
         statements: its own statements.
-        count: returns how often a text has the form.
+        count: returns the number of the form's occurrences in a text.
     """
     reply = spoken(text)
     return " outside of quotes and code" if statements != reply and count(reply) > count(statements) else ""
@@ -164,14 +164,14 @@ def is_empty_talk(text: str) -> bool:
 
 
 def plainly(found: Sequence[re.Match[str]], said: str, *, tail: str = "", lead: re.Pattern[str] | None = None) -> None:
-    """Refuse statements, such as `[[same]]`, if words beside them could change their meaning.
+    """Refuse statements, such as `[[same]]`, if words around them could change their meaning.
 
     Args:
         found: the matches of the statements in `said`.
         said: the reply's own words.
         tail: a regular expression of what may follow a statement directly, such as the scale's `/10`.
-        lead: a regular expression of what must not come before a statement in its sentence. Without it, only filler words
-            may come before.
+        lead: a regular expression of what must not come before a statement in its sentence. Without it, only filler
+            words may come before.
 
     Raises:
         UnparsableReply: there are such words; the reason quotes them.

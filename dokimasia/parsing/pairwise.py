@@ -119,9 +119,9 @@ def parse_factuality_scores(text: str) -> tuple[float, float]:
     judge's analysis; scores of single aspects in it are not read.
 
     Raises:
-        UnparsableReply: a response has no score, several that differ, or one outside the scale; there is a score of another
-            response; a number that could be meant as a score has another form (`8,5`, `8/10 - 9/10`); or words beside the
-            scores could change them. The reason names all faulty scores.
+        UnparsableReply: a response has no score, several that differ, or one outside the scale; there is a score of
+            another response; a number that could be meant as a score has another form (`8,5`, `8/10 - 9/10`); or words
+            around the scores could change them. The reason names all faulty scores.
     """
     reply = own(text)
     mentions_scores = _NAMED.search(reply) is not None

@@ -155,17 +155,17 @@ def parse_must_right(text: str) -> tuple[WrittenRubric, ...]:
 def parse_easy_wrong(text: str, n_responses: int, *, published: bool = False) -> tuple[WrittenRubric, ...]:
     """Return easy-wrong rubrics, in order, with the responses of the pool that make the error.
 
-    The judge writes them by severity, and those after the first 20 are ignored. With `published` there is no such limit,
-    and every rubric that is an object names a response that makes its error.
+    The judge writes them by severity, and those after the first 20 are ignored. With `published` there is no such
+    limit, and every rubric that is an object names a response that makes its error.
 
     Args:
         text: as for must-right rubrics; `responses` lists numbers of responses, from 1.
         n_responses: the number of responses that the judge saw.
-        published: whether rubrics come from the errors of the pool alone.
+        published: whether rubrics come only from the errors of the pool.
 
     Raises:
-        UnparsableReply: as for must-right rubrics; or a rubric names a response that is not in the pool, or none where it
-            has to.
+        UnparsableReply: as for must-right rubrics; or a rubric names a response that is not in the pool, or none where
+            it has to.
     """
     rows = _only(text)
     return _all_written(rows if published else rows[:MAX_EASY_WRONG], n_responses, [], mined=published)

@@ -122,11 +122,11 @@ def _tags(name: str) -> re.Pattern[str]:
 def ratings(text: str, names: Iterable[str], lowest: int, highest: int) -> dict[str, int]:
     """Return the integers of `<name>...<score>7</score></name>`, by name.
 
-    Inside a tag only `<reasoning>` is allowed beside the score, and no words beside the tags that could change it.
+    Inside a tag only `<reasoning>` is allowed besides the score, and outside the tags no words that could change it.
 
     Raises:
-        UnparsableReply: a rating is missing, repeated with another value, or not an integer of the scale. The reason names
-            all faults.
+        UnparsableReply: a rating is missing, repeated with another value, or not an integer of the scale. The reason
+            names all faults.
     """
     reply = own(text)
     faults: list[str] = []

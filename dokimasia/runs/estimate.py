@@ -392,7 +392,7 @@ def size_of(sample: Sample) -> SampleSize:
 
 
 def frame_tokens(library: PromptLibrary, name: str) -> int:
-    """Return the tokens of a prompt's own text, without what it is filled with."""
+    """Return the tokens of a prompt's own text, without its inputs."""
     prompt = library.get(name)
     return (len(prompt.system) + len(prompt.user) + len(prompt.form)) // CHARACTERS_PER_TOKEN
 

@@ -157,7 +157,7 @@ def calls_made(home: Home, run: str) -> int:
 
 
 def prompts_json(method: Method[Q, P], accepted: Accepted[P], library: PromptLibrary) -> dict[str, object]:
-    """Return one prompt of each kind, ready for JSON: rendered for the first sample, or as it stands in the library."""
+    """Return one prompt of each kind, ready for JSON: rendered for the first sample, or as stored in the library."""
     if method.previews is None or accepted.first is None:
         return {**_templates(accepted.plan, library)}
     return {prompt.name: _messages(prompt) for prompt in method.previews(accepted.plan, accepted.first, library)}

@@ -127,7 +127,7 @@ def read_answer_files(paths: Sequence[Path], data: Path | None = None) -> Respon
                     f"in {first.place}"
                 )
     if twice:
-        raise DataError(f"{_message(twice)}\n(leave one of the two files, or the answers in one of them, out)")
+        raise DataError(f"{_joined(twice)}\n(leave one of the two files, or the answers in one of them, out)")
     hashes = [hashlib.sha256(name_and_file(path)[1].read_bytes()).hexdigest()[:32] for path in paths]
     return Responses(
         files_text(paths), responses, hashes[0] if len(hashes) == 1 else digest("responses", sorted(hashes))
@@ -183,11 +183,11 @@ def candidates_of(
         raise DataError(
             f"{responses.path}: {'; '.join(lacks)}; "
             f"add them, {'choose models with --models, ' if len(responses.models) > 1 else ''}or shorten the data with --limit"
-            + (f"\n{_message(strangers)}" if strangers else "")
+            + (f"\n{_joined(strangers)}" if strangers else "")
         )
     if strangers and request.on_bad_sample == "fail":
         raise DataError(
-            f"{_message(strangers)}\n(mend the ids, give the data that the answers are to, or leave these answers out with "
+            f"{_joined(strangers)}\n(mend the ids, give the data that the answers are to, or leave these answers out with "
             "--on-bad-sample skip)"
         )
     return Candidates((*asked, *specs_of(chosen, given.values())), strangers)
@@ -247,7 +247,7 @@ def _strangers(responses: Iterable[GivenResponse], samples: Collection[str]) -> 
     ]
 
 
-def _message(lines: list[str]) -> str:
+def _joined(lines: list[str]) -> str:
     shown = lines[:3]
     if len(lines) > 3:
         shown.append(f"and {len(lines) - 3:,} more")

@@ -52,7 +52,7 @@ class Stage(Generic[U]):
         units: the units of work, read as needed.
         do: processes a unit.
         items: the number of result rows of all units, stored ones included.
-        width: how many units are in flight at once, within `IN_FLIGHT`; by default the most calls that any endpoint
+        width: the number of units in flight at once, within `IN_FLIGHT`; by default the most calls that any endpoint
             takes.
         endpoint_idles: returns whether the units in flight wait for one endpoint while another could take more.
     """
@@ -220,7 +220,7 @@ class Job(Generic[P]):
             name: the item's name, or another name that is unique in the run where several items are walked together.
             context: the context to walk in. By default the run's, at the item's next attempt if it failed before; a
             graph
-                whose inputs name the attempt needs the run's context as it is.
+                whose inputs name the attempt needs the run's unchanged context.
         """
         if context is None:
             attempt = self.attempt(name)
@@ -273,7 +273,7 @@ class Job(Generic[P]):
         Args:
             graph: the graph.
             items: returns a sample's items; by default one.
-            per_sample: how many items a sample has, for the progress.
+            per_sample: the number of items of a sample, for the progress.
 
         Raises:
             ConfigError: the method does not name the graph, in this version, in its `graphs`. The stage raises it, too,

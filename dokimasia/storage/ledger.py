@@ -97,7 +97,7 @@ class SqliteLedger:
         latency: float | None = None,
         at: str = "",
     ) -> None:
-        """Store the reply; durable on return. An existing entry stays as it is.
+        """Store the reply; durable on return. An existing entry is unchanged.
 
         `latency` is in seconds, `cost` in US dollars, and `at` the time of the reply, by default now.
 
@@ -133,7 +133,7 @@ class SqliteLedger:
         self._texts.keep(texts)
 
     def folded(self, call: ModelCall) -> Folded:
-        """Return a call's request as it is stored."""
+        """Return a call's request in its stored form."""
         return folded(call)
 
     async def attempt(

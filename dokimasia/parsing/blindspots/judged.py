@@ -113,7 +113,8 @@ def parse_structured_axis_scores(text: str, axes: Sequence[str]) -> ReadByAxis[i
     """Return scores from the object `{"justification": "...", "scores": {AXIS: N, ...}}`, or else from lines.
 
     Raises:
-        UnparsableReply, ValueError: as `parse_axis_scores`; or there are several objects that differ, or words beside one.
+        UnparsableReply, ValueError: as `parse_axis_scores`; or there are several objects that differ, or words outside
+        the object.
     """
     return _read_object(text, axes, _SCORES)
 

@@ -288,8 +288,8 @@ def parse_gold_check(reply: str, gold: str) -> tuple[str, str]:
     """Return the wrong words of a gold answer and what is true instead; both empty if it is right.
 
     Raises:
-        UnparsableReply: there is no object with `right`; or it is false and the words do not stand in the answer, or true and
-            something is said to be wrong.
+        UnparsableReply: there is no object with `right`; or it is false and the words are not in the answer, or true
+            and something is marked as wrong.
     """
     if read_object(reply, GoldCheckReply).right:
         right = read_object(reply, RightGoldReply)

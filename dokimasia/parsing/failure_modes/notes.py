@@ -77,7 +77,7 @@ def parse_notes(text: str, expected: int, answer: str, *, silent: Collection[int
 
     Args:
         text: the judge's reply.
-        expected: how many points there are.
+        expected: the number of points.
         answer: the answer, which must contain the phrase of a commission.
         silent: points that the answer does not mention, which cannot be commissions.
         strict: whether one invalid line makes the reply unusable; otherwise its point has no note.
@@ -117,13 +117,13 @@ def parse_assignments(
 
     Args:
         text: the judge's reply.
-        expected: how many points there are.
+        expected: the number of points.
         kinds: the kinds of the modes, in the order of their numbers.
         answer: the answer, which must contain the phrase of a commission.
         names: the names of the modes, which a line may use instead of numbers.
         silent: points that the answer does not mention, which cannot be commissions.
-        strict: whether one invalid line makes the reply unusable; otherwise its point stays unassigned, which differs from
-            `none`.
+        strict: whether one invalid line makes the reply unusable; otherwise its point stays unassigned, which differs
+            from `none`.
 
     Raises:
         UnparsableReply: no point has a usable line, or (strict) one has none; the reason names all faults.

@@ -471,7 +471,7 @@ def _on_both_stated(first: ComparisonSide, second: ComparisonSide, shared: _Shar
     criteria.
 
     A criterion that only one of the two answers addresses is dropped for both, so that the comparison depends neither
-    on how much a model says nor on which criteria it addresses.
+    on the length of answers nor on which criteria they address.
     """
     ours, theirs = first.columns, second.columns
     columns = [(column, theirs.repeats[repeat]) for repeat, column in ours.repeats.items() if repeat in theirs.repeats]

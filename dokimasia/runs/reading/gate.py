@@ -182,7 +182,7 @@ def decide(
     """Return whether the mean fell by more than a margin.
 
     Args:
-        before: values of the baseline by sample, not a number where there is none.
+        before: values of the baseline by sample, NaN without one.
         after: values of the same samples now.
         clusters: the cluster of each sample.
         most: `before` and `after` if all undecided answers were right; None if none can be undecided.

@@ -61,7 +61,9 @@ NO_IMAGE = "there is no image file"
 
 SIMULATED_EXAMPLES = ("sim/strong", "sim/weak", "sim/steady")
 OTHER_EXAMPLE = "sim/judge-noisy"
-"""Simulated models that replace missing or wrong models while the rest of a form is checked: several, and a single one."""
+"""Simulated models that replace missing or wrong models while the rest of a form is checked:
+several, and a single one.
+"""
 
 Q = TypeVar("Q", bound=RunRequest)
 

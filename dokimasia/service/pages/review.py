@@ -112,7 +112,7 @@ def store_decision(
         who: the person.
         text: the text after an edit, one sentence per line, or a reply.
         delete: numbers of sentences, from 1.
-        seen: how many decisions on the item the page showed.
+        seen: the number of decisions on the item that the page showed.
         said: the answers of a rating, by measure.
         reasons: why a caption is edited or rejected.
 

@@ -151,7 +151,7 @@ def _better_name(examples: Iterable[str], draws: Draws) -> str:
 
 
 def _planted_parent(path: str) -> str | None:
-    """Return the planted parent that a path of a category and a parent stands for, by any of its names."""
+    """Return the planted parent for a path of a category and a parent, by any of its names."""
     names = parent_names()
     return next(
         (
