@@ -72,7 +72,7 @@ def own(text: str) -> str:
 
 
 def _own(text: str, shown: str | None = None) -> str:
-    """Return a reply's own statements, with a line `shown` in the place of each block quote and fence."""
+    """Return a reply's own statements, with a line `shown` in place of each block quote and fence."""
     reply = spoken(text)
     if _MARKED.search(reply) is None:
         return reply

@@ -35,7 +35,7 @@ class Column:
     """A column of a table: title, whether it holds numbers, and an explanation of the title if needed.
 
     `only` restricts the column to one place; by default it is drawn everywhere. A `detail` is left
-    out where a terminal shows part of the columns.
+    out if a terminal shows only some columns.
     """
 
     title: str

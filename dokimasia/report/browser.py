@@ -345,7 +345,7 @@ def _text(text: str, clip: Clip) -> str:
 
 
 def _prose(text: str, clip: Clip) -> str:
-    """Return a model's text, rendered where it has Markdown or LaTeX."""
+    """Return a model's text, rendered if it has Markdown or LaTeX."""
     visible, omitted = clip.cut(text)
     return with_source(visible, f'<div class="text">{_text(text, clip)}</div>', rest=_hint(omitted))
 

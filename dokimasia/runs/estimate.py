@@ -28,7 +28,7 @@ UNSEEN = "simulated and can see nothing in these pictures"
 """The wording of the note on simulated models shown pictures from outside their world."""
 
 UPPER_BOUND = "calls and cost are an upper bound"
-"""The beginning of a note that is omitted where the count is exact."""
+"""The beginning of a note that is omitted if the count is exact."""
 
 NO_CALL = "this run asks no model: by what the home has, its work ends before the first call"
 """The note on a run whose steps were all rehearsed on stored replies without needing a call."""

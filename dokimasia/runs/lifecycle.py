@@ -144,7 +144,7 @@ RunLike = str | Run | RunResult
 
 
 def name_of_run(run: RunLike) -> str:
-    """Return the name by which a home knows a run."""
+    """Return the name of a run in its home."""
     if isinstance(run, RunResult):
         return run.run
     if isinstance(run, Run):
@@ -157,7 +157,7 @@ def place_of(settings: Settings | None, home: HomeLike | None, *runs: object) ->
 
     Args:
         settings: home and configuration; read from the environment by default.
-        home: a home in place of that of the settings.
+        home: a home that replaces that of the settings.
         runs: the runs to read; without settings and a home, the home of the first `RunResult` is used.
     """
     configuration = settings or load_settings()

@@ -99,7 +99,7 @@ def require_keys(
         settings: the configuration and the environment.
         specs: the run's models by name.
         request: the run's request; if it allows every failure, keys of providers may be missing.
-        asked: the models that the run calls, which therefore need a key of their provider, too.
+        asked: the models that the run calls, which therefore also need a key of their provider.
         transports: names of transports that replace the package's own.
         way_out: the end of the message.
 

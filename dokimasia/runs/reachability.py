@@ -78,7 +78,7 @@ class FailFastGateway(ModelGateway):
         """Return the call's answer as `ModelGateway.ask` does.
 
         Raises:
-            Interrupted: also where the model cannot be reached.
+            Interrupted: also if the model cannot be reached.
         """
         name = call.model.name
         self._asking += 1

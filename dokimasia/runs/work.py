@@ -217,7 +217,7 @@ class Job(Generic[P]):
         Args:
             graph: the graph.
             inputs: its inputs.
-            name: the item's name, or another name that is unique in the run where several items are walked together.
+            name: the item's name, or another name that is unique in the run if several items are walked together.
             context: the context to walk in. By default the run's, at the item's next attempt if it failed before; a
             graph
                 whose inputs name the attempt needs the run's unchanged context.
@@ -276,9 +276,8 @@ class Job(Generic[P]):
             per_sample: the number of items of a sample, for the progress.
 
         Raises:
-            ConfigError: the method does not name the graph, in this version, in its `graphs`. The stage raises it, too,
-            where
-                two items have the same name.
+            ConfigError: the method does not name the graph, in this version, in its `graphs`. The stage also raises it
+                if two items have the same name.
         """
         if self.run.versions.get(graph.NAME) != graph.VERSION:
             raise ConfigError(

@@ -368,7 +368,7 @@ def _in_words_of_forms(groups: Iterable[FieldGroup]) -> list[FieldGroup]:
 
 
 def _hint(name: str, field: FieldInfo, option: Option) -> str:
-    """Return the hint of a field, with the rule for its values where only the type implies one."""
+    """Return the hint of a field, with the rule for its values if only the type implies one."""
     description = field.description or HINTS.get(name, "")
     if option.models:
         return description + RULES["models"]

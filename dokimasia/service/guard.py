@@ -212,7 +212,7 @@ def _state_of(path: Path) -> tuple[int, ...] | None:
 
 
 def token_digest(token: str) -> bytes:
-    """Return the SHA-256 by which a token is known."""
+    """Return the SHA-256 that identifies a token."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 

@@ -35,7 +35,7 @@ from dokimasia.storage.naming import resolve_run
 from dokimasia.storage.runs import Run, get_run
 
 UPLOAD = "upload:"
-"""The prefix by which a request refers to an upload, before its name or id."""
+"""The prefix of a reference to an upload in a request, before its name or id."""
 
 FOLDER, FILES, ABOUT, PART = "uploads", "files", "about.json", ".part-"
 SHORT = 8

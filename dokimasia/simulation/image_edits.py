@@ -269,7 +269,7 @@ class Painted(NamedTuple):
 
 
 def paint(image: Image.Image, instruction: PlantedInstruction, spots: Spots) -> Painted | None:
-    """Return an image edited as instructed: a note in the place of the edit says what is now there.
+    """Return an image edited as instructed: a note at the place of the edit states what is now there.
 
     None if the instruction names something that is not in the image.
 

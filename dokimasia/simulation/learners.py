@@ -152,7 +152,7 @@ def _normal_words(text: str) -> str:
 
 
 def _leak_forms(question: SceneQuestion, step: SceneStep) -> list[str]:
-    """Return the ten forms of a leak; empty where a form does not apply."""
+    """Return the ten forms of a leak; empty if a form does not apply."""
     return [
         f"Look again: {step.statement}",
         f"It is *{step.truth.upper()}*, so start from that.",

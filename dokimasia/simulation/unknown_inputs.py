@@ -131,7 +131,7 @@ def _given_away(point: str, question: str) -> tuple[bool, int]:
 
 
 def is_unknown_question(question: str) -> bool:
-    """Return whether a criterion's question is one of `criteria_of_chain`, so that it belongs to no planted step."""
+    """Return whether a criterion's question is one of `criteria_of_chain`, and hence belongs to no planted step."""
     return question.strip().casefold() in _KNOWN_QUESTIONS
 
 

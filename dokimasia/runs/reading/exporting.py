@@ -191,7 +191,7 @@ _NOT_ASKED: Mapping[str, object] = dict.fromkeys(("category", "question", "refer
 
 
 def _question_cells(sample: Sample) -> dict[str, object]:
-    """Return a sample's kind, question and expected answer; null where it has none."""
+    """Return a sample's kind, question and expected answer; null for a missing one."""
     return {
         "category": sample.category,
         "question": sample.prompt or None,
