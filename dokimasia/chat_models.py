@@ -133,7 +133,7 @@ def chat_model_of_plugin(name: str) -> "BaseChatModel":
     Raises:
         ConfigError: no plug-in provides one of that name, or its factory failed.
     """
-    return _made(name, tuple(sys.path))
+    return _create(name, tuple(sys.path))
 
 
 def resolved_chat_model(spec: ModelSpec) -> ModelSpec:
@@ -173,7 +173,7 @@ def chat_model_for(spec: ModelSpec, given: Mapping[str, "BaseChatModel"]) -> "Ba
 
 
 @lru_cache(maxsize=64)
-def _made(name: str, path: tuple[str, ...]) -> "BaseChatModel":
+def _create(name: str, path: tuple[str, ...]) -> "BaseChatModel":
     model = make_chat_model(name)
     check_chat_model(f"the plug-in {name!r} of group dokimasia.chat_models", model)
     return model

@@ -50,7 +50,7 @@ def parse_criteria_check(text: str, expected: int) -> CriteriaCheck:
         elif number in checks:
             problems[f"criterion {number} has more than one line"] = None
         else:
-            verdicts = {name: _said(match[2], name, number, problems) for name in VERDICTS}
+            verdicts = {name: _verdict_of(match[2], name, number, problems) for name in VERDICTS}
             last_verdict = list(_VERDICT.finditer(match[2]))[-1]
             tail = match[2][last_verdict.end() :]
             between = _VERDICT.sub("", match[2][: last_verdict.end()])
@@ -111,7 +111,7 @@ def _object(value: JsonValue) -> dict[str, JsonValue] | None:
     return value if isinstance(value, dict) and value.keys() >= {"criteria", "missing"} else None
 
 
-def _said(text: str, name: str, number: int, problems: dict[str, None]) -> bool:
+def _verdict_of(text: str, name: str, number: int, problems: dict[str, None]) -> bool:
     """Return one verdict of a line; a fault is added to `problems`."""
     verdicts = {verdict[2].casefold() for verdict in _VERDICT.finditer(text) if verdict[1].casefold() == name}
     if len(verdicts) != 1:

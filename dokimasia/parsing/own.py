@@ -68,10 +68,10 @@ def own(text: str) -> str:
         UnparsableReply: as `spoken`; or a thought, quote, comment, fence or the prompt's material is not closed, or is
             closed without being opened.
     """
-    return _own(text)
+    return _statements(text)
 
 
-def _own(text: str, shown: str | None = None) -> str:
+def _statements(text: str, shown: str | None = None) -> str:
     """Return a reply's own statements, with a line `shown` in place of each block quote and fence."""
     reply = spoken(text)
     if _MARKED.search(reply) is None:
@@ -94,7 +94,7 @@ def own_form(text: str, is_line: Callable[[str], bool]) -> str:
     reply = own(text)
     if is_empty_talk("\n".join(line for line in reply.split("\n") if not is_line(line))):
         return reply
-    lines = _own(text, _SHOWN_THERE).split("\n")
+    lines = _statements(text, _SHOWN_THERE).split("\n")
     begin = len(lines)
     while begin and (is_line(lines[begin - 1]) or is_empty_talk(lines[begin - 1])):
         begin -= 1

@@ -96,7 +96,7 @@ def _described(description: str, gold: GoldText) -> str:
     return description
 
 
-def _made(changes: list[ChangeReply], gold: GoldText) -> list[ChangeReply]:
+def _limited_changes(changes: list[ChangeReply], gold: GoldText) -> list[ChangeReply]:
     _not_too_much(gold.text, made_changes(changes, gold.text))
     return changes
 
@@ -125,7 +125,7 @@ that lie close together, and the sentence reads as before."}
 {"none": "The answer describes no steps whose order could be wrong."}"""
     )
 
-    changes: Annotated[list[ChangeReply], checked(_made)] = Field(description="")
+    changes: Annotated[list[ChangeReply], checked(_limited_changes)] = Field(description="")
     description: Description = Field(description="one sentence on exactly these changes")
     rationale: Rationale = Field(default="", description="one sentence on why the error is easy to miss")
 
