@@ -192,9 +192,7 @@ def _without_secrets(params: Iterable[tuple[object, object]], secrets: Collectio
 
 
 def _fields(model: BaseModel) -> dict[str, object]:
-    """Return the plain fields of a pydantic model, such as a chat model, that may affect its replies,
-    without secrets.
-    """
+    """Return a pydantic model's plain fields that may affect replies, such as a chat model's, without secrets."""
     from langchain_core.language_models import BaseLanguageModel
 
     secrets = getattr(model, "lc_secrets", ())

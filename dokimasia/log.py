@@ -28,9 +28,7 @@ _CONTROLS = re.compile(
 """Control characters (C0 and C1 except tab and line feed), marks of writing direction, invisible tags, and lone surrogates,
 which cannot be encoded."""
 SHORTEST_SECRET = 6
-"""The minimum length of a known secret; a shorter value could be ordinary text and is redacted only if it looks like a
-key.
-"""
+"""The minimum length of a known secret; a shorter value is redacted only if it looks like a key."""
 
 LONG_SECRET = 20
 """The length of a known secret from which each half of it is a secret too."""

@@ -230,8 +230,8 @@ def broken_plugin(error: BaseException) -> str | None:
 
 
 def _package_folder(point: EntryPoint) -> Path | None:
-    """Return the folder of the package with a plug-in's code, or its module; None if it is not loaded, or this
-    package's own.
+    """Return the folder of the package with a plug-in's code, or its module; None if not loaded, or if it is this
+    package.
     """
     name = point.module.partition(".")[0]
     file = getattr(sys.modules.get(name), "__file__", None)

@@ -489,8 +489,6 @@ def _optional_text(table: Mapping[str, object], key: str, place: str) -> str | N
 
 
 def _may_be_secret(value: str, is_key: bool) -> bool:
-    """Return whether a value may be secret: not empty and, unless the configuration names it, not a plain number or
-    word.
-    """
+    """Return whether a value may be secret: not empty and, unless configured as a key, not a plain number or word."""
     plain = value.strip()
     return bool(plain) and (is_key or not (plain.isdigit() or plain.lower() in _ORDINARY))

@@ -21,9 +21,7 @@ BAD = 2
 """The exit code of a data set with a problem."""
 
 MOST_NAMED = 15
-"""The number of printed roles, instructions, image types and sub-categories (Creation-MMBench, figure 10); --json has
-all.
-"""
+"""The most roles, instructions, image types and sub-categories printed (Creation-MMBench, figure 10); --json has all."""
 
 LONGEST_NAME = 60
 """The number of printed characters of a role or an instruction."""

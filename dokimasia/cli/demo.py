@@ -298,9 +298,7 @@ DIMENSIONS = ("entity_substitution", "numerical_errors", "logical_inconsistency"
 
 
 def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> JsonObject:
-    """Perturb answers to a few pictures, probe a judge with them, print its misses next to the planted rates; return
-    figures.
-    """
+    """Perturb answers to a few pictures, probe a judge with them, print its misses and planted rates; return figures."""
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
     from dokimasia.methods.perturb import METHOD as PERTURB
@@ -403,9 +401,7 @@ def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> Non
 
 
 def page_step(settings: "Settings", run: str) -> Path:
-    """Write the report of the evaluation, with tree and diagnosis, and return its path relative to the
-    working folder.
-    """
+    """Write the report of the evaluation, with tree and diagnosis; return its path from the working folder."""
     from dokimasia.runs.reading.reporting import write_report
 
     with reading(settings, run) as (home, row):

@@ -322,9 +322,7 @@ def _paid(checks: "list[ModelCheck]") -> str:
 
 
 def _display_name(model: "ModelListed") -> str:
-    """Return the model's name, the name sent to the provider if different, and its endpoint unless it is the provider's
-    own.
-    """
+    """Return the model's name, the name sent if different, and its endpoint unless it is the provider's own."""
     lines = [f"[bold]{_plain(model.name)}[/bold]"]
     if model.model != model.name:
         lines.append(_plain(model.model))

@@ -164,9 +164,7 @@ def correct_command(
 
 
 def _blocks(figures: "CorrectionFigures") -> "Iterator[Block]":
-    """Yield the paragraphs and tables to print: conclusion, sources of the correction, rates, pairs, refusals and
-    warnings.
-    """
+    """Yield the paragraphs and tables to print: conclusion, sources of the correction, rates, pairs, and warnings."""
     from dokimasia.report.blocks import Paragraph, Span
     from dokimasia.report.data import SIMULATED_NOTE
 

@@ -131,9 +131,7 @@ def predictions_name(path: Path, data: str = "") -> PredictionsName | None:
 
 
 def dataset_of_predictions(path: Path) -> Path | None:
-    """Return the TSV with the questions of a VLMEvalKit predictions file in the same folder; None if it is not such a
-    file.
-    """
+    """Return the TSV with the questions of a VLMEvalKit predictions file in its folder; None if it is no such file."""
     name = predictions_name(path) if path.suffix.lower() in PREDICTIONS and path.is_file() else None
     if name is None or name.data is None:
         return None

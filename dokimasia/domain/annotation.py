@@ -15,9 +15,7 @@ never handed out.
 """
 
 PLACE = "place"
-"""The measure of a response's place in a person's ranking of all responses to a sample, from 1 (best); equal places are
-ties.
-"""
+"""The measure of a response's place in a person's ranking of a sample's responses, from 1 (best); ties are equal."""
 
 MOST_STEPS = 11
 """The maximum number of steps of a scale."""

@@ -85,9 +85,7 @@ def paradigm_of(evaluator: Evaluator) -> Paradigm:
 
 
 def by_axes(evaluator: Evaluator) -> bool:
-    """Return whether an evaluator asks for several axes including `overall`; the other published ones ask only for
-    `overall`.
-    """
+    """Return whether an evaluator asks for several axes including `overall`, rather than for `overall` alone."""
     return "axes" in evaluator.split("-")
 
 

@@ -13,9 +13,7 @@ from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.perturbation import TextChange
 
 Stream = Literal["must_right", "easy_wrong"]
-"""`must_right`: a fact that gates the score · `easy_wrong`: a point at which models were observed to fail (section
-3.3.2).
-"""
+"""`must_right`: a fact that gates the score · `easy_wrong`: a point at which models fail (section 3.3.2)."""
 
 STREAMS: tuple[Stream, ...] = get_args(Stream)
 

@@ -1,6 +1,4 @@
-"""Test doubles: gateways without a model, and a transport that counts, stops, delays and fails calls; each records its
-calls.
-"""
+"""Test doubles that record their calls: gateways without a model, and a transport that counts, stops, delays and fails."""
 
 import asyncio
 from collections import Counter

@@ -1,6 +1,4 @@
-"""One typed table for results of other harnesses: a row for each item, model and repeat, with a score or a kind of
-failure.
-"""
+"""One typed table for results of other harnesses: a row for each item, model and repeat, with a score or a failure."""
 
 import json
 import math

@@ -87,9 +87,7 @@ def _text_or_nothing(stated: object) -> object:
 
 
 def _pooled(stated: object, info: ValidationInfo) -> object:
-    """Return the sorted numbers of responses of a pool, whose size is the context; a value that is not a list is
-    unchanged.
-    """
+    """Return the sorted numbers of responses of a pool, whose size is the context; other values are unchanged."""
     if not isinstance(stated, list):
         return stated
     count: int = info.context or 0

@@ -155,9 +155,7 @@ Block = Paragraph | Table | Facts | Bullets | Chart | Fold | Browser | Image | T
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the report: anchor, title, blocks, title in the menu, and the only place where it is drawn, if
-    restricted.
-    """
+    """A part of the report: anchor, title, blocks, title in the menu, and its only place, if restricted."""
 
     id: str
     title: str
@@ -204,9 +202,7 @@ def drawn_at(place: Place, blocks: Sequence[Block]) -> Iterator[Block]:
 
 
 def captioned(place: Place, blocks: Sequence[Block]) -> Iterator[tuple[Block, bool]]:
-    """Yield the blocks that a place draws, each with whether it is a table next to another, which needs a visible
-    title.
-    """
+    """Yield the blocks that a place draws, each with whether it is a table next to another and needs a visible title."""
     drawn_blocks = [None, *drawn_at(place, blocks), None]
     for before, block, after in zip(drawn_blocks, drawn_blocks[1:], drawn_blocks[2:], strict=False):
         if block is not None:

@@ -41,9 +41,7 @@ MOST_SEARCHED = 400
 """The number of characters of a question that the filter searches."""
 
 OPEN_TEXT, MOST_OPEN = 700, 8
-"""The maximum number of characters of an unfolded answer, and the number of a sample's answers above which none is
-unfolded.
-"""
+"""The most characters of an unfolded answer, and the most answers of a sample for any to be unfolded."""
 
 KEYS = (
     "<kbd>↑</kbd> <kbd>↓</kbd> other sample · <kbd>/</kbd> filter · <kbd>Esc</kbd> clear · "

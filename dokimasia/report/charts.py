@@ -31,9 +31,7 @@ KEYED: Figure = {
 
 
 class Point(NamedTuple):
-    """A measured mean with its interval (None without one); `bounds` are the range left open by failures, None without
-    any.
-    """
+    """A measured mean with its interval (None without one); `bounds` are the range left open by failures, if any."""
 
     label: str
     mean: float

@@ -1,6 +1,4 @@
-"""Footnotes of tables, each printed once: missing and unusual intervals, and intervals that disagree with the adjusted
-test.
-"""
+"""Footnotes of tables, printed once: missing and unusual intervals, and intervals that contradict the adjusted test."""
 
 import re
 from collections.abc import Callable, Iterable

@@ -149,9 +149,7 @@ def _has_markup(tokens: "Sequence[Token]") -> bool:
 
 
 def _make_harmless(token: "Token", formulas: Sequence[tuple[str, str]]) -> None:
-    """Remove from a token what the page does not support: styles, languages as classes, and headings that rival its
-    own.
-    """
+    """Remove from a token what the page does not support: styles, languages as classes, and competing headings."""
     start = token.attrs.get("start")
     token.attrs = {"start": int(start)} if token.type == "ordered_list_open" and start else {}
     token.info = ""

@@ -546,9 +546,7 @@ def data_note(run: Run, plan: RunPlan, samples: int) -> str:
 
 
 async def _finish(method: AnyMethod, job: "Job[Any]", left: FailureKind | None) -> RunResult:
-    """Settle the status of a run whose stages are done, or stopped at a failure that leaves items open; return its
-    result.
-    """
+    """Settle the status of a run whose stages are done, or stopped at a failure; return its result."""
     home, run = job.home, job.run
     held_open = left is None and job.held_open
     unpaid = not held_open and (left == "budget" or "budget" in result_failures(home, run.id))

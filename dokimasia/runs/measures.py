@@ -1,6 +1,4 @@
-"""Means, shares, differences and bounds as rounded, typed parts of figures, with intervals that resample whole
-clusters.
-"""
+"""Means, shares, differences and bounds as rounded, typed parts of figures, with cluster-resampling intervals."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -278,9 +276,7 @@ def lead_of(
 
 
 def samples_that_show(difference: float, steps: Sequence[float], clusters: Sequence[Hashable]) -> int | None:
-    """Return the number of samples needed to show a difference, from a pilot's `steps`; None if they
-    are uninformative.
-    """
+    """Return the number of samples needed to show a difference, from a pilot's `steps`; None if uninformative."""
     try:
         return samples_needed(difference, pilot_design(steps, clusters=clusters))
     except ValueError:

@@ -79,9 +79,7 @@ class Speed:
         self._remaining.mark(now - self._started, progress.done - progress.restored, _remaining_items(progress))
 
     def of(self, progress: Progress) -> tuple[float, float | None]:
-        """Return the recent rate of answered calls per second, and the remaining seconds (None if it is too early to
-        estimate).
-        """
+        """Return the recent rate of answered calls per second, and the remaining seconds (None if it is too early)."""
         (since, before), (now, after) = self._marks[0], self._marks[-1]
         rate = (after - before) / (now - since) if now > since else 0.0
         return rate, self._remaining.seconds if _remaining_items(progress) else 0.0

@@ -166,9 +166,7 @@ Repeats = Annotated[int, Field(ge=1, le=MOST_REPEATS, description="Answers and j
 
 
 def run_or_file(path: Path) -> Path:
-    """Return a file's absolute path; a text that is not an existing file, such as the beginning of a run's id, is
-    unchanged.
-    """
+    """Return a file's absolute path; any other text, such as the beginning of a run's id, is unchanged."""
     return path.absolute() if path.exists() else path
 
 

@@ -194,9 +194,7 @@ def candidates_of(
 
 
 def repeats_of(repeats: int, responses: Responses | None, candidates: Iterable[ModelSpec]) -> int:
-    """Return a run's number of answers of a model to a sample: the larger of the files' repeats and the
-    requested ones.
-    """
+    """Return the number of a run's answers per model and sample: the larger of the files' and the requested repeats."""
     if responses is None:
         return repeats
     has_live = any(spec.ref.endpoint != STORED for spec in candidates)
@@ -204,7 +202,7 @@ def repeats_of(repeats: int, responses: Responses | None, candidates: Iterable[M
 
 
 def specs_of(models: Iterable[str], responses: Iterable[GivenResponse]) -> tuple[ModelSpec, ...]:
-    """Return the specs of models with existing answers; models of simulated answers belong to `sim/`, whatever their
+    """Return the specs of models with existing answers; those of simulated answers belong to `sim/`, whatever their
     names.
     """
     fake = {response.model for response in responses if response.simulated and not is_simulated(response.model)}

@@ -73,9 +73,7 @@ class Accepted(Generic[P_co]):
 
 
 class SampleEntry(NamedTuple):
-    """A stored sample as held in memory while a run is accepted: its place in the run, whether it has an image, its
-    size.
-    """
+    """A stored sample in memory while a run is accepted: its place in the run, whether it has an image, its size."""
 
     sample: RunSample
     has_image: bool

@@ -133,9 +133,7 @@ def _read(field: FieldInfo, value: object) -> object:
 
 
 def sync(function: Callable[..., Awaitable[R_co]]) -> SyncVerb[R_co]:
-    """Return a verb for callers without an event loop; inside a loop it raises `LoopRunning` with what to write
-    instead.
-    """
+    """Return a verb for callers without an event loop; in a loop it raises `LoopRunning` with what to write instead."""
     name = f"{function.__name__}_sync"
 
     @wraps(function)

@@ -39,9 +39,7 @@ BATCH = 32
 """The number of a unit's items that are created and walked together."""
 
 MAX_CONCURRENT_ITEMS = 512
-"""The approximate number of items at work together, of units with more than `BATCH`; more if an endpoint takes more
-calls.
-"""
+"""The approximate number of items at work, of units with more than `BATCH`; more if an endpoint takes more calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,9 +233,7 @@ class Job(Generic[P]):
         return await self.services.executor.execute(GraphRun(graph, inputs, name, context, thread))
 
     async def commit(self, *rows: ResultRow) -> int:
-        """Commit result rows, count them, and close the threads of their items; return how many items had no row
-        before.
-        """
+        """Commit result rows, count them, and close their items' threads; return how many items had no row before."""
         count = await record_results(self.home, rows)
         for row in rows:
             self.progress.count(row.failure)
@@ -358,9 +354,7 @@ async def single_stage(stage: Stage[U]) -> AsyncIterator[Stage[U]]:
 
 
 IN_FLIGHT = (8, 256)
-"""The least number of samples in flight, and the most in each process, which bounds memory without
-starving endpoints.
-"""
+"""The fewest samples in flight, and the most in each process, which bounds memory without starving endpoints."""
 
 MAX_IN_FLIGHT = 1024
 """The most samples in flight in each process; beyond it, others wait even for a slow endpoint."""

@@ -218,9 +218,7 @@ def token_digest(token: str) -> bytes:
 
 UPLOADS = "/api/uploads"
 HEALTH = "/healthz"
-"""The path answered under every host name, since a load balancer asks by address; its answer reveals nothing of the
-home.
-"""
+"""The path answered under every host name, since balancers ask by address; it reveals nothing of the home."""
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 POLICY = "; ".join(

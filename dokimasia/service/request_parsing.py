@@ -57,9 +57,7 @@ Resolver = Callable[[str, str, Option], str]
 
 
 def settable_over_http(name: str, field: FieldInfo) -> bool:
-    """Return whether a field can be set over HTTP: it is not excluded, names no output, and its type says which values
-    name files.
-    """
+    """Return whether a field can be set over HTTP: not excluded, no output, and its type tells which values are files."""
     return name not in NEVER and not option_of(field).written and files_are_decidable(field.annotation)
 
 

@@ -25,9 +25,7 @@ from dokimasia.storage.naming import resolve_run
 from dokimasia.storage.runs import Run
 
 AT_ONCE = 2
-"""The maximum number of simultaneous slow reads: fewer than the threads (`app.READERS`), which leaves some for quick
-requests.
-"""
+"""The most simultaneous slow reads: fewer than the threads (`app.READERS`), to leave some for quick requests."""
 
 WAITING = 40
 """The maximum number of slow reads in progress or waiting for their turn."""

@@ -212,9 +212,7 @@ _FINAL_ANSWER = re.compile(r"^final answer:(.*)$", re.IGNORECASE | re.MULTILINE)
 
 
 class _Feedback(NamedTuple):
-    """The contents of feedback: whether the answer was wrong, and points by question, each with its hint (may be
-    empty).
-    """
+    """The contents of feedback: whether the answer was wrong, and points by question, each with its hint, if any."""
 
     wrong: bool
     points: dict[str, str]

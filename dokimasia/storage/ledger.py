@@ -24,9 +24,7 @@ _INSERT_TEXT = "INSERT INTO texts (hash, text) VALUES (?, ?) ON CONFLICT DO NOTH
 
 
 class CallFigures(NamedTuple):
-    """The usage of a call: tokens, cost in US dollars, latency in seconds (None: unknown, which is not zero), label and
-    model.
-    """
+    """The usage of a call: tokens, cost in US dollars, latency in seconds (None if unknown), label and model."""
 
     input_tokens: int | None
     output_tokens: int | None

@@ -293,9 +293,7 @@ def clusters_by_sample(home: Home, run_id: str) -> dict[str, str]:
 
 
 class JudgedCriteria(NamedTuple):
-    """The scores of the criteria in a judgement, and which of them the response addresses, in the order of the
-    criteria.
-    """
+    """The scores of a judgement's criteria, in their order, and which of them the response addresses."""
 
     scores: tuple[int, ...] = ()
     stated: tuple[bool, ...] = ()

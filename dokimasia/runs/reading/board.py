@@ -219,9 +219,7 @@ def mean_of(figures: Sequence[Interval]) -> Interval:
 
 
 def _differences(data_sets: Sequence[_DataSet], names: Sequence[str], measure: Measure) -> Floats:
-    """Return the differences of all pairs of models, by cluster and pair: the second's mean over data sets minus the
-    first's.
-    """
+    """Return the differences of all pairs of models, by cluster and pair: the second's mean minus the first's."""
     pairs = list(combinations(range(len(names)), 2))
     parts: list[Floats] = []
     for data in data_sets:

@@ -446,9 +446,7 @@ class _Undecided(TypedDict):
 
 
 def _undecided(first: ComparisonSide, second: ComparisonSide, compared: _Shared, *, seed: int) -> _Undecided:
-    """Return the undecided answers on each side, and the range of the difference they leave open, without and with its
-    error.
-    """
+    """Return the undecided answers on each side, and the range of difference they leave open, with and without error."""
     count = len(compared.first)
     counts = [int(first.undecided[compared.first].sum()), int(second.undecided[compared.second].sum())]
     lows, highs = (
@@ -793,9 +791,7 @@ def criteria_apart(first: ComparisonSide, second: ComparisonSide, *, top: int) -
 
 
 def category_parts(samples: Iterable[tuple[str, str]]) -> list[SamplePart]:
-    """Return one part for each category; `samples` are pairs of id and category, and those without a category are
-    skipped.
-    """
+    """Return one part for each category; `samples` are pairs of id and category, skipped without a category."""
     by_category: dict[str, set[str]] = {}
     for name, category in samples:
         if category:
@@ -1038,9 +1034,7 @@ def _contents(
 
 
 def _differences(first: JsonObject, second: JsonObject) -> Iterator[PlanDifference]:
-    """Yield the differences between two plans' identities, each with its path, such as `judge.name` or
-    `prompts.solver`.
-    """
+    """Yield the differences between two plans' identities, each with its path, such as `judge.name`."""
     names = [{candidate["name"] for candidate in plan.get("candidates", ())} for plan in (first, second)]
     unshared = names[0] ^ names[1]
     ours, theirs = (_flat(_without_models(plan, unshared)) for plan in (first, second))

@@ -202,9 +202,7 @@ def _question_cells(sample: Sample) -> dict[str, object]:
 def _corrected_cells(
     row: ResultRow, corrections: Corrections, scores: Mapping[str, tuple[int, ...]]
 ) -> dict[str, object]:
-    """Return the values of the columns `CORRECTED` for a row: the run's original judgement, and the scores of all
-    judgements.
-    """
+    """Return the cells of the columns `CORRECTED` for a row: its original judgement, and the scores of all judgements."""
     out = corrections.left_out.get(row.sample_id)
     last = corrections.of(row.item, row.judgement_id, row.final_id) or out
     return {

@@ -38,9 +38,7 @@ class SearchableText(NamedTuple):
 
 
 class SearchPrice(NamedTuple):
-    """What a search still has to embed: texts (including the query) and calls, and their cost (US dollars; None:
-    unknown).
-    """
+    """What a search has to embed: texts (including the query) and calls, and their cost (US dollars; None: unknown)."""
 
     texts: int
     calls: int

@@ -1,6 +1,4 @@
-"""Comparison of result files, from other harnesses or from runs, by item, without a home or calls; and their rows for
-export.
-"""
+"""Comparison of result files, of other harnesses or runs, by item, without a home or calls; and their exported rows."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -442,9 +440,7 @@ def _model_results(side: _ModelSide, clusters: Mapping[str, str], *, scale: Scal
 
 
 def _score(values: Sequence[float], clusters: Sequence[str], *, scale: Scale, seed: int) -> Interval | None:
-    """Return the mean with its interval: that of a rate if every item is right or wrong, otherwise a bootstrap
-    interval.
-    """
+    """Return the mean with its interval: of a rate if every item is right or wrong, otherwise by bootstrap."""
     if values and scale == UNIT_SCALE and set(values) <= {0.0, 1.0}:
         ends = rate_interval([value == 1 for value in values], clusters=clusters)
         return interval_of(sum(values) / len(values), ends)

@@ -193,9 +193,7 @@ def _newest_to_continue(service: Service, method: AnyMethod) -> dict[str, tuple[
 
 @router.post("/new/{method}")
 async def filled(request: Request, service: TheService, person: Starter, method: str) -> Response:
-    """Preview the data, estimate the cost, or start the run, depending on the button; errors are shown next to their
-    fields.
-    """
+    """Preview the data, estimate the cost, or start the run, by the button; errors are shown next to their fields."""
     definition = known_method(method)
     groups = groups_of(definition.request, definition.unmeasured)
     texts = await texts_of(request)
@@ -284,9 +282,7 @@ def unknown_models(service: Service, groups: Sequence[FieldGroup], request: Mapp
 def _without_fields(
     request: type[RunRequest], groups: Sequence[FieldGroup], fields: Mapping[str, JsonValue], left_out: Collection[str]
 ) -> dict[str, object]:
-    """Return a request without some fields, but with simulated models in place of models, so that the rest can be
-    checked.
-    """
+    """Return a request without some fields, with simulated models in place of models, to check the rest."""
     sent: dict[str, object] = {name: value for name, value in fields.items() if name not in left_out}
     example = example_of(request)
     for control in (control for group in groups for control in group.controls if control.offers == "models"):

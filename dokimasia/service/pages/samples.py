@@ -93,9 +93,7 @@ def part_of(repeat: int) -> int:
 
 
 def answers_of_part(view: Mapping[str, JsonValue], part: int) -> tuple[Mapping[str, JsonValue], int]:
-    """Return a sample with only the answers on a part of its page, at most `REPEATS` a model, and the number of
-    repeats.
-    """
+    """Return a sample with the answers of one part of its page, at most `REPEATS` a model, and the number of repeats."""
     answers = view.get("answers")
     if not isinstance(answers, list):
         return view, 1

@@ -162,9 +162,7 @@ def _most_items(run: Run) -> int:
 
 
 def _models_under_test(run: Run) -> Sequence[str]:
-    """Return the models under test in a run's request, without its judge; all models if the method does not distinguish
-    them.
-    """
+    """Return the models under test in a run's request, without its judge; all models if the method tells none apart."""
     named = run.request.get("models")
     models = [name for name in run.model_names if name in named] if isinstance(named, list) else []
     return models or run.model_names

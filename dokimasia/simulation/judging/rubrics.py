@@ -98,9 +98,7 @@ def demand_of(statement: str) -> Statement | None:
 
 
 def read_list(text: str) -> list[str]:
-    """Return the entries of a numbered list, as JSON objects or as lines; a line without a number continues the
-    previous one.
-    """
+    """Return the entries of a numbered list, as JSON objects or lines; an unnumbered line continues the previous one."""
     rows = read_json(text)
     if isinstance(rows, list):
         return [_text_of(row) for row in rows]
@@ -240,9 +238,7 @@ def _must_right(caption: str, picture: PictureContent | None) -> list[RubricRow]
 
 
 def _easy_wrong(caption: str, responses: Sequence[str]) -> list[RubricRow]:
-    """Return the caption's statements that most responses get wrong, each as a requirement or as a
-    forbidden mistake.
-    """
+    """Return the caption's statements that most responses get wrong, as requirements or as forbidden mistakes."""
     right = {statement.key: statement for statement in read_statements(caption)}
     erring: defaultdict[tuple[str, str], dict[int, str]] = defaultdict(dict)
     for number, response in enumerate(responses, 1):
@@ -264,9 +260,7 @@ def _easy_wrong(caption: str, responses: Sequence[str]) -> list[RubricRow]:
 
 
 def _facts_of_caption(caption: str, statements: Sequence[str], count: int) -> list[RubricRow]:
-    """Return up to `count` statements of the caption without a rubric, each as a requirement that no response of the
-    pool fails.
-    """
+    """Return up to `count` statements of the caption without a rubric, as requirements that no response fails."""
     keys = {demanded.key for rubric in statements if (demanded := demand_of(rubric))}
     free = [statement for statement in read_statements(caption) if statement.key not in keys]
     free.sort(key=lambda statement: unit_interval("fact", caption[:200], *statement.key))
@@ -277,9 +271,7 @@ def _facts_of_caption(caption: str, statements: Sequence[str], count: int) -> li
 
 
 def _repaired_rubrics(inputs: Inputs) -> list[RubricRow]:
-    """Return repaired rubrics: the first true requirement of several, replacements for rubrics that test nothing, and
-    no others.
-    """
+    """Return repaired rubrics: the first true requirement of several, and replacements for rubrics that test nothing."""
     rubrics = read_list(inputs.rubrics)
     fresh = _FreshRubrics(inputs, rubrics)
     rows: dict[int, RubricRow] = {}

@@ -82,9 +82,7 @@ def fits(meant: Sense, name: str) -> bool:
 
 
 def _proposals(tree: str, criteria: Iterable[ListedCriterion], draws: Draws) -> str:
-    """Return placements that reuse a fitting leaf; else propose one of the capability's names, below a
-    fitting parent.
-    """
+    """Return a fitting leaf for each criterion, or else a proposed name of its capability below a fitting parent."""
     paths = sorted(set(_PATH.findall(tree)))
     leaves = [path for path in paths if path.count("<") == DEEPEST]
     parents = {parent_of(path) if path.count("<") == DEEPEST else path for path in paths if path.count("<") > 1}
@@ -139,9 +137,7 @@ def _groups(profile: JudgeProfile, capabilities: str, draws: Draws) -> str:
 
 
 def _better_name(examples: Iterable[str], draws: Draws) -> str:
-    """Return a bar and a name for what all examples of a vague capability probe, or nothing if they probe several
-    things.
-    """
+    """Return a bar and a name for what all examples of a vague capability probe, or nothing if they differ."""
     senses = {sense_of_criterion(example) for example in examples}
     sense = next(iter(senses)) if len(senses) == 1 else Sense(None)
     if sense == Sense(None):
