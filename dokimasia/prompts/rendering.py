@@ -152,7 +152,7 @@ def with_looks(
     Args:
         messages: the earlier messages.
         text: the model's text with its calls.
-        asked: its calls, each with the reply to it.
+        calls: its calls, each with the reply to it.
         images: the resulting images, with their numbers.
     """
     parts: tuple[Part, ...] = (TextPart(text=text),) if text else ()
