@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from dokimasia.cli.interrupts import end_on_interrupt
 
 COLLECT_EVERY = 50_000
-"""The number of new objects before a garbage collection: a command's imports stay, so frequent collections find
-nothing.
-"""
+"""The new objects before a garbage collection: a command's imports stay, so frequent collections find nothing."""
 
 LACKING = (
     "error: {name} is not installed for this Python, nor perhaps what else Dokimasia needs: install all of it with "

@@ -133,7 +133,7 @@ def chat_model_of_plugin(name: str) -> "BaseChatModel":
     Raises:
         ConfigError: no plug-in provides one of that name, or its factory failed.
     """
-    return _made(name, tuple(sys.path))
+    return _create(name, tuple(sys.path))
 
 
 def resolved_chat_model(spec: ModelSpec) -> ModelSpec:
@@ -173,7 +173,7 @@ def chat_model_for(spec: ModelSpec, given: Mapping[str, "BaseChatModel"]) -> "Ba
 
 
 @lru_cache(maxsize=64)
-def _made(name: str, path: tuple[str, ...]) -> "BaseChatModel":
+def _create(name: str, path: tuple[str, ...]) -> "BaseChatModel":
     model = make_chat_model(name)
     check_chat_model(f"the plug-in {name!r} of group dokimasia.chat_models", model)
     return model
@@ -181,20 +181,18 @@ def _made(name: str, path: tuple[str, ...]) -> "BaseChatModel":
 
 def _without_secrets(params: Iterable[tuple[object, object]], secrets: Collection[str]) -> dict[str, object]:
     """Return parameters by name as text, without secrets. A number is never one, whatever its name (`token_limit`)."""
-    kept: dict[str, object] = {}
+    parameters: dict[str, object] = {}
     for key, value in params:
         name = _text(str(key))
         bearer = isinstance(value, str) and value.lower().startswith(("bearer ", "basic "))
         secret = names_secret(name) and not isinstance(value, int | float)
         if name not in secrets and not secret and not bearer and not isinstance(value, SecretStr | SecretBytes):
-            kept[name] = value
-    return kept
+            parameters[name] = value
+    return parameters
 
 
 def _fields(model: BaseModel) -> dict[str, object]:
-    """Return the plain fields of a pydantic model, such as a chat model, that may affect its replies,
-    without secrets.
-    """
+    """Return a pydantic model's plain fields that may affect replies, such as a chat model's, without secrets."""
     from langchain_core.language_models import BaseLanguageModel
 
     secrets = getattr(model, "lc_secrets", ())

@@ -28,9 +28,7 @@ _CONTROLS = re.compile(
 """Control characters (C0 and C1 except tab and line feed), marks of writing direction, invisible tags, and lone surrogates,
 which cannot be encoded."""
 SHORTEST_SECRET = 6
-"""The minimum length of a known secret; a shorter value could be ordinary text and is redacted only if it looks like a
-key.
-"""
+"""The minimum length of a known secret; a shorter value is redacted only if it looks like a key."""
 
 LONG_SECRET = 20
 """The length of a known secret from which each half of it is a secret too."""
@@ -283,7 +281,7 @@ def _formatter(redact: Redactor, *, as_json: bool, colors: bool) -> _Formatter:
         )
 
     def rendered(logger: Any, method: str, event: Mapping[str, Any]) -> str:
-        fields = event if as_json else {name: _shown(value) for name, value in event.items()}
+        fields = event if as_json else {name: _printable_value(value) for name, value in event.items()}
         return redact(str(renderer(logger, method, dict(fields))))
 
     return _Formatter(
@@ -296,7 +294,7 @@ def _formatter(redact: Redactor, *, as_json: bool, colors: bool) -> _Formatter:
     )
 
 
-def _shown(value: Any) -> Any:
+def _printable_value(value: Any) -> Any:
     """Return a value for a person's log line: unprintable texts escaped, other values unchanged if their form is printable."""
     form = value if isinstance(value, str) else repr(value)
     return value if printable(form) == form else printable(form)

@@ -83,7 +83,7 @@ def load(kind: Kind, name: str) -> Any:
     try:
         loaded = point.load()
     except Exception as error:  # whatever the module raises on import, the message names its distribution
-        raise ConfigError(f"{_place(kind, point)} cannot be loaded: {describe_error(error)}") from _shown(error)
+        raise ConfigError(f"{_place(kind, point)} cannot be loaded: {describe_error(error)}") from _safe_cause(error)
     problem = _CHECKS[kind](point.name, loaded)
     if problem:
         raise ConfigError(f"{_place(kind, point)}: {problem}")
@@ -127,10 +127,10 @@ def _call_factory(kind: Kind, name: str) -> Any:
         return factory()
     except Exception as error:  # a plug-in's factory may raise anything
         place = _place(kind, entry_points_of(kind)[name][0])
-        raise ConfigError(f"{place}: the factory failed: {describe_error(error)}") from _shown(error)
+        raise ConfigError(f"{place}: the factory failed: {describe_error(error)}") from _safe_cause(error)
 
 
-def _shown(error: BaseException) -> BaseException | None:
+def _safe_cause(error: BaseException) -> BaseException | None:
     """Return an error as the cause of another; None for one whose message may contain a key.
 
     A `ValidationError` prints its input.
@@ -230,8 +230,8 @@ def broken_plugin(error: BaseException) -> str | None:
 
 
 def _package_folder(point: EntryPoint) -> Path | None:
-    """Return the folder of the package with a plug-in's code, or its module; None if it is not loaded, or this
-    package's own.
+    """Return the folder of the package with a plug-in's code, or its module; None if not loaded, or if it is this
+    package.
     """
     name = point.module.partition(".")[0]
     file = getattr(sys.modules.get(name), "__file__", None)
@@ -248,10 +248,10 @@ def describe_error(error: BaseException, folder: Path | None = None) -> str:
     """
     from pydantic import ValidationError
 
-    shown = _shown(error)
+    shown = _safe_cause(error)
     logging.getLogger("dokimasia.plugins").info("a plug-in broke", exc_info=shown)
-    said = faults_of(error) if isinstance(error, ValidationError) else str(error)
-    text = f"{type(error).__name__}: {' '.join(said.split())[:300]}"
+    message = faults_of(error) if isinstance(error, ValidationError) else str(error)
+    text = f"{type(error).__name__}: {' '.join(message.split())[:300]}"
     if isinstance(error, SyntaxError) and error.filename:
         return f"{text} [{error.filename}, line {error.lineno}]"
     frames = traceback.extract_tb(error.__traceback__)

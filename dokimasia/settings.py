@@ -116,7 +116,7 @@ class Settings:
             )
             models[name] = chat_model_spec(model, configured, name)
             for other, twin in chat_models.items():
-                if other != name and twin is not model and other in models and _alike(models[other], models[name]):
+                if other != name and twin is not model and other in models and _same(models[other], models[name]):
                     raise ConfigError(
                         f"chat_models: {other!r} and {name!r} cannot be told apart by the ledger, since their types "
                         "and parameters are equal: give each a name of its own, such as ChatModel(..., name='second')"
@@ -124,7 +124,7 @@ class Settings:
         return replace(self, models=models, chat_models={**self.chat_models, **chat_models})
 
 
-def _alike(first: ModelSpec, second: ModelSpec) -> bool:
+def _same(first: ModelSpec, second: ModelSpec) -> bool:
     """Return whether two models are the same to the ledger."""
     return (first.ref.model, first.ref.endpoint) == (second.ref.model, second.ref.endpoint)
 
@@ -489,8 +489,6 @@ def _optional_text(table: Mapping[str, object], key: str, place: str) -> str | N
 
 
 def _may_be_secret(value: str, is_key: bool) -> bool:
-    """Return whether a value may be secret: not empty and, unless the configuration names it, not a plain number or
-    word.
-    """
+    """Return whether a value may be secret: not empty and, unless configured as a key, not a plain number or word."""
     plain = value.strip()
     return bool(plain) and (is_key or not (plain.isdigit() or plain.lower() in _ORDINARY))

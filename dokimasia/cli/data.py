@@ -21,9 +21,7 @@ BAD = 2
 """The exit code of a data set with a problem."""
 
 MOST_NAMED = 15
-"""The number of printed roles, instructions, image types and sub-categories (Creation-MMBench, figure 10); --json has
-all.
-"""
+"""The most roles, instructions, image types and sub-categories printed (Creation-MMBench, figure 10); --json has all."""
 
 LONGEST_NAME = 60
 """The number of printed characters of a role or an instruction."""
@@ -201,7 +199,7 @@ def _places(problems: "list[Problem]") -> str:
 
 
 def _range(start: int, end: int) -> str:
-    """Return lines in words; line 0 stands for the whole file."""
+    """Return lines in words; line 0 means the whole file."""
     if end == 0:
         return "all"
     return str(start) if start == end else f"{start}–{end}"

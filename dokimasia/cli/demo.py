@@ -84,11 +84,11 @@ def tree_step(
         figures = tree_figures(home, tree)
         loaded = load_tree(home, tree)
         weaknesses = {name: weaknesses_of(home, get_run(home, run), name, tree=tree, examples=0) for name in models}
-    below, steps = members_below(loaded.tree), planted_steps(pairs, loaded.criteria)
+    members, steps = members_below(loaded.tree), planted_steps(pairs, loaded.criteria)
 
     def planted_at(model: str, node: str) -> PlantedSkills:
-        keys = below[node]
-        elsewhere = [key for key in below[ROOT] if key not in set(keys)]
+        keys = members[node]
+        elsewhere = [key for key in members[ROOT] if key not in set(keys)]
         return PlantedSkills(planted_skill(model, keys, steps), planted_skill(model, elsewhere, steps))
 
     if not as_json:
@@ -212,14 +212,14 @@ def _marked(
         if diagnosis is None or not diagnosis.tree:
             return []
         loaded = load_tree(home, f"{diagnosis.tree}@{diagnosis.position}")
-    below = members_below(loaded.tree)
+    members = members_below(loaded.tree)
     steps = planted_steps(pairs, loaded.criteria)
     marked: list[MarkedLeaf] = []
     contrasts = diagnosis.asset("contrasts")
     for row in contrasts.rows if contrasts else ():
         if row.mark not in ("better", "worse"):
             continue
-        skills = {name: planted_skill(name, below[row.node], steps) for name in models}
+        skills = {name: planted_skill(name, members[row.node], steps) for name in models}
         others = [skill for name, skill in skills.items() if name != row.model]
         _, leaf, gap = row.cells[:3]
         marked.append(
@@ -298,9 +298,7 @@ DIMENSIONS = ("entity_substitution", "numerical_errors", "logical_inconsistency"
 
 
 def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> JsonObject:
-    """Perturb answers to a few pictures, probe a judge with them, print its misses next to the planted rates; return
-    figures.
-    """
+    """Perturb answers to a few pictures, probe a judge with them, print its misses and planted rates; return figures."""
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
     from dokimasia.methods.perturb import METHOD as PERTURB
@@ -403,9 +401,7 @@ def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> Non
 
 
 def page_step(settings: "Settings", run: str) -> Path:
-    """Write the report of the evaluation, with tree and diagnosis, and return its path relative to the
-    working folder.
-    """
+    """Write the report of the evaluation, with tree and diagnosis; return its path from the working folder."""
     from dokimasia.runs.reading.reporting import write_report
 
     with reading(settings, run) as (home, row):

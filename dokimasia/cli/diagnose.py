@@ -241,12 +241,12 @@ def _why(
         evaluation, own_tree = evaluation_of(home, run)
         gathered = gather(home, evaluation, tree=tree or own_tree, seed=seed)
         diagnosis = diagnosis_of(evaluation, gathered)
-        behind = evidence(home, evaluation, gathered, diagnosis, text, limit=top)
-        files = {image.sha256: str(home.blobs.file(image.sha256)) for atom in behind.shown for image in atom.images}
+        atoms = evidence(home, evaluation, gathered, diagnosis, text, limit=top)
+        files = {image.sha256: str(home.blobs.file(image.sha256)) for atom in atoms.shown for image in atom.images}
     if as_json:
-        print_json(behind.model_dump(mode="json"))
+        print_json(atoms.model_dump(mode="json"))
     else:
-        print_blocks(behind_figure(diagnosis, behind, files))
+        print_blocks(behind_figure(diagnosis, atoms, files))
 
 
 def _store(settings: "Settings", run: "Run", diagnosis: "Diagnosis") -> None:

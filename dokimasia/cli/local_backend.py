@@ -361,9 +361,7 @@ def _outcome(result: "RunResult") -> RunOutcome:
 
 
 def _resumed(changes: Mapping[str, object], prompts: Sequence[Path]) -> dict[str, object]:
-    """Return the changes to the request of a resumed run: it is not fresh, and keeps its prompts unless others are
-    named.
-    """
+    """Return the changes to a resumed run's request: it is not fresh, and keeps its prompts unless others are named."""
     resumed: dict[str, object] = {**changes, "fresh": False}
     if prompts:
         resumed["prompts"] = prompts

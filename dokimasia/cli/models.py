@@ -244,7 +244,7 @@ def _print_listed(models: "Sequence[ModelListed]") -> None:
     if simulated:
         table = grid("simulated model", "what is planted in it")
         for model in simulated:
-            table.add_row(_named(model), _plain(model.about))
+            table.add_row(_display_name(model), _plain(model.about))
         console().print(table)
 
 
@@ -258,7 +258,7 @@ def _print_reached(models: "Sequence[ModelListed]") -> None:
     for model in models:
         transport = model.transport or "[red]none[/red]"
         table.add_row(
-            _named(model), transport, _key(model.key), _limits(model), _price(model.price), _capabilities(model)
+            _display_name(model), transport, _key(model.key), _limits(model), _price(model.price), _capabilities(model)
         )
     out = console()
     out.print(table)
@@ -321,10 +321,8 @@ def _paid(checks: "list[ModelCheck]") -> str:
     )
 
 
-def _named(model: "ModelListed") -> str:
-    """Return the model's name, the name sent to the provider if different, and its endpoint unless it is the provider's
-    own.
-    """
+def _display_name(model: "ModelListed") -> str:
+    """Return the model's name, the name sent if different, and its endpoint unless it is the provider's own."""
     lines = [f"[bold]{_plain(model.name)}[/bold]"]
     if model.model != model.name:
         lines.append(_plain(model.model))

@@ -455,8 +455,8 @@ def _diff_runs(
     from dokimasia.storage.naming import LAST
 
     def announce(*runs: "Run") -> None:
-        meant = {run.id: run for text, run in zip((first, second), runs, strict=True) if text == LAST}
-        for run in meant.values():
+        resolved = {run.id: run for text, run in zip((first, second), runs, strict=True) if text == LAST}
+        for run in resolved.values():
             say(f"last: run {run.id} of {run.created_at[:19].replace('T', ' ')}, {run.command}")
 
     comparison = backend.call(

@@ -160,13 +160,11 @@ def correct_command(
         return
     from dokimasia.cli.drawing import print_blocks
 
-    print_blocks(_drawn(figures))
+    print_blocks(_blocks(figures))
 
 
-def _drawn(figures: "CorrectionFigures") -> "Iterator[Block]":
-    """Yield the paragraphs and tables to print: conclusion, sources of the correction, rates, pairs, refusals and
-    warnings.
-    """
+def _blocks(figures: "CorrectionFigures") -> "Iterator[Block]":
+    """Yield the paragraphs and tables to print: conclusion, sources of the correction, rates, pairs, and warnings."""
     from dokimasia.report.blocks import Paragraph, Span
     from dokimasia.report.data import SIMULATED_NOTE
 

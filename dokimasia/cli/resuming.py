@@ -147,9 +147,7 @@ def _changes(asked: Mapping[str, object]) -> dict[str, object]:
 
 
 def _resumable(*, retry_failed: bool) -> "Usable":
-    """Return whether `resume last` can mean a run: an unfinished one or, with --retry-failed, one whose method can
-    retry.
-    """
+    """Return whether `resume last` can mean a run: an unfinished one or, with --retry-failed, one that can be retried."""
     from dokimasia.runs.catalogue import method_of
 
     if retry_failed:

@@ -1,6 +1,4 @@
-"""Run a method from the command line with a live line; the first Ctrl-C finishes the calls in flight, the second stops
-at once.
-"""
+"""Run a method with a live line; the first Ctrl-C finishes the calls in flight, the second stops at once."""
 
 import asyncio
 import logging

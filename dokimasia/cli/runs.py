@@ -45,8 +45,8 @@ def command(context: click.Context, backend: Backend, tags: tuple[str, ...], met
     from dokimasia import operations
 
     runs = backend.entries(operations.runs.list_of_runs, lambda page: page.runs, tag=list(tags) or None, method=method)
-    if method and not runs and method not in (known := (*OWN, *plugin_methods())):
-        raise click.UsageError(f"no method {method!r}; there are {', '.join(known)}", context)
+    if method and not runs and method not in (method_names := (*OWN, *plugin_methods())):
+        raise click.UsageError(f"no method {method!r}; there are {', '.join(method_names)}", context)
     if as_json:
         print_json(runs)
         return

@@ -221,9 +221,7 @@ def shown_path(path: Path) -> str:
 
 
 def dry_run_options(function: Callable[..., R]) -> Callable[..., R]:
-    """Add --dry-run and --show-prompts to a verb that starts a run, which receives them as `dry_run` and
-    `show_prompts`.
-    """
+    """Add --dry-run and --show-prompts to a verb that starts a run, as `dry_run` and `show_prompts`."""
     function = click.option(
         "--show-prompts",
         is_flag=True,

@@ -184,11 +184,11 @@ def run_suite(
     if dry_run or show_prompts:
         return 0
     outcomes: list[RunOutcome] = []
-    left = {name: getattr(members[0].request, name) for name in LIMITS}
+    remaining = {name: getattr(members[0].request, name) for name in LIMITS}
     code = 0
     for position, member in enumerate(members):
         say(f"{position + 1}/{len(members)} {member.title}")
-        outcome = backend.run(method, member.request.model_copy(update=left))
+        outcome = backend.run(method, member.request.model_copy(update=remaining))
         outcomes.append(outcome)
         code = code or exit_code(outcome, backend.where)
         if outcome.end == "spending":
@@ -199,9 +199,9 @@ def run_suite(
             )
             break
         spent = backend.call(operations.runs.one_run, run=outcome.run).spent.model_dump()
-        for name, limit in left.items():
+        for name, limit in remaining.items():
             if limit is not None:
-                left[name] = max(0, limit - spent[name.removeprefix("max_")])
+                remaining[name] = max(0, limit - spent[name.removeprefix("max_")])
     _print_results(backend, members, outcomes, as_json=as_json)
     return code
 

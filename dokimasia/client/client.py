@@ -520,8 +520,8 @@ class Client:
         Raises:
             ConfigError: there is no such method, or a field is wrong; the message names it.
         """
-        if method not in (known := (*OWN, *plugin_methods())):
-            hint = nearest(method, known) or f"; there are {', '.join(known)}"
+        if method not in (method_names := (*OWN, *plugin_methods())):
+            hint = nearest(method, method_names) or f"; there are {', '.join(method_names)}"
             raise ConfigError(f"there is no method {method!r}{hint}")
         return _validated(method_named(method).request, request)
 

@@ -101,9 +101,7 @@ def without_written(request: R) -> R:
 
 
 def named(connection: Connection, path: Path) -> str:
-    """Upload a path if it exists, and return its name in a request; return any other path, such as a run's id,
-    unchanged.
-    """
+    """Upload a path if it exists, and return its name in a request; other paths, such as a run's id, are unchanged."""
     model, file = name_and_file(path)
     if file != path and file.is_file():
         return f"{model}={sent(connection, file)}"
@@ -136,9 +134,7 @@ def _sha256(path: Path) -> str:
 
 
 def _images(path: Path) -> Iterator[Path]:
-    """Yield the images named by a data file's rows in its folder; none if it cannot be read, which the
-    service reports.
-    """
+    """Yield the images in a data file's folder that its rows name; none if unreadable, which the service reports."""
     try:
         bring_reader(path)
         for row in format_of(path).reader(path):

@@ -308,9 +308,7 @@ def read_rankings(path: Path, *, unknown: Callable[[GivenRanking], Iterable[str]
 
 
 def _rankings_of_places(places: Sequence[Annotation]) -> list[GivenRanking]:
-    """Return the rankings formed by places, in the order of their first lines; an adjudicated place replaces all
-    others.
-    """
+    """Return the rankings formed by places, in order of their first lines; an adjudicated place replaces all others."""
     decided = {place.unit: place.value for place in places if place.adjudicates}
     scores: dict[tuple[str, str], dict[str, float]] = {}
     first_lines: dict[tuple[str, str], int] = {}

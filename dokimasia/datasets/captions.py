@@ -20,9 +20,7 @@ SOURCES = ("source", "sources")
 
 
 class CaptionSet(NamedTuple):
-    """The composition of a set of captions; `words_a_caption` is the mean, and counts are by name, most
-    frequent first.
-    """
+    """The composition of a set of captions; `words_a_caption` is the mean, counts are by name, most frequent first."""
 
     name: str
     captions: int

@@ -148,6 +148,7 @@ def composed_query(meta: Mapping[str, object]) -> str:
     Background and requirement may be missing. A role that is a whole sentence, such as `You are a guide`, is unchanged.
     A part that is a list of texts is written as a numbered list.
 
+    Examples:
         >>> print(composed_query({"role": "a guide", "instruction": "describe the hall", "requirement": "Be brief."}))
         Your role: a guide.
         Your task: describe the hall.

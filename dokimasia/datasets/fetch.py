@@ -65,15 +65,15 @@ def fetch_image(
 ) -> bytes:
     """Return the bytes of an HTTPS URL.
 
-    Every address that the host resolves to must be public, the connection goes to the checked address, and each redirect
-    must satisfy the same rules.
+    Every address that the host resolves to must be public, the connection goes to the checked address, and each
+    redirect must satisfy the same rules.
 
     Args:
         url: the URL.
         where: file and line, for messages.
         resolve: returns the addresses of a host and port.
         connect: returns a connected socket for host, address, port and a timeout in seconds.
-        max_bytes: size of the body, at most.
+        max_bytes: the maximum size of the body.
         max_seconds: time for one request, from connecting to the last byte.
 
     Raises:

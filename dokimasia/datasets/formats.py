@@ -212,8 +212,8 @@ def _files(path: Path) -> Iterator[str]:
     def fail(error: OSError) -> None:
         raise DataError(f"{error.filename} cannot be read: {error.strerror or error}") from error
 
-    for folder, below, files in os.walk(path, onerror=fail):
-        below[:] = [name for name in below if not name.startswith(".")]
+    for folder, folders, files in os.walk(path, onerror=fail):
+        folders[:] = [name for name in folders if not name.startswith(".")]
         inside = Path(folder).relative_to(path)
         for name in files:
             if not name.startswith(".") and name.lower() not in SYSTEM_FILES:

@@ -32,7 +32,7 @@ def pinned(path: Path) -> Path:
     name = hub_name(path)
     if _COMMIT.fullmatch(name.revision):
         return path
-    return HubPath(str(name._replace(revision=_asked(path, lambda: commit_of(name)))))
+    return HubPath(str(name._replace(revision=_call_hub(path, lambda: commit_of(name)))))
 
 
 def commit_of(name: HubName) -> str:
@@ -54,14 +54,14 @@ def read_hub(path: Path, mapping: Mapping[str, str] = MappingProxyType({})) -> I
         DataError: the Hub cannot be reached, or the mapping names a missing column.
     """
     name = hub_name(pinned(path))
-    stream = _asked(path, lambda: _stream(path, name))
+    stream = _call_hub(path, lambda: _stream(path, name))
     features: Mapping[str, object] = stream.features or {}
     declared = [column for column, feature in features.items() if _declares_image(feature)]
     number, columns = 0, None
     rows = iter(stream)
     while True:
         try:
-            values = _asked(path, lambda: next(rows, None))
+            values = _call_hub(path, lambda: next(rows, None))
         except DataError as error:
             if number == 0:
                 raise
@@ -101,7 +101,7 @@ def _stream(path: Path, name: HubName) -> Any:
     return splits[split].decode(False)
 
 
-def _asked(path: Path, ask: Callable[[], T]) -> T:
+def _call_hub(path: Path, ask: Callable[[], T]) -> T:
     """Return the result of Hugging Face's libraries; their errors become the user's, without their addresses."""
     try:
         import huggingface_hub.errors as hub
@@ -168,6 +168,6 @@ def _loaded(path: Path, value: object, name: HubName, number: int) -> object:
             return opened.read(MAX_BYTES + 1)  # pyright: ignore[reportAttributeAccessIssue]
 
     try:
-        return {"bytes": _asked(path, read), "path": file.rpartition("/")[2]}
+        return {"bytes": _call_hub(path, read), "path": file.rpartition("/")[2]}
     except DataError as error:
         raise DataError(f"{location(path, number, 'row')}: {error}") from error

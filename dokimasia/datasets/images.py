@@ -202,13 +202,13 @@ DEEPEST = 4
 
 def _images_below(folder: Path) -> Iterator[Path]:
     """Yield the image files in a folder and up to `DEEPEST` levels below it; hidden folders are skipped."""
-    listed = 0
+    count = 0
     for inside, folders, files in os.walk(folder):
         deep = len(Path(inside).relative_to(folder).parts)
         folders[:] = sorted(name for name in folders if not name.startswith(".")) if deep < DEEPEST else []
         for name in sorted(files):
-            listed += 1
-            if listed > MOST_LISTED:
+            count += 1
+            if count > MOST_LISTED:
                 return
             if Path(name).suffix.lower() in EXTENSIONS:
                 yield Path(inside, name)
@@ -222,7 +222,7 @@ class ImageSource:
         blobs: the store for the bytes; None only checks them.
         allow_fetch: whether a URL may be fetched (HTTPS, public addresses only).
         allow_outside: whether a path may lead out of the folder, by `..`, as an absolute path, or by a link.
-        max_pixels: width times height, at most.
+        max_pixels: the maximum width times height.
         fetch: returns the bytes of a URL.
     """
 

@@ -117,8 +117,8 @@ def predictions_name(path: Path, data: str = "") -> PredictionsName | None:
         path: the file.
         data: the name of the data set, without extension, if it is known.
     """
-    beside = [file for file in path.parent.glob("*.tsv") if path.stem.endswith(f"_{file.stem}")]
-    longest = max(beside, key=lambda file: (len(file.stem), file.stem), default=None)
+    tables = [file for file in path.parent.glob("*.tsv") if path.stem.endswith(f"_{file.stem}")]
+    longest = max(tables, key=lambda file: (len(file.stem), file.stem), default=None)
     endings = (*([longest.stem] if longest else []), *([data] if data else []), *CREATION)
     for ending in endings:
         model = path.stem.removesuffix(f"_{ending}")
@@ -131,9 +131,7 @@ def predictions_name(path: Path, data: str = "") -> PredictionsName | None:
 
 
 def dataset_of_predictions(path: Path) -> Path | None:
-    """Return the TSV with the questions of a VLMEvalKit predictions file in the same folder; None if it is not such a
-    file.
-    """
+    """Return the TSV with the questions of a VLMEvalKit predictions file in its folder; None if it is no such file."""
     name = predictions_name(path) if path.suffix.lower() in PREDICTIONS and path.is_file() else None
     if name is None or name.data is None:
         return None

@@ -41,7 +41,7 @@ class ReadingOptions(TypedDict, total=False):
         need_prompt: whether a sample without a prompt is a problem.
         prompt: the prompt of samples without one.
         limit: the number of good samples after which to stop.
-        max_pixels: width times height of an image, at most.
+        max_pixels: the maximum width times height of an image.
     """
 
     blobs: BlobStore | None

@@ -20,9 +20,7 @@ from dokimasia.datasets.tables import (
 from dokimasia.domain.identity import JsonObject
 
 LONGEST_INDEX = 64
-"""The maximum length of a text in `image` that may be the index of an earlier row; longer ones are images (as in
-VLMEvalKit).
-"""
+"""The longest text in `image` that may be the index of an earlier row; longer ones are images (as in VLMEvalKit)."""
 
 
 def read_tsv(path: Path, mapping: Mapping[str, str] = MappingProxyType({})) -> Iterator[Row | Problem]:

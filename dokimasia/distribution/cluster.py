@@ -256,12 +256,12 @@ class Cluster:
         Raises:
             WorkerDied: the worker is gone, or silent for too long.
         """
-        until = time.monotonic() + worker_config.PATIENCE
+        deadline = time.monotonic() + worker_config.PATIENCE
         while True:
             try:
                 return await self.call(call())
             except WorkerDied as died:
-                if not died.away or time.monotonic() > until:
+                if not died.away or time.monotonic() > deadline:
                     raise
             await asyncio.sleep(0.5)
 

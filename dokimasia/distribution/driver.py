@@ -70,7 +70,7 @@ class DriverHandler:
     async def _ask(
         self, bearer: RemoteCaller, kind: CallKind, name: str, key: str, forecast: Usage, label: str
     ) -> tuple[float | None, bool, ModelReply | None]:
-        """Return cost, whether the reply was cached, and the reply (None where this worker sent the call itself)."""
+        """Return cost, whether the reply was cached, and the reply (None if this worker sent the call itself)."""
         call = self._carried.get(key)
         if call is None:
             call = self._carried[key] = RemoteCall(kind, self._ports.specs[name].ref, key, forecast)

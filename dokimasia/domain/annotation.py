@@ -15,9 +15,7 @@ never handed out.
 """
 
 PLACE = "place"
-"""The measure of a response's place in a person's ranking of all responses to a sample, from 1 (best); equal places are
-ties.
-"""
+"""The measure of a response's place in a person's ranking of a sample's responses, from 1 (best); ties are equal."""
 
 MOST_STEPS = 11
 """The maximum number of steps of a scale."""
@@ -102,12 +100,12 @@ class ResponsePair(NamedTuple):
 
 
 class Annotation(NamedTuple):
-    """A person's rating of a unit; with `adjudicates` it decides where others differ.
+    """A person's rating of a unit; with `adjudicates` it decides if others differ.
 
-    `category` and `cluster` (samples that share an image) are empty where unknown; `line` is the line of its file.
-    `error` is the kind of error (a dimension or group) that makes a response wrong; empty where none is stated.
-    `response_sha256` hashes the response's text in UTF-8; empty where the rated response is unknown.
-    `scale` is the scale of a score, such as `0-1`; empty where the file does not have it.
+    `category` and `cluster` (samples that share an image) are empty if unknown; `line` is the line of its file.
+    `error` is the kind of error (a dimension or group) that makes a response wrong; empty if none is stated.
+    `response_sha256` hashes the response's text in UTF-8; empty if the rated response is unknown.
+    `scale` is the scale of a score, such as `0-1`; empty if the file lacks it.
     """
 
     unit: AnnotationUnit

@@ -85,9 +85,7 @@ def paradigm_of(evaluator: Evaluator) -> Paradigm:
 
 
 def by_axes(evaluator: Evaluator) -> bool:
-    """Return whether an evaluator asks for several axes including `overall`; the other published ones ask only for
-    `overall`.
-    """
+    """Return whether an evaluator asks for several axes including `overall`, rather than for `overall` alone."""
     return "axes" in evaluator.split("-")
 
 
@@ -224,14 +222,14 @@ class Detection(NamedTuple):
         group: the dimension's group; empty for a neutral one.
         cluster: the samples that share an image; items of one cluster belong together.
         item: the item's id.
-        undetected: of an error, whether no relevant axis detects it, 0 or 1; in between where two orders differ. None:
+        undetected: of an error, whether no relevant axis detects it, 0 or 1; in between if two orders differ. None:
             the judgement failed.
         strict: the same in the strict form: no relevant axis lower. Pairwise: the error was not detected in both
             orders.
         equal: of a neutral item or a retest, whether both were judged equal (by reference: the full score), 0 or 1; of
             a padded one, whether it was judged on the whole as it was without the padding; else None.
         worse: whether the changed answer was judged better than the gold one on the whole, 0 or 1, a padded one better
-            than without the padding; None where it failed.
+            than without the padding; None if it failed.
         majority: of an error, whether no majority of the relevant axes detects it, 0 or 1, or in between. None: as
             `overall`.
         overall: of an error, whether it goes undetected by the axis `overall` alone, 0 or 1: single, `overall` is

@@ -80,9 +80,7 @@ class CriterionCheck(NamedTuple):
 
 
 class CriteriaCheck(NamedTuple):
-    """The second look's verdict on a set: on each criterion in order, and the content missing from all criteria (empty:
-    none).
-    """
+    """The second look's verdict on a set: on each criterion in order, and the content missing from all (empty: none)."""
 
     criteria: tuple[CriterionCheck, ...]
     missing: str = ""

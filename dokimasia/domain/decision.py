@@ -15,9 +15,7 @@ Rating = Literal["pair", "response", "criterion"]
 """The things rated blind, as handed out: two responses, one, or an atomic criterion."""
 
 Kind = Literal["caption", "rubric", "perturbation", "question"] | Rating
-"""The kind of an item: a golden caption, one rubric, a gold answer with its perturbation, a question to a person, or a
-rating.
-"""
+"""The kind of an item: golden caption, rubric, gold answer with its perturbation, question to a person, or rating."""
 
 RATED: tuple[Kind, ...] = get_args(Rating)
 
@@ -211,9 +209,7 @@ class Standing(Value):
         return self.item.text if settled is None else settled.text
 
     def decisions_for(self, who: str) -> tuple[Decision, ...]:
-        """Return the decisions a person may see: their own, and others' once their own is stored; never others'
-        ratings.
-        """
+        """Return the decisions a person may see: their own, and others' once theirs is stored; never others' ratings."""
         if self.item.kind not in RATED and who in self.opinions:
             return self.decisions
         return tuple(decision for decision in self.decisions if decision.who == who)

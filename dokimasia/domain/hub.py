@@ -56,6 +56,7 @@ def hub_name(path: Path) -> HubName:
     Raises:
         ConfigError: it is not such a name.
 
+    Examples:
         >>> hub_name(HubPath("hf://MMMU/MMMU/Art:validation@main"))
         HubName(data='MMMU/MMMU', config='Art', split='validation', revision='main')
     """

@@ -72,8 +72,8 @@ def changed(text: str, changes: Iterable[TextChange]) -> str:
     Raises:
         ValueError: as `spans`.
     """
-    listed = list(changes)
-    for (start, end), change in sorted(zip(spans(text, listed), listed, strict=True), key=lambda pair: -pair[0][0]):
+    edits = list(changes)
+    for (start, end), change in sorted(zip(spans(text, edits), edits, strict=True), key=lambda pair: -pair[0][0]):
         text = text[:start] + change.new + text[end:]
     return text
 

@@ -13,9 +13,7 @@ from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.perturbation import TextChange
 
 Stream = Literal["must_right", "easy_wrong"]
-"""`must_right`: a fact that gates the score · `easy_wrong`: a point at which models were observed to fail (section
-3.3.2).
-"""
+"""`must_right`: a fact that gates the score · `easy_wrong`: a point at which models fail (section 3.3.2)."""
 
 STREAMS: tuple[Stream, ...] = get_args(Stream)
 
@@ -31,7 +29,7 @@ MIN_MUST_RIGHT, MAX_MUST_RIGHT = 3, 5
 MAX_EASY_WRONG = 20
 """The maximum number of easy-wrong rubrics of an image; `published` has no limit."""
 DISSENTS = 2
-"""The number of panel members whose fault with a rubric drops it."""
+"""The number of panel members that must find a fault with a rubric to drop it."""
 
 WEAK_POOL = 4
 """Easy-wrong rubrics from fewer responses than this are weak: errors of one or two models are not a common pattern."""

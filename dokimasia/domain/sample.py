@@ -57,9 +57,7 @@ class Sample(Value):
 
     @property
     def digest(self) -> str:
-        """The content id of everything that a model or judge may see, which excludes the sample's name, category and
-        `meta`.
-        """
+        """The content id of all that a model or judge may see, without the sample's name, category and `meta`."""
         return _digest(
             tuple(image.sha256 for image in self.images),
             self.prompt,

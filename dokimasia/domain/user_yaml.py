@@ -39,9 +39,7 @@ def read_user_yaml(text: str, called: str) -> object:
 
 
 def _check_events(events: "Iterable[yaml.Event]", called: str) -> None:
-    """Raise DataError for duplicate names, which parsing would silently overwrite, aliases, and excessive nesting or
-    numbers.
-    """
+    """Raise DataError for duplicate names, which parsing would overwrite, aliases, and excessive nesting or numbers."""
     import yaml
 
     open_names: list[set[str] | None] = []

@@ -98,7 +98,7 @@ async def discover(
     models: list[DiscoveredModel] = []
     for offered in lists:
         for model in offered:
-            models.append(model.model_copy(update={"name": _fresh(model.name, names)}))
+            models.append(model.model_copy(update={"name": _unused_name(model.name, names)}))
             names.add(models[-1].name)
     return Discovery(models=models, silent=[base for base, offered in zip(bases, lists, strict=True) if not offered])
 
@@ -234,7 +234,7 @@ def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.rpartition("/")[2].lower()).strip("-")[:60] or "model"
 
 
-def _fresh(name: str, taken: Collection[str]) -> str:
+def _unused_name(name: str, taken: Collection[str]) -> str:
     """Return a name, with a number appended if it is taken."""
     number, fresh = 1, name
     while fresh in taken:

@@ -49,9 +49,7 @@ from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.profiles import save_profile
 
 MAX_TOKENS = 1024
-"""The maximum number of tokens of a reply: far more than the tasks require, so that a reasoning model reaches its
-answer.
-"""
+"""The most tokens of a reply: far more than the tasks require, so that a reasoning model reaches its answer."""
 
 COLOURS = {
     "red": (220, 20, 20),

@@ -150,9 +150,9 @@ class _Decoder:
         Raises:
             aiohttp.ClientPayloadError: anything else follows it, or too many zeros.
         """
-        whole = self._begun + chunk
-        rest = whole.lstrip(b"\0")
-        self._padding += len(whole) - len(rest)
+        data = self._begun + chunk
+        rest = data.lstrip(b"\0")
+        self._padding += len(data) - len(rest)
         self._begun = rest if len(rest) < len(_GZIP_START) else b""
         self._ended = not rest
         if self._padding > _MOST_PADDING or not rest.startswith(_GZIP_START[: len(rest)]):

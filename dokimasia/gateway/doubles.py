@@ -1,6 +1,4 @@
-"""Test doubles: gateways without a model, and a transport that counts, stops, delays and fails calls; each records its
-calls.
-"""
+"""Test doubles that record their calls: gateways without a model, and a transport that counts, stops, delays and fails."""
 
 import asyncio
 from collections import Counter
@@ -84,8 +82,8 @@ class ScriptedGateway(FunctionGateway):
 
     def assert_used_up(self) -> None:
         """Raise AssertionError if replies remain."""
-        if left := len(self._replies) - len(self.calls):
-            raise AssertionError(f"{left} of {len(self._replies)} scripted replies were not asked for")
+        if unused := len(self._replies) - len(self.calls):
+            raise AssertionError(f"{unused} of {len(self._replies)} scripted replies were not asked for")
 
 
 class CountingTransport:

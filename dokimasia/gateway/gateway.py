@@ -185,9 +185,7 @@ class ModelGateway:
         await self._end(only_idle=True)
 
     async def abort(self) -> None:
-        """Abandon the requests in flight, paid for or not; committed replies stay. The gateway must not be used
-        afterwards.
-        """
+        """Abandon the requests in flight, paid for or not; committed replies stay. The gateway is unusable afterwards."""
         self._draining = True
         await self._end(only_idle=False)
 
@@ -232,9 +230,7 @@ class ModelGateway:
         pending.publish_outcome()
 
     async def _with_reduced_images(self, call: ModelCall) -> ModelCall:
-        """Return the call in the form that is sent and stored in the ledger, with images within the model's
-        `max_image_side`.
-        """
+        """Return the call as sent and stored in the ledger, with images within the model's `max_image_side`."""
         side = self._sides.get(call.model.name)
         if side is None or self._reduce is None or not isinstance(call, Chat):
             return call
@@ -368,9 +364,7 @@ class ModelGateway:
         return CallResult(key=pending.key, reply=reply, cost=cost)
 
     def _watch(self, pending: PendingCall, route: Route, result: ModelReply | TransportError) -> None:
-        """Report a request's result to the breaker; if that opens it, fail all calls waiting to be sent the
-        same way.
-        """
+        """Report a request's result to the breaker; if that opens it, fail all calls that wait to be sent that way."""
         if not isinstance(result, TransportError) or result.kind not in REFUSALS:
             if route.breaker.endpoint_answered():
                 self._traffic.announce(

@@ -212,17 +212,17 @@ class Pace:
     async def take(self, amount: float) -> bool:
         """Wait until the amount may be spent, and spend it; return False if the wait was cut short."""
         async with self._turn:
-            left = self._longest
-            while left > 0:
+            wait_left = self._longest
+            while wait_left > 0:
                 self._refill()
                 short = min(amount, self.capacity) - self._level
                 if short <= 1e-9:
                     break
-                wait = min(short / self._rate, left)
-                left -= wait
+                wait = min(short / self._rate, wait_left)
+                wait_left -= wait
                 await self._sleep(wait)
             self._level -= amount
-            return left > 0
+            return wait_left > 0
 
     def correct(self, amount: float) -> None:
         """Charge the usage of a request beyond its estimate; a negative amount is refunded."""

@@ -93,7 +93,7 @@ def usage_of(prompt_tokens: object, completion_tokens: object, reported: Mapping
     if not into:
         return Usage(output_tokens=out or None)
     details = [reported] if reported else []
-    details += [found for name in _DETAILS if reported and isinstance(found := reported.get(name), Mapping)]
+    details += [detail for name in _DETAILS if reported and isinstance(detail := reported.get(name), Mapping)]
     read, written = _largest(details, _READ), _largest(details, _WRITTEN)
     of_cache = (read or 0) + (written or 0)
     if of_cache > into:  # counted separately

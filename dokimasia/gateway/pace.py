@@ -1,6 +1,4 @@
-"""The rate of requests to one model: per-minute allowances from the configuration, from headers, or learnt from
-refusals.
-"""
+"""The rate of requests to one model: per-minute allowances, configured, from headers, or learnt from refusals."""
 
 import asyncio
 import time
@@ -101,9 +99,7 @@ class Pacing:
             await self._learnt.take(1)
 
     def correct(self, tokens: int) -> None:
-        """Charge a request's usage beyond its estimate, or refund a negative amount. Allowances from headers include it
-        already.
-        """
+        """Charge a request's usage beyond its estimate, or refund a negative amount. Headers include it already."""
         for unit, pace in self._configured:
             if unit == "tokens":
                 pace.correct(tokens)

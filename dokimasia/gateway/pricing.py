@@ -57,8 +57,8 @@ def known_price(spec: ModelSpec) -> Price:
         )
     if spec.api_base is not None or spec.transport not in ("auto", "litellm"):
         return Price()
-    listed = list_price(spec.ref.model)
-    return Price() if listed is None else Price(**listed._asdict())
+    list_entry = list_price(spec.ref.model)
+    return Price() if list_entry is None else Price(**list_entry._asdict())
 
 
 def cost_of(usage: Usage, price: Price) -> float | None:

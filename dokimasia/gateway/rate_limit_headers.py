@@ -59,15 +59,15 @@ def read_allowance(headers: Mapping[str, str], unit: str, *, now: datetime | Non
     limit, remaining = _stated(headers, unit, "limit"), _stated(headers, unit, "remaining")
     if limit is None or remaining is None:
         return None
-    maximum, left = _number(limit), _number(remaining)
-    if maximum is None or left is None or maximum < 1 or not 0 <= left <= maximum:
+    maximum, remainder = _number(limit), _number(remaining)
+    if maximum is None or remainder is None or maximum < 1 or not 0 <= remainder <= maximum:
         return None
     seconds = _until_reset(headers, unit, now)
     if seconds is not None and seconds > LONGEST_RESET:
         return None
-    used = maximum - left
+    used = maximum - remainder
     per_minute = used / seconds * 60 if seconds and used else maximum
-    return Allowance(maximum, left, per_minute)
+    return Allowance(maximum, remainder, per_minute)
 
 
 def resets_too_late(headers: Mapping[str, str], unit: str, *, now: datetime | None = None) -> bool:

@@ -41,9 +41,7 @@ class RemoteCaller(Protocol):
         ...
 
     def ahead(self, key: str) -> "RemoteCall | None":
-        """Return the call with this key that it was allowed to send ahead and has now started, but which has no place
-        yet.
-        """
+        """Return the call with this key that it was allowed to send ahead and has started, but that has no place yet."""
         ...
 
     def forbid(self, call: "RemoteCall") -> None:

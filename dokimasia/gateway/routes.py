@@ -140,9 +140,7 @@ class Routes:
         return totals
 
     def endpoint_idles(self, names: Iterable[str]) -> bool:
-        """Return whether one of these models' lanes has half its capacity free while requests to another's have to
-        wait.
-        """
+        """Return whether a model's lane has half its capacity free while requests to another's have to wait."""
         routes = [self.to(name) for name in names if name not in self._specs or not self._specs[name].ref.person]
         waiting = {id(route.limiter) for route in routes if route.limiter.waiting or route.pacing.waiting}
         return bool(waiting) and any(

@@ -150,9 +150,7 @@ class PendingCall:
 
     @property
     def failure(self) -> CallFailed | None:
-        """The failure of the ended call, if it applies to other callers too; an exhausted budget applies to one run
-        only.
-        """
+        """The failure of the ended call, if it applies to other callers too; an exhausted budget is one run's own."""
         if self.abandoned or self.task.cancelled() or self.task.exception() is not None:
             return None
         outcome = self.task.result()

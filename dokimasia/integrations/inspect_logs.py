@@ -261,13 +261,13 @@ def _row(path: Path, summary: JsonObject, log: _Log, model: str, scorer: str, ke
     metadata = fields_of(summary.get("metadata"))
     images = images_of(metadata)
     error = _error(summary)
-    whole: JsonObject | None = summary if "messages" in summary else None
+    full_sample: JsonObject | None = summary if "messages" in summary else None
     unexplained = not (recorded or score.get("answer") or reason or error)
-    if whole is None and (unexplained or (not images and _shows_media(summary))):
-        whole = log.details(summary)
-    if whole is not None and not images:
-        images = _images(whole)
-    answer, stopped = _answer(score, whole)
+    if full_sample is None and (unexplained or (not images and _shows_media(summary))):
+        full_sample = log.details(summary)
+    if full_sample is not None and not images:
+        images = _images(full_sample)
+    answer, stopped = _answer(score, full_sample)
     kind, why = _failure(value, recorded, reason, error, stopped, summary)
     return result_of(
         item,
@@ -327,9 +327,9 @@ def _error(sample: JsonObject) -> str:
     return short_text(error) or ""
 
 
-def _answer(score: JsonObject, whole: JsonObject | None) -> tuple[str | None, str]:
+def _answer(score: JsonObject, full_sample: JsonObject | None) -> tuple[str | None, str]:
     """Return the answer of a sample, untruncated if the sample is, and why the model stopped (empty if unknown)."""
-    output = (whole or {}).get("output")
+    output = (full_sample or {}).get("output")
     if not isinstance(output, dict):
         return short_text(score.get("answer")), ""
     choices = output.get("choices")

@@ -62,8 +62,8 @@ def _metrics(rows: Sequence[Row]) -> list[str]:
         for name, value in row.fields.items():
             if name not in NO_METRICS:
                 values.setdefault(name, []).append(value)
-    scored = [name for name, listed in values.items() if any(_score(value) is not None for value in listed)]
-    return scored or [name for name, listed in values.items() if any(isinstance(value, dict) for value in listed)][:1]
+    scored = [name for name, cells in values.items() if any(_score(value) is not None for value in cells)]
+    return scored or [name for name, cells in values.items() if any(isinstance(value, dict) for value in cells)][:1]
 
 
 def _score(value: object) -> float | None:
@@ -77,7 +77,7 @@ def _row(path: Path, row: Row, model: str, metric: str) -> ItemResult:
     item = short_text(fields.get("doc_id"))
     if not item:
         raise DataError(f"{location(path, row.line)}: it has no doc_id, by which items are paired")
-    parts, known = fields_of(fields.get(metric)), fields_of(fields.get("doc"))
+    parts, document = fields_of(fields.get(metric)), fields_of(fields.get("doc"))
     recorded = _score(fields.get(metric))
     answer = _reply(fields)
     parsed = [_first(parts[name]) for name in _PARSED if name in parts]
@@ -94,8 +94,8 @@ def _row(path: Path, row: Row, model: str, metric: str) -> ItemResult:
         answer=answer,
         failure=failure,
         reason=reason,
-        category=category_of(parts, known),
-        images=image_names(fields.get("input_media")) or images_of(known, parts),
+        category=category_of(parts, document),
+        images=image_names(fields.get("input_media")) or images_of(document, parts),
         content=short_text(fields.get("doc_hash")) or "",
         line=row.line,
     )
@@ -121,10 +121,10 @@ def _run(path: Path) -> JsonObject:
     match = _NAME.fullmatch(path.stem)
     if match is None:
         return {}
-    beside = path.with_name(f"{match['date']}_results.json")
-    if not beside.is_file():
+    results_path = path.with_name(f"{match['date']}_results.json")
+    if not results_path.is_file():
         return {}
-    return fields_of(read_document(beside))
+    return fields_of(read_document(results_path))
 
 
 def _folder(path: Path) -> str:

@@ -77,15 +77,15 @@ def _entries(path: Path) -> tuple[str | None, list[JsonObject], str]:
 def _models(path: Path, entries: Sequence[JsonObject], name: str | None) -> list[str]:
     prompts: dict[str, list[object]] = {}
     for entry in entries:
-        asked = prompts.setdefault(_provider(entry), [])
-        if entry.get("promptIdx") not in asked:
-            asked.append(entry.get("promptIdx"))
+        provider_prompts = prompts.setdefault(_provider(entry), [])
+        if entry.get("promptIdx") not in provider_prompts:
+            provider_prompts.append(entry.get("promptIdx"))
     models: list[str] = []
     for entry in entries:
         model = _provider(entry)
-        asked = prompts[model]
-        if len(asked) > 1:
-            model = f"{model}, prompt {asked.index(entry.get('promptIdx')) + 1}"
+        provider_prompts = prompts[model]
+        if len(provider_prompts) > 1:
+            model = f"{model}, prompt {provider_prompts.index(entry.get('promptIdx')) + 1}"
         models.append(model)
     if name is None:
         return models
@@ -108,7 +108,7 @@ def _scores(entry: JsonObject) -> JsonObject:
 
 
 def _row(entry: JsonObject, item: str, model: str, repeat: int, scorer: str, content: str, number: int) -> ItemResult:
-    response, asked, test = (fields_of(entry.get(name)) for name in ("response", "vars", "testCase"))
+    response, variables, test = (fields_of(entry.get(name)) for name in ("response", "vars", "testCase"))
     answer = short_text(response.get("output"))
     recorded = score_of(_scores(entry).get(scorer))
     kind: ItemFailure | None = None
@@ -117,7 +117,7 @@ def _row(entry: JsonObject, item: str, model: str, repeat: int, scorer: str, con
         kind, reason = "api_error", short_text(entry.get("error") or response.get("error")) or "an error of the call"
     elif response.get("isRefusal") or response.get("finishReason") == "content_filter":
         kind, reason = "refused", "the provider says so"
-    places = (asked, fields_of(test.get("metadata")), fields_of(entry.get("metadata")))
+    places = (variables, fields_of(test.get("metadata")), fields_of(entry.get("metadata")))
     return result_of(
         item,
         model,

@@ -1,6 +1,4 @@
-"""One typed table for results of other harnesses: a row for each item, model and repeat, with a score or a kind of
-failure.
-"""
+"""One typed table for results of other harnesses: a row for each item, model and repeat, with a score or a failure."""
 
 import json
 import math
@@ -181,7 +179,7 @@ def checked_rows(path: Path, rows: Iterable[ItemResult], *, unit: str = "line") 
         DataError: two rows have the same item, model and repeat (with both lines), there are too many, or there is
         none.
     """
-    kept: list[ItemResult] = []
+    results: list[ItemResult] = []
     lines: dict[tuple[str, str, int], int] = {}
     for row in rows:
         first = lines.setdefault((row.item, row.model, row.repeat), row.line)
@@ -190,12 +188,12 @@ def checked_rows(path: Path, rows: Iterable[ItemResult], *, unit: str = "line") 
                 f"{location(path, row.line, unit)}: item {row.item!r} of {row.model} is on {unit} {first} already; a file "
                 "holds one result of an item, so leave one of the two runs out"
             )
-        kept.append(row)
-        if len(kept) > MAX_ROWS:
+        results.append(row)
+        if len(results) > MAX_ROWS:
             raise DataError(f"{path} has more than {MAX_ROWS:,} results; divide it")
-    if not kept:
+    if not results:
         raise DataError(f"{path} holds no result")
-    return tuple(kept)
+    return tuple(results)
 
 
 def short_text(value: object) -> str | None:
@@ -243,8 +241,8 @@ def _first_named(places: Iterable[Mapping[str, object]], names: Sequence[str]) -
 
 def content_of(*parts: object) -> str:
     """Return a digest of the question; empty if nothing is known of it."""
-    known = [short_text(part) for part in parts]
-    return digest("asked", known) if any(known) else ""
+    texts = [short_text(part) for part in parts]
+    return digest("asked", texts) if any(texts) else ""
 
 
 def choose(path: Path, names: Sequence[str], wanted: str | None, what: str) -> str:

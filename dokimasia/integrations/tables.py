@@ -286,12 +286,12 @@ def _present(rows: Sequence[Row]) -> list[str]:
 def _columns(path: Path, rows: Sequence[Row], options: ReadOptions) -> dict[str, str]:
     """Return the table's column of each field."""
     present = _present(rows)
-    listed = ", ".join(present[:20])
+    names = ", ".join(present[:20])
     columns = dict(options.columns)
     if options.scorer is not None:
         columns.setdefault("score", options.scorer)
     if missing := [name for name in columns.values() if rows and name not in present]:
-        raise DataError(f"{path} has no column {missing[0]!r}; it has {listed}")
+        raise DataError(f"{path} has no column {missing[0]!r}; it has {names}")
     free = set(present) - set(columns.values())
     for name, candidates in COLUMN_NAMES.items():
         column = next((candidate for candidate in candidates if candidate in free), None)
@@ -300,7 +300,7 @@ def _columns(path: Path, rows: Sequence[Row], options: ReadOptions) -> dict[str,
     if rows and "item" not in columns:
         column = "question" if "question" in present else "COLUMN"
         raise DataError(
-            f"{path} has no column that names the item; name it, such as --map item={column}. It has {listed}"
+            f"{path} has no column that names the item; name it, such as --map item={column}. It has {names}"
         )
     return columns
 
@@ -341,5 +341,5 @@ def _model_of(path: Path, present: Sequence[str]) -> str | None:
     if "model" in present:
         return None
     folders = [parent.name for parent in list(path.absolute().parents)[:2]]
-    known = next((name for name in folders if name and path.stem.startswith(f"{name}_")), None)
-    return known or path.stem.partition("_")[0]
+    folder_name = next((name for name in folders if name and path.stem.startswith(f"{name}_")), None)
+    return folder_name or path.stem.partition("_")[0]

@@ -100,8 +100,8 @@ def comments(
 @operation("POST", "/runs/{run}/comments", tag=TAG, status=201)
 async def comment(context: OperationContext, run: str, body: CommentSent) -> CommentShown:
     """Write a comment on a sample of a run; everybody who may read the run may."""
-    kept = await keep_comment(context.home, context.run(run).id, body.sample, body.text, who=context.person)
-    return _shown(kept)
+    stored = await keep_comment(context.home, context.run(run).id, body.sample, body.text, who=context.person)
+    return _shown(stored)
 
 
 @operation("DELETE", "/runs/{run}/comments/{id}", tag=TAG, conflict=True)

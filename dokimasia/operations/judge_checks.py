@@ -1,6 +1,4 @@
-"""The check whether a judge is good enough: plants errors, probes the judge with them, and compares the result with
-limits.
-"""
+"""The check whether a judge is good enough: plants errors, probes the judge, and compares the result with limits."""
 
 from pathlib import Path
 from typing import Annotated, Any, ClassVar

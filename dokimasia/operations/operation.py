@@ -248,9 +248,7 @@ def read_reply(function: Callable[..., Awaitable[R] | R], sent: object) -> R:
 
 
 def reply_json(reply: BaseModel) -> JsonObject:
-    """Return the reply of an operation as plain JSON; figures omit fields with their default value, as
-    `as_json` does.
-    """
+    """Return an operation's reply as plain JSON; figures omit fields with their default, as in `as_json`."""
     return as_json(reply) if isinstance(reply, Value) else reply.model_dump(mode="json", by_alias=True)
 
 

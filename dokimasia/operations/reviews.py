@@ -374,9 +374,7 @@ def _note_shown(context: OperationContext, run: Run, id: str) -> None:
 
 
 def _decisions_seen(standing: Standing, body: Decided, who: str) -> int | None:
-    """Return the number of decisions a person is assumed to know: by default none if another's decision settles the
-    item.
-    """
+    """Return how many decisions a person is assumed to know: by default none if another's decision settles the item."""
     if body.seen is not None or body.second or standing.item.kind == "question":
         return body.seen
     settling = standing.settled_by

@@ -1,6 +1,6 @@
 """Parsers from model text to domain values, or UnparsableReply: bounded in time and size, and never guessing.
 
-This package exports the parsers for every method; those for one method's replies are in modules of their own.
+This package exports the parsers for every method; those for one method's replies are in separate modules.
 """
 
 from dokimasia.errors import UnparsableReply

@@ -53,8 +53,8 @@ def parse_reasoned_assessment(text: str, n_a: int, n_b: int) -> RubricAssessment
 
     Args:
         text: the judge's reply.
-        n_a: how many rubrics group A has.
-        n_b: how many group B has.
+        n_a: the number of rubrics of group A.
+        n_b: the number of rubrics of group B.
 
     Returns:
         The results; their reasons on one line, without control characters, cut to 300 characters.

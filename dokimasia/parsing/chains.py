@@ -34,7 +34,7 @@ def parse_chain(text: str) -> ReferenceChain:
     Words between the two parts are ignored unless they negate, and words after them unless they name another answer.
 
     Raises:
-        UnparsableReply: a tag is missing, repeated or out of order, one of the two parts is empty, or words beside the
+        UnparsableReply: a tag is missing, repeated or out of order, one of the two parts is empty, or words around the
             answer could change it.
     """
     reply = spoken(text)

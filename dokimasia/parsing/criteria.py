@@ -126,7 +126,7 @@ def parse_criteria(text: str, *, image_count: int, sizes: Sequence[Sequence[int]
             `question`, `ground_truth`, `weight` and, optionally, `final`: whether it is the final answer itself; and
             `anchor`: `{"image": 0, "box": [x0, y0, x1, y1]}`, with the box in fractions of width and height, or with
             "unit" in "pixels" or "0-1000". An anchor that cannot be read is the whole image. Other fields are ignored.
-        image_count: how many images the sample has; an anchor counts them from 0.
+        image_count: the number of the sample's images; an anchor counts them from 0.
         sizes: the width and height of each image in pixels, by which boxes in pixels are converted.
 
     Raises:

@@ -30,11 +30,11 @@ def parse_criteria_check(text: str, expected: int) -> CriteriaCheck:
     Args:
         text: the judge's reply: for each criterion a line `N | needed: YES | single: NO | open: YES | REASON`, with the
             criteria's numbers from 1, and a line `missing: WHAT`.
-        expected: how many criteria there are.
+        expected: the number of criteria.
 
     Raises:
-        UnparsableReply: a criterion has no line, more than one, or one without exactly three verdicts; there is a line for
-            another criterion; or there is no line `missing`. The reason names all faults.
+        UnparsableReply: a criterion has no line, more than one, or one without exactly three verdicts; there is a line
+            for another criterion; or there is no line `missing`. The reason names all faults.
     """
     lines, rest = split_lines(_VERDICT, own_form(text, _is_line))
     checks: dict[int, CriterionCheck] = {}
@@ -50,15 +50,15 @@ def parse_criteria_check(text: str, expected: int) -> CriteriaCheck:
         elif number in checks:
             problems[f"criterion {number} has more than one line"] = None
         else:
-            verdicts = {name: _said(match[2], name, number, problems) for name in VERDICTS}
+            verdicts = {name: _verdict_of(match[2], name, number, problems) for name in VERDICTS}
             last_verdict = list(_VERDICT.finditer(match[2]))[-1]
-            behind = match[2][last_verdict.end() :]
+            tail = match[2][last_verdict.end() :]
             between = _VERDICT.sub("", match[2][: last_verdict.end()])
-            if _BETWEEN.fullmatch(between) is None or _BEHIND.match(behind) is None:
+            if _BETWEEN.fullmatch(between) is None or _BEHIND.match(tail) is None:
                 problems[
                     f"criterion {number}: something beside its verdicts could change them: put reasons after a bar"
                 ] = None
-            reason = behind.rsplit("|", 1)[-1] if "|" in behind else ""
+            reason = tail.rsplit("|", 1)[-1] if "|" in tail else ""
             checks[number] = CriterionCheck(**verdicts, reason=_plain(reason))
     missing = [match[1] for line in rest if (match := _MISSING.fullmatch(line.translate(DECORATION)))]
     problems.update(dict.fromkeys(beside(line for line in rest if not _MISSING.fullmatch(line.translate(DECORATION)))))
@@ -111,7 +111,7 @@ def _object(value: JsonValue) -> dict[str, JsonValue] | None:
     return value if isinstance(value, dict) and value.keys() >= {"criteria", "missing"} else None
 
 
-def _said(text: str, name: str, number: int, problems: dict[str, None]) -> bool:
+def _verdict_of(text: str, name: str, number: int, problems: dict[str, None]) -> bool:
     """Return one verdict of a line; a fault is added to `problems`."""
     verdicts = {verdict[2].casefold() for verdict in _VERDICT.finditer(text) if verdict[1].casefold() == name}
     if len(verdicts) != 1:

@@ -134,7 +134,7 @@ def parse_reasoned_scores(text: str, expected: int | Sequence[str]) -> list[Crit
 
 
 def reason_of(value: object) -> str | None:
-    """Return a judge's reason as it is stored; None if there is none.
+    """Return a judge's reason in its stored form; None if there is none.
 
     Examples:
         >>> reason_of("  It names\\nthe *left* bar. "), reason_of("SENTENCE"), reason_of(None)
@@ -156,13 +156,13 @@ def _reasons_aside(text: str) -> tuple[str, list[tuple[int | None, str]]]:
     bare: int | None = None
     """The place of the last line, if it has a score but no reason."""
     for line in text.split("\n"):
-        alone = _REASON_LINE.fullmatch(line)
-        stated = None if alone else _STATED.search(line)
-        if alone is not None:
-            number = int(alone["number"]) if alone["number"] else None
+        reason_line = _REASON_LINE.fullmatch(line)
+        stated = None if reason_line else _STATED.search(line)
+        if reason_line is not None:
+            number = int(reason_line["number"]) if reason_line["number"] else None
             if number is None and bare is not None:
                 lines[bare] += _marked(len(reasons))
-            reasons.append((number, alone["reason"]))
+            reasons.append((number, reason_line["reason"]))
             lines.append("")
         elif (
             stated is not None and (behind := _REASON.fullmatch(line, stated.end())) is not None and _is_reason(behind)
@@ -315,10 +315,10 @@ def _score(match: re.Match[str], number: int, *, behind: str = "end the line wit
         raise UnparsableReply(f"criterion {number} has '{short(rest.strip())}' behind its score: {behind}")
     if _SILENT.fullmatch(stated):
         return SILENT
-    whole = _WHOLE.fullmatch(stated)
-    if whole is None or not LOWEST <= int(whole[1]) <= HIGHEST:
+    integer = _WHOLE.fullmatch(stated)
+    if integer is None or not LOWEST <= int(integer[1]) <= HIGHEST:
         raise UnparsableReply(f"criterion {number} has the score '{short(stated)}', not an integer from 1 to 5")
-    return CriterionScore(int(whole[1]), stated=True)
+    return CriterionScore(int(integer[1]), stated=True)
 
 
 def _plain_path(path: str) -> str:

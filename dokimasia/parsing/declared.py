@@ -112,12 +112,12 @@ def read_object(text: str, *models: type[M], about: object = None) -> M:
 
     Args:
         text: the reply.
-        models: the alternatives; an alternative left unfilled beside a filled one is ignored.
+        models: the alternatives; an unfilled alternative next to a filled one is ignored.
         about: the subject that fields are checked against.
 
     Raises:
-        UnparsableReply: there is no such object, there are several that differ, or fields are invalid. The reason names all
-            faults.
+        UnparsableReply: there is no such object, there are several that differ, or fields are invalid. The reason names
+            all faults.
     """
     names = [name for model in models for name in model.known_by]
 

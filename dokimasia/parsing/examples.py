@@ -22,7 +22,7 @@ def is_placeholder(text: str) -> bool:
 
 
 class FormExample:
-    """An example reply in a prompt, on a subject of its own.
+    """An example reply in a prompt, on a different subject.
 
     Args:
         text: the example as in the prompt: a JSON value on each line, or lines with bars between their parts.

@@ -65,9 +65,7 @@ def with_json_replaced(text: str, replace: Callable[[JsonValue], JsonValue | Non
 
 
 def objects_of(value: JsonValue, *, named: str = "") -> list[dict[str, JsonValue]] | None:
-    """Return the objects of an array, bare or in a field of an object; None if it is empty or contains
-    anything else.
-    """
+    """Return the objects of an array, bare or in a field of an object; None if it is empty or has anything else."""
     array = value.get(named) if isinstance(value, dict) else value
     if not isinstance(array, list):
         return None

@@ -35,11 +35,11 @@ _AS_THE_RESPONSES = re.compile(
     r"(?i)\b(?:response|answer|candidate|assistant|description|text)\b[^.!?\n]{0,80}"
     r"\b(?:says?|said|states?|reads?|writes?|wrote|contains?|claims?|includes?|ends?|begins?|closes?|quotes?)\b[^.!?\n]{0,60}:\s*$"
 )
-"""The end of a line that introduces what follows as words of the response."""
+"""The end of a line that introduces the following text as the response's words."""
 _FORMAL = re.compile(
     r"\[\s{0,9}(?:\d|not\b|yes\b|no\b)|[|:=]\s{0,9}\[?\s{0,9}(?:\d|yes\b|no\b)|(?i:\bscored?\b.*\d|\d.*\bscored?\b)"
 )
-"""Part of a form, or a number beside the word score."""
+"""Part of a form, or a number next to the word score."""
 _LEADING = re.compile(
     r"(?i)\b(?:follow\w*|below|these|this|those|thus|here|so|such|form|lines?|if|unless|otherwise|would|could|should|may|might|"
     r"ask\w*|demand\w*|want\w*|request\w*|instead|correct\w*|scor\w*|rat(?:e|ed|ing|ings)|verdicts?|not|next|then|true|false)\b"
@@ -68,11 +68,11 @@ def own(text: str) -> str:
         UnparsableReply: as `spoken`; or a thought, quote, comment, fence or the prompt's material is not closed, or is
             closed without being opened.
     """
-    return _own(text)
+    return _statements(text)
 
 
-def _own(text: str, shown: str | None = None) -> str:
-    """Return a reply's own statements, with a line `shown` in the place of each block quote and fence."""
+def _statements(text: str, shown: str | None = None) -> str:
+    """Return a reply's own statements, with a line `shown` in place of each block quote and fence."""
     reply = spoken(text)
     if _MARKED.search(reply) is None:
         return reply
@@ -91,10 +91,10 @@ def own_form(text: str, is_line: Callable[[str], bool]) -> str:
     Raises:
         UnparsableReply: as `own`.
     """
-    whole = own(text)
-    if is_empty_talk("\n".join(line for line in whole.split("\n") if not is_line(line))):
-        return whole
-    lines = _own(text, _SHOWN_THERE).split("\n")
+    reply = own(text)
+    if is_empty_talk("\n".join(line for line in reply.split("\n") if not is_line(line))):
+        return reply
+    lines = _statements(text, _SHOWN_THERE).split("\n")
     begin = len(lines)
     while begin and (is_line(lines[begin - 1]) or is_empty_talk(lines[begin - 1])):
         begin -= 1
@@ -104,13 +104,13 @@ def own_form(text: str, is_line: Callable[[str], bool]) -> str:
     before, last = lines[:begin], lines[begin:]
     first = next((place for place, line in enumerate(last) if is_line(line)), None)
     if first is None or not before:
-        return whole
+        return reply
     headed = any(line.strip() and line != _SHOWN_THERE for line in last[:first])
     parted = not last[0].strip() or headed
     ends = "." if introduced or before[-1] == _SHOWN_THERE else without_quoted(before[-1]).strip()
     leads = not ends.endswith((".", "!")) or _LEADING.search(sentence_before(ends[:-1])) is not None
     if not parted or ((leads or introduced) and not headed) or _states_otherwise(before, is_line, introduced=headed):
-        return whole
+        return reply
     return "\n".join(line for line in last if line != _SHOWN_THERE)
 
 
@@ -143,10 +143,10 @@ def outside(text: str, statements: str, count: Callable[[str], int]) -> str:
     Args:
         text: the whole reply.
         statements: its own statements.
-        count: returns how often a text has the form.
+        count: returns the number of the form's occurrences in a text.
     """
-    whole = spoken(text)
-    return " outside of quotes and code" if statements != whole and count(whole) > count(statements) else ""
+    reply = spoken(text)
+    return " outside of quotes and code" if statements != reply and count(reply) > count(statements) else ""
 
 
 def is_empty_talk(text: str) -> bool:
@@ -164,14 +164,14 @@ def is_empty_talk(text: str) -> bool:
 
 
 def plainly(found: Sequence[re.Match[str]], said: str, *, tail: str = "", lead: re.Pattern[str] | None = None) -> None:
-    """Refuse statements, such as `[[same]]`, if words beside them could change their meaning.
+    """Refuse statements, such as `[[same]]`, if words around them could change their meaning.
 
     Args:
         found: the matches of the statements in `said`.
         said: the reply's own words.
         tail: a regular expression of what may follow a statement directly, such as the scale's `/10`.
-        lead: a regular expression of what must not come before a statement in its sentence. Without it, only filler words
-            may come before.
+        lead: a regular expression of what must not come before a statement in its sentence. Without it, only filler
+            words may come before.
 
     Raises:
         UnparsableReply: there are such words; the reason quotes them.
@@ -231,7 +231,7 @@ def _without_material(text: str) -> str:
     """Return the text without material that it repeats between the prompt's fences."""
     if "<<<" not in text:
         return text
-    kept: list[str] = []
+    pieces: list[str] = []
     position = 0
     for opening in matches(_MATERIAL, text):
         if opening.start() < position:
@@ -240,17 +240,17 @@ def _without_material(text: str) -> str:
         end = text.find(closing, opening.end())
         if end < 0:
             raise UnparsableReply(f"{short(opening[0])} is not closed: reply without the material that was shown")
-        kept.append(text[position : opening.start()])
+        pieces.append(text[position : opening.start()])
         position = end + len(closing)
-    return "".join([*kept, text[position:]])
+    return "".join([*pieces, text[position:]])
 
 
 def _without_blocks(text: str) -> str:
     """Return the text without comments and tagged blocks of thought, drafts and quotes, each up to its closing tag."""
-    kept: list[str] = []
+    pieces: list[str] = []
     position = 0
     while (tag := _TAG.search(text, position)) is not None:
-        kept.append(text[position : tag.start()])
+        pieces.append(text[position : tag.start()])
         comment, end, word = tag.group("comment", "end", "name")
         name = "-->" if comment else f"</{word}>"
         if end:
@@ -258,16 +258,16 @@ def _without_blocks(text: str) -> str:
         closing = form(re.escape(name)).search(text, tag.end())
         if closing is None:
             raise UnparsableReply(f"the reply ends before its {short(tag[0])} does")
-        kept.append(LEFT_OUT if comment or name.casefold() in ("</s>", "</del>", "</strike>") else "\n")
+        pieces.append(LEFT_OUT if comment or name.casefold() in ("</s>", "</del>", "</strike>") else "\n")
         position = closing.end()
-    return "".join([*kept, text[position:]])
+    return "".join([*pieces, text[position:]])
 
 
 def _without_quotes(text: str, shown: str | None = None) -> str:
     """Return the text without block quotes and fenced code, or the content of the only one if there is nothing else."""
     if _SHOWN.search(text) is None:
         return text
-    kept: list[str] = []
+    own_lines: list[str] = []
     quotes: list[list[str]] = []
     place = [] if shown is None else [shown]
     mark = ""
@@ -282,19 +282,19 @@ def _without_quotes(text: str, shown: str | None = None) -> str:
         elif fence is not None and fence.end() == len(line.rstrip("\r")):
             mark = fence["marks"]
             quotes.append([])
-            kept += place
+            own_lines += place
         elif _QUOTED.match(line):
             if not quoting:
                 quotes.append([])
-                kept += place
+                own_lines += place
             quotes[-1].append(_QUOTED.sub("", line, count=1))
             quoting = True
             continue
         else:
-            kept.append(line)
+            own_lines.append(line)
         quoting = False
     if mark:
         raise UnparsableReply(f"the fence {mark} is not closed: repeat the reply without it")
-    if len(quotes) == 1 and is_empty_talk("\n".join(line for line in kept if line != shown)):
+    if len(quotes) == 1 and is_empty_talk("\n".join(line for line in own_lines if line != shown)):
         return "\n".join(quotes[0])
-    return "\n".join(kept)
+    return "\n".join(own_lines)

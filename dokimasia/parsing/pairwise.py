@@ -119,9 +119,9 @@ def parse_factuality_scores(text: str) -> tuple[float, float]:
     judge's analysis; scores of single aspects in it are not read.
 
     Raises:
-        UnparsableReply: a response has no score, several that differ, or one outside the scale; there is a score of another
-            response; a number that could be meant as a score has another form (`8,5`, `8/10 - 9/10`); or words beside the
-            scores could change them. The reason names all faulty scores.
+        UnparsableReply: a response has no score, several that differ, or one outside the scale; there is a score of
+            another response; a number that could be meant as a score has another form (`8,5`, `8/10 - 9/10`); or words
+            around the scores could change them. The reason names all faulty scores.
     """
     reply = own(text)
     mentions_scores = _NAMED.search(reply) is not None
@@ -151,9 +151,9 @@ def parse_factuality_scores(text: str) -> tuple[float, float]:
     if faults:
         raise UnparsableReply("; ".join(faults))
     plainly(lines, reply)
-    beside = _SCORE.sub("", reply)[lines[0].start() :]
-    if not is_empty_talk(beside):
-        raise UnparsableReply(f"'{short(beside)}' stands among the scores: end with the two lines, and nothing else")
+    tail = _SCORE.sub("", reply)[lines[0].start() :]
+    if not is_empty_talk(tail):
+        raise UnparsableReply(f"'{short(tail)}' stands among the scores: end with the two lines, and nothing else")
     return scores["A"].pop(), scores["B"].pop()
 
 

@@ -131,7 +131,7 @@ def listed(numbers: Iterable[int]) -> str:
 
 
 def path_key(path: str) -> str:
-    """Return the key by which a path `<A><B>` is compared: case folded, with single spaces in its parts."""
+    """Return the key for comparing a path `<A><B>`: case folded, with single spaces in its parts."""
     parts: list[str] = re.findall(r"<([^<>\n]{1,200})>", path)
     return "".join(f"<{' '.join(part.split()).casefold()}>" for part in parts)
 

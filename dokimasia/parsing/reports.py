@@ -37,7 +37,7 @@ def parse_report(text: str, *, limit: int = MOST_WORDS, cut: bool = False) -> Pa
 
     Args:
         text: the judge's reply.
-        limit: words of the report, at most.
+        limit: the maximum number of words of the report.
         cut: whether a longer report is cut after the last sentence that fits; otherwise it is refused.
 
     Raises:

@@ -87,9 +87,7 @@ def _text_or_nothing(stated: object) -> object:
 
 
 def _pooled(stated: object, info: ValidationInfo) -> object:
-    """Return the sorted numbers of responses of a pool, whose size is the context; a value that is not a list is
-    unchanged.
-    """
+    """Return the sorted numbers of responses of a pool, whose size is the context; other values are unchanged."""
     if not isinstance(stated, list):
         return stated
     count: int = info.context or 0
@@ -155,17 +153,17 @@ def parse_must_right(text: str) -> tuple[WrittenRubric, ...]:
 def parse_easy_wrong(text: str, n_responses: int, *, published: bool = False) -> tuple[WrittenRubric, ...]:
     """Return easy-wrong rubrics, in order, with the responses of the pool that make the error.
 
-    The judge writes them by severity, and those after the first 20 are ignored. With `published` there is no such limit,
-    and every rubric that is an object names a response that makes its error.
+    The judge writes them by severity, and those after the first 20 are ignored. With `published` there is no such
+    limit, and every rubric that is an object names a response that makes its error.
 
     Args:
         text: as for must-right rubrics; `responses` lists numbers of responses, from 1.
         n_responses: the number of responses that the judge saw.
-        published: whether rubrics come from the errors of the pool alone.
+        published: whether rubrics come only from the errors of the pool.
 
     Raises:
-        UnparsableReply: as for must-right rubrics; or a rubric names a response that is not in the pool, or none where it
-            has to.
+        UnparsableReply: as for must-right rubrics; or a rubric names a response that is not in the pool, or none where
+            it has to.
     """
     rows = _only(text)
     return _all_written(rows if published else rows[:MAX_EASY_WRONG], n_responses, [], mined=published)
@@ -217,12 +215,12 @@ def parse_cross_check(text: str, expected: int) -> tuple[CheckedRubric, ...]:
         if match is None:
             rest.append(line)
             continue
-        digits, said = match.groups()
+        digits, answers_text = match.groups()
         number = int(digits)
         try:
             if not 1 <= number <= expected:
                 raise UnparsableReply(f"there is a line for rubric {number}, but the rubrics are 1 to {expected}")
-            answers = _answers(said, number)
+            answers = _answers(answers_text, number)
             if checks.setdefault(number, answers) != answers:
                 raise UnparsableReply(f"rubric {number} has two lines, which differ")
         except UnparsableReply as problem:
@@ -272,8 +270,8 @@ def _rows(value: JsonValue) -> list[JsonValue] | None:
     rows = value.get("rubrics") if isinstance(value, dict) else value
     if not isinstance(rows, list):
         return None
-    alike = all(isinstance(row, dict) for row in rows) or all(isinstance(row, str) for row in rows)
-    return rows if alike else None
+    uniform = all(isinstance(row, dict) for row in rows) or all(isinstance(row, str) for row in rows)
+    return rows if uniform else None
 
 
 def _all_written(

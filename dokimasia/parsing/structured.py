@@ -46,8 +46,8 @@ def parse_structured_scores(text: str, expected: int) -> list[CriterionScore]:
 
     Raises:
         UnparsableReply: as for lines: a criterion has no score, several, or one that is not an integer from 1 to 5, or
-            there is a score for another criterion; or several objects, or lines beside the object, differ, or other words
-            beside it could change it. The reason names all faults.
+            there is a score for another criterion; or several objects, or lines outside the object, differ, or other
+            words around it could change it. The reason names all faults.
         ValueError: no criterion is expected.
     """
     if expected < 1:
@@ -138,7 +138,7 @@ def parse_structured_equivalence(text: str) -> bool:
 
 
 def _nothing_else(value: JsonValue, rest: str) -> None:
-    """Refuse an object with a field that states another score or verdict, or with words beside it that could change it."""
+    """Refuse an object with a field that states another score or verdict, or words around it that could change it."""
     field = next((key for key in _keys(value) if key not in _FIELDS and _ANOTHER.search(key)), None)
     if field is not None:
         raise UnparsableReply(f"the field '{short(field)}' beside those that were asked for states something else")

@@ -39,16 +39,16 @@ def without(text: str, name: str) -> str:
     Raises:
         UnparsableReply: there are more than a thousand such tags.
     """
-    kept: list[str] = []
+    pieces: list[str] = []
     start = 0
     opened: int | None = None
     for tag in matches(_tags(name), text):
         if not tag[1]:
             opened = tag.start() if opened is None else opened
         elif opened is not None:
-            kept.append(text[start:opened])
+            pieces.append(text[start:opened])
             start, opened = tag.end(), None
-    return "\n".join([*kept, text[start:]])
+    return "\n".join([*pieces, text[start:]])
 
 
 def nothing_beside(reply: str, *names: str, aside: Sequence[str] = ()) -> None:
@@ -122,11 +122,11 @@ def _tags(name: str) -> re.Pattern[str]:
 def ratings(text: str, names: Iterable[str], lowest: int, highest: int) -> dict[str, int]:
     """Return the integers of `<name>...<score>7</score></name>`, by name.
 
-    Inside a tag only `<reasoning>` is allowed beside the score, and no words beside the tags that could change it.
+    Inside a tag only `<reasoning>` is allowed besides the score, and outside the tags no words that could change it.
 
     Raises:
-        UnparsableReply: a rating is missing, repeated with another value, or not an integer of the scale. The reason names
-            all faults.
+        UnparsableReply: a rating is missing, repeated with another value, or not an integer of the scale. The reason
+            names all faults.
     """
     reply = own(text)
     faults: list[str] = []

@@ -120,9 +120,7 @@ def verdict_reason(text: str) -> str | None:
 
 
 def _no_other_verdict(verdicts: Sequence[re.Match[str]], reply: str) -> None:
-    """Refuse a reply with double brackets that contain another verdict, or are directly next to one:
-    `[[N/A]] [[7]]`.
-    """
+    """Refuse a reply with double brackets that contain another verdict, or directly follow one: `[[N/A]] [[7]]`."""
     spans = {match.span() for match in verdicts}
     brackets = matches(_BRACKETED, reply)
     for position, other in enumerate(brackets):

@@ -84,8 +84,8 @@ def parse_peer_review(text: str, n: int, shown: Sequence[str] = (), *, may_keep:
     Raises:
         UnparsableReply: a critique is missing or still the form's placeholder; the ranking is missing or does not name
         every
-            candidate once; there is neither a rewrite nor a candidate to keep, or both; the rewrite is not closed or
-            begun more than once; or the text mentions candidates, descriptions, rankings or itself. The reason names
+            candidate once; there is neither a rewrite nor a candidate to keep, or both; the rewrite is not closed or is
+            opened more than once; or the text mentions candidates, descriptions, rankings or itself. The reason names
             all faults.
         ValueError: `n` is less than 1.
     """
@@ -154,7 +154,7 @@ def _around_rewrite(judged: str) -> str:
 
 def _keep(around: str, n: int) -> int:
     """Return the number of the candidate to keep; 0 if none is named."""
-    stated = [kept for kept in tagged(around, "keep") if _chosen(kept) or bare(kept)[:1].isdigit()]
+    stated = [text for text in tagged(around, "keep") if _chosen(text) or bare(text)[:1].isdigit()]
     return _number(only(stated, "<keep>"), n, "what is kept") if stated else 0
 
 
@@ -171,12 +171,12 @@ def _not_one(rewrite: str, keep: int, ranking: Sequence[int] | None) -> list[str
 
 def _off_the_image(rewrite: str, keep: int, shown: Sequence[str]) -> list[str]:
     """Return a fault if the text mentions anything but the image."""
-    kept = shown[keep - 1] if keep and not rewrite and keep <= len(shown) else ""
-    excerpts = remarks(rewrite or kept, shown)
+    kept_text = shown[keep - 1] if keep and not rewrite and keep <= len(shown) else ""
+    excerpts = remarks(rewrite or kept_text, shown)
     if not excerpts:
         return []
     quoted = ", ".join(f"'{remark}'" for remark in excerpts[:NAMED])
-    if kept:
+    if kept_text:
         return [f"candidate {keep} cannot be kept as it is, since not all of it is about the image: {quoted}"]
     return [f"not all of the rewrite is about the image: {quoted}"]
 

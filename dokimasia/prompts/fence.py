@@ -78,7 +78,7 @@ def unescape(text: str) -> str:
 
 
 def _plain(text: str) -> bool:
-    """Return whether a text clearly has no such run: all three characters in ASCII are `<`."""
+    """Return whether a text clearly has no such run: in ASCII, only `<` itself counts."""
     return text.isascii() and text.count("<") < 3
 
 
@@ -109,9 +109,7 @@ def repeats_marker(text: str, earlier: str) -> bool:
 
 
 def _hold(texts: Iterable[str], marks: Iterable[str]) -> bool:
-    """Return whether any of the texts contains any of the nonces, with any characters but hexadecimal digits in
-    between.
-    """
+    """Return whether any text contains any of the nonces, with any but hexadecimal characters in between."""
     text = "".join(texts).encode("ascii", "ignore")
     numerals = text.translate(None, _NO_NUMERALS)
     likely = [mark.encode() for mark in marks if mark.encode().translate(None, _NO_NUMERALS) in numerals]

@@ -173,9 +173,7 @@ class PromptLibrary:
         return sorted(self._prompts)
 
     def with_system(self, text: str) -> Sequence[Prompt]:
-        """Return the prompts with these instructions: those with a fence first, then those with more words of their
-        own.
-        """
+        """Return the prompts with these instructions: those with a fence first, then those with more own words."""
         return self._by_system.get(text) or [prompt for prompt in self._with_form if prompt.instructed_by(text)]
 
     @cached_property

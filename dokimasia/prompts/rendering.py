@@ -152,7 +152,7 @@ def with_looks(
     Args:
         messages: the earlier messages.
         text: the model's text with its calls.
-        asked: its calls, each with the reply to it.
+        calls: its calls, each with the reply to it.
         images: the resulting images, with their numbers.
     """
     parts: tuple[Part, ...] = (TextPart(text=text),) if text else ()
@@ -270,9 +270,7 @@ def _match(prompt: Prompt, messages: Sequence[Message]) -> dict[str, str] | None
 
 
 def _match_plain(prompt: Prompt, text: str) -> dict[str, str] | None:
-    """Return the inputs of a prompt without fences, by its literal parts; of several readings the one with most inputs
-    wins.
-    """
+    """Return the inputs of a prompt without fences, by its literal parts; the reading with most inputs wins."""
     optional = [name for name in prompt.inputs if prompt.optional(name)]
     for absent in ((), tuple(optional)):
         pattern = _plain_pattern(prompt, absent)

@@ -35,7 +35,7 @@ class Column:
     """A column of a table: title, whether it holds numbers, and an explanation of the title if needed.
 
     `only` restricts the column to one place; by default it is drawn everywhere. A `detail` is left
-    out where a terminal shows part of the columns.
+    out if a terminal shows only some columns.
     """
 
     title: str
@@ -155,9 +155,7 @@ Block = Paragraph | Table | Facts | Bullets | Chart | Fold | Browser | Image | T
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the report: anchor, title, blocks, title in the menu, and the only place where it is drawn, if
-    restricted.
-    """
+    """A part of the report: anchor, title, blocks, title in the menu, and its only place, if restricted."""
 
     id: str
     title: str
@@ -204,10 +202,8 @@ def drawn_at(place: Place, blocks: Sequence[Block]) -> Iterator[Block]:
 
 
 def captioned(place: Place, blocks: Sequence[Block]) -> Iterator[tuple[Block, bool]]:
-    """Yield the blocks that a place draws, each with whether it is a table next to another, which needs a visible
-    title.
-    """
-    drawn = [None, *drawn_at(place, blocks), None]
-    for before, block, after in zip(drawn, drawn[1:], drawn[2:], strict=False):
+    """Yield the blocks that a place draws, each with whether it is a table next to another and needs a visible title."""
+    drawn_blocks = [None, *drawn_at(place, blocks), None]
+    for before, block, after in zip(drawn_blocks, drawn_blocks[1:], drawn_blocks[2:], strict=False):
         if block is not None:
             yield block, isinstance(block, Table) and (isinstance(before, Table) or isinstance(after, Table))

@@ -41,9 +41,7 @@ MOST_SEARCHED = 400
 """The number of characters of a question that the filter searches."""
 
 OPEN_TEXT, MOST_OPEN = 700, 8
-"""The maximum number of characters of an unfolded answer, and the number of a sample's answers above which none is
-unfolded.
-"""
+"""The most characters of an unfolded answer, and the most answers of a sample for any to be unfolded."""
 
 KEYS = (
     "<kbd>↑</kbd> <kbd>↓</kbd> other sample · <kbd>/</kbd> filter · <kbd>Esc</kbd> clear · "
@@ -129,7 +127,7 @@ def draw_sample(view: SampleView, pictures: Mapping[str, Picture], clip: Clip, *
     looks = [look for _, look in view.looks]
     halves = _halves(
         _pictures(view.sample, view.criteria, looks, pictures),
-        (*_asked(view.sample, view.accepted, clip), *_words(view, clip, level)),
+        (*_question_html(view.sample, view.accepted, clip), *_words(view, clip, level)),
     )
     return "\n".join((halves, *_answers(view, clip, level)))
 
@@ -158,7 +156,7 @@ def draw_question(
         words: whether to draw the question itself.
     """
     drawn_pictures = _pictures(sample, criteria, looks, pictures)
-    return _halves(drawn_pictures, (*(_asked(sample, accepted, clip) if words else ()), rest), kind=" beside")
+    return _halves(drawn_pictures, (*(_question_html(sample, accepted, clip) if words else ()), rest), kind=" beside")
 
 
 def _halves(pictures: Iterable[str], words: Iterable[str], *, kind: str = "") -> str:
@@ -178,7 +176,7 @@ def _pictures(
         yield draw_picture(pictures[sha256], [*regions.get(sha256, []), *looks.get(sha256, [])], name)
 
 
-def _asked(sample: Sample, accepted: str | None, clip: Clip) -> Iterator[str]:
+def _question_html(sample: Sample, accepted: str | None, clip: Clip) -> Iterator[str]:
     """Yield the question with its options and the reference."""
     yield f'<div class="text prompt">{_text(sample.prompt, clip)}</div>'
     if sample.choices:
@@ -345,7 +343,7 @@ def _text(text: str, clip: Clip) -> str:
 
 
 def _prose(text: str, clip: Clip) -> str:
-    """Return a model's text, rendered where it has Markdown or LaTeX."""
+    """Return a model's text, rendered if it has Markdown or LaTeX."""
     visible, omitted = clip.cut(text)
     return with_source(visible, f'<div class="text">{_text(text, clip)}</div>', rest=_hint(omitted))
 

@@ -155,10 +155,10 @@ class _Places:
 
     def __init__(self, values: Iterable[object], layout: JsonObject) -> None:
         self.layout = layout
-        known = list(layout.get("categoryarray", ()))
+        categories = list(layout.get("categoryarray", ()))
         if layout.get("type") == "category":
-            known += layout.get("tickvals", ())
-        names = [value for value in (*known, *values) if isinstance(value, str)]
+            categories += layout.get("tickvals", ())
+        names = [value for value in (*categories, *values) if isinstance(value, str)]
         self.names = list(dict.fromkeys(names))
         self._numbers = {name: float(number) for number, name in enumerate(self.names)}
 
@@ -293,11 +293,11 @@ class _Drawing:
         axis, names, values, bars = self.x, trace["x"], trace["y"], trace.get("error_y")
         if flat:
             axis, names, values, bars = self.y, trace["y"], trace["x"], trace.get("error_x")
-        drawn = [
+        containers = [
             (name, value) for name, value in zip(names, values, strict=True) if name is not None and value is not None
         ]
-        places = axis.all(name for name, _ in drawn)
-        sizes = [float(value) for _, value in drawn]
+        places = axis.all(name for name, _ in containers)
+        sizes = [float(value) for _, value in containers]
         mode, width = self.layout.get("barmode", "group"), 0.8
         starts = [0.0] * len(sizes)
         if mode == "group" and len(self._bars) > 1:

@@ -31,9 +31,7 @@ KEYED: Figure = {
 
 
 class Point(NamedTuple):
-    """A measured mean with its interval (None without one); `bounds` are the range left open by failures, None without
-    any.
-    """
+    """A measured mean with its interval (None without one); `bounds` are the range left open by failures, if any."""
 
     label: str
     mean: float
@@ -204,7 +202,7 @@ def _close(points: Mapping[str, tuple[float, float]]) -> list[list[str]]:
     down = 0.06 * (max(scores, default=0.0) - min(scores, default=0.0))
     groups: list[list[str]] = []
     for name, (cost, score) in points.items():
-        overlapping = next((group for group in groups if _within(points[group[0]], (cost, score), across, down)), None)
+        overlapping = next((group for group in groups if _near(points[group[0]], (cost, score), across, down)), None)
         if overlapping is None:
             groups.append([name])
         else:
@@ -212,7 +210,7 @@ def _close(points: Mapping[str, tuple[float, float]]) -> list[list[str]]:
     return groups
 
 
-def _within(first: tuple[float, float], second: tuple[float, float], across: float, down: float) -> bool:
+def _near(first: tuple[float, float], second: tuple[float, float], across: float, down: float) -> bool:
     return abs(first[0] - second[0]) <= across and abs(first[1] - second[1]) <= down
 
 

@@ -1,6 +1,4 @@
-"""The sentences that conclude every report, at its beginning: who is better, by how much, how sure, and what would
-decide it.
-"""
+"""The sentences that begin every report: who is better, by how much, how sure, and what would decide it."""
 
 from collections.abc import Mapping, Sequence
 

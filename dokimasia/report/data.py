@@ -145,7 +145,7 @@ class ModelRank(BaseModel):
 
 
 class RankedFigures(BaseModel):
-    """The figures by which the models of an evaluation are ranked; `judge` is empty where rules alone decided."""
+    """The figures by which the models of an evaluation are ranked; `judge` is empty if only rules decided."""
 
     judge: str = ""
     models: dict[str, ModelRank] = {}
@@ -253,7 +253,7 @@ class ReportData:
 
     @property
     def judged(self) -> bool:
-        """Whether a judge scored; without one, rules alone decided whether answers are right."""
+        """Whether a judge scored; without one, only rules decided whether answers are right."""
         return bool(self._ranked.judge)
 
     @property

@@ -19,10 +19,10 @@ def difference(pieces: Iterable[Sequence[str]], *, whole: bool = True) -> tuple[
         whole: whether to show long equal passages; otherwise only a few words next to each difference are kept.
     """
     parts: list[str | Span] = []
-    listed = list(pieces)
-    for number, (kind, text) in enumerate(listed):
+    pairs = list(pieces)
+    for number, (kind, text) in enumerate(pairs):
         if kind == "same":
-            parts.append(text if whole else _short(text, first=number == 0, last=number == len(listed) - 1))
+            parts.append(text if whole else _short(text, first=number == 0, last=number == len(pairs) - 1))
             continue
         (begin, end), tone = (REMOVED, "bad") if kind == "removed" else (ADDED, "good")
         words = text.rstrip()

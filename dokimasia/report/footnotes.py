@@ -1,6 +1,4 @@
-"""Footnotes of tables, each printed once: missing and unusual intervals, and intervals that disagree with the adjusted
-test.
-"""
+"""Footnotes of tables, printed once: missing and unusual intervals, and intervals that contradict the adjusted test."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -99,13 +97,13 @@ class Footnotes:
 
     def number(self, note: str) -> str:
         """Return the raised number of a note."""
-        alike = self._notes.setdefault(_NUMBER.sub("0", note), [])
-        alike.append(note)
-        return _raised(list(self._notes.values()).index(alike) + 1)
+        group = self._notes.setdefault(_NUMBER.sub("0", note), [])
+        group.append(note)
+        return _raised(list(self._notes.values()).index(group) + 1)
 
     def lines(self) -> list[str]:
         """Return the footnotes, one per line."""
-        return [f"{_raised(number)} {_explained(alike)}" for number, alike in enumerate(self._notes.values(), start=1)]
+        return [f"{_raised(number)} {_merged(group)}" for number, group in enumerate(self._notes.values(), start=1)]
 
 
 def _raised(number: int) -> str:
@@ -120,7 +118,7 @@ def noted(table: Table) -> tuple[Table, list[str]]:
     return (replace(table, rows=rows), lines) if lines else (table, [])
 
 
-def _explained(alike: list[str]) -> str:
+def _merged(alike: list[str]) -> str:
     """Return reasons that differ only in their numbers as one, with the short form first."""
     details = _together(alike)
     if not _THIN.search(alike[0]):

@@ -149,9 +149,7 @@ def _has_markup(tokens: "Sequence[Token]") -> bool:
 
 
 def _make_harmless(token: "Token", formulas: Sequence[tuple[str, str]]) -> None:
-    """Remove from a token what the page does not support: styles, languages as classes, and headings that rival its
-    own.
-    """
+    """Remove from a token what the page does not support: styles, languages as classes, and competing headings."""
     start = token.attrs.get("start")
     token.attrs = {"start": int(start)} if token.type == "ordered_list_open" and start else {}
     token.info = ""
@@ -176,9 +174,9 @@ def draw_formula(tex: str, *, block: bool) -> str:
         root = convert_to_element(tex.strip().replace("{aligned}", "{align*}"), display="block" if block else "inline")
         for element in root.iter():
             _check(element)
-        drawn = tostring(root, encoding="unicode", short_empty_elements=False)
+        mathml = tostring(root, encoding="unicode", short_empty_elements=False)
         return (
-            f'<span class="formula" tabindex="0" role="group" aria-label="Formula">{drawn}</span>' if block else drawn
+            f'<span class="formula" tabindex="0" role="group" aria-label="Formula">{mathml}</span>' if block else mathml
         )
     except Exception:
         return ""

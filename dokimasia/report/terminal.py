@@ -80,7 +80,7 @@ def in_brief(sections: Sequence[Section]) -> list[Section]:
     if not sections:
         return []
     first, *others = sections
-    kept: list[Block] = []
+    selected: list[Block] = []
     hidden: list[str] = []
     n_tables = 0
     notes = False
@@ -89,11 +89,11 @@ def in_brief(sections: Sequence[Section]) -> list[Section]:
             n_tables += 1
             if n_tables == 1:
                 brief = in_few_columns(block)
-                kept.append(brief)
+                selected.append(brief)
                 if len(brief.columns) < len(block.columns):
                     hidden.append(several(len(block.columns) - len(brief.columns), "more column"))
         elif _is_urgent(block) or (n_tables == 0 and not (isinstance(block, Paragraph) and block.kind == "note")):
-            kept.append(block)
+            selected.append(block)
         elif not isinstance(block, Chart | Browser | Only):
             notes = True
     if n_tables > 1:
@@ -102,8 +102,8 @@ def in_brief(sections: Sequence[Section]) -> list[Section]:
     if notes:
         hidden.append("notes")
     if hidden:
-        kept.append(Paragraph(f"With dokimasia show RUN --full: {'; '.join(hidden)}.", "note"))
-    return [replace(first, blocks=kept)]
+        selected.append(Paragraph(f"With dokimasia show RUN --full: {'; '.join(hidden)}.", "note"))
+    return [replace(first, blocks=selected)]
 
 
 def _is_urgent(block: Block) -> bool:
@@ -201,14 +201,14 @@ def _print(out: Console, text: Text, *, soft_wrap: bool = False) -> None:
 
 def _print_beside(out: Console, rows: Sequence[tuple[Text, Text]]) -> None:
     """Print rows of a name and a text; rows with a long text come last, with the text below the name."""
-    out.print(_beside((name, text) for name, text in rows if len(text) <= LONG))
+    out.print(_name_grid((name, text) for name, text in rows if len(text) <= LONG))
     for name, text in rows:
         if len(text) > LONG:
             out.print(name)
             _print(out, text)
 
 
-def _beside(rows: Iterator[tuple[Text, Text]]) -> Grid:
+def _name_grid(rows: Iterator[tuple[Text, Text]]) -> Grid:
     """Return rows of a name and a text as a grid; wrapped text is aligned with its column."""
     grid = Grid.grid(padding=(0, 1))
     grid.add_column(no_wrap=True)

@@ -70,7 +70,7 @@ def correction_text(answer: AnswerView) -> str:
     if correction is None:
         return ""
     changes = ", ".join(
-        f"{change.what}: {_said(change.before)} → {_said(change.after)}" for change in correction.changes
+        f"{change.what}: {_value_text(change.before)} → {_value_text(change.after)}" for change in correction.changes
     )
     outdated = "; the answer was judged anew since, and this does not count any more: look again"
     return (
@@ -87,5 +87,5 @@ def exclusion_text(view: SampleView) -> str:
     return f"left out of all figures by {exclusion.who} on {exclusion.at[:10]}: {exclusion.reason}"
 
 
-def _said(value: str | int | None) -> str:
+def _value_text(value: str | int | None) -> str:
     return NOT_STATED if value == 0 else str(value)

@@ -103,11 +103,11 @@ async def memory_context(
     keys = keys_of(settings, specs)
     blobs = services.get("blobs") or MemoryBlobs()
     seed = services.get("seed", 0)
-    asked = transports_of_run(specs, settings, prompts, transports)
+    own_transports = transports_of_run(specs, settings, prompts, transports)
     gateway = ModelGateway(
         ledger=services.get("ledger") or MemoryLedger(),
         blobs=blobs,
-        transports=asked,
+        transports=own_transports,
         specs=specs,
         api_keys=keys,
         reduce=ReducedImages(blobs, reduce_image),
@@ -122,7 +122,7 @@ async def memory_context(
         yield Context(gateway, services.get("store") or MemoryStore(), own, seed, prompts, blobs)
     finally:
         await gateway.drain()
-        for name, transport in asked.items():
+        for name, transport in own_transports.items():
             if transport is not (transports or {}).get(name):  # the caller closes the others
                 await transport.aclose()
 
@@ -146,10 +146,10 @@ def _check_services(
         hint = nearest(name, (*arguments, *options))
         if name in options:
             hint = f": it is an option of the graph, options={{{name!r}: ...}}"
-        listed = f"; it takes {', '.join(arguments)}"
+        hint_text = f"; it takes {', '.join(arguments)}"
         if options:
-            listed += f"; the graph has the options {', '.join(options)}"
-        raise ConfigError(f"{function} takes no {name}={hint}{listed}")
+            hint_text += f"; the graph has the options {', '.join(options)}"
+        raise ConfigError(f"{function} takes no {name}={hint}{hint_text}")
 
 
 @contextmanager
@@ -254,7 +254,7 @@ def as_runnable(
         _check_judged(graph, context.options)
         return GraphRunnable(graph, borrowed(context), values=bool(values), borrowed=True)
     own = _options_of(graph, options or {}, {"judge": judge})
-    names = [*models, *_named(own, signature.names), *(services.get("chat_models") or ())]
+    names = [*models, *_model_names(own, signature.names), *(services.get("chat_models") or ())]
     judge = judge or own.judge
     _check_judged(graph, own.model_copy(update={"judge": judge}))
     settings = services.get("settings") or load_settings()
@@ -292,7 +292,7 @@ def _options_of(
         raise ConfigError(f"options of the graph {graph.NAME!r}: {faults_of(error)}") from None
 
 
-def _named(options: GraphOptions, fields: Sequence[str]) -> Iterator[str]:
+def _model_names(options: GraphOptions, fields: Sequence[str]) -> Iterator[str]:
     """Yield the names of models in the options of a graph."""
     yield from options.judges.values()
     for field in fields:
@@ -303,7 +303,7 @@ def _named(options: GraphOptions, fields: Sequence[str]) -> Iterator[str]:
 
 
 def _check_names(graph: str, options: GraphOptions, fields: Sequence[str]) -> None:
-    strangers = sorted(set(_named(options, fields)) - options.models.keys())
+    strangers = sorted(set(_model_names(options, fields)) - options.models.keys())
     if strangers:
         raise ConfigError(
             f"the graph {graph!r} asks {', '.join(strangers)}, not among the context's models: "

@@ -28,7 +28,7 @@ UNSEEN = "simulated and can see nothing in these pictures"
 """The wording of the note on simulated models shown pictures from outside their world."""
 
 UPPER_BOUND = "calls and cost are an upper bound"
-"""The beginning of a note that is omitted where the count is exact."""
+"""The beginning of a note that is omitted if the count is exact."""
 
 NO_CALL = "this run asks no model: by what the home has, its work ends before the first call"
 """The note on a run whose steps were all rehearsed on stored replies without needing a call."""
@@ -61,17 +61,17 @@ class StepEstimate(Value):
     if_undecided: bool = False
     least_cost: float | None = Field(default=None, exclude=True)
 
-    def with_left(self, left: int) -> "StepEstimate":
+    def with_left(self, calls_left: int) -> "StepEstimate":
         """Return the estimate with another number of remaining calls."""
-        left = min(left, self.calls)
-        cost = None if self.left_cost is None or not self.left else self.left_cost * left / self.left
-        return self.model_copy(update={"left": left, "left_cost": cost if left else 0.0})
+        calls_left = min(calls_left, self.calls)
+        cost = None if self.left_cost is None or not self.left else self.left_cost * calls_left / self.left
+        return self.model_copy(update={"left": calls_left, "left_cost": cost if calls_left else 0.0})
 
     def without(self, calls: int) -> "StepEstimate":
         """Return the estimate without some of its remaining calls, the cheapest ones."""
-        left = self.left - calls
+        calls_left = self.left - calls
         cost = self.left_cost if self.left_cost is None else max(0.0, self.left_cost - calls * (self.least_cost or 0.0))
-        return self.model_copy(update={"left": left, "left_cost": cost if left else 0.0})
+        return self.model_copy(update={"left": calls_left, "left_cost": cost if calls_left else 0.0})
 
 
 class Estimate(Value):
@@ -268,8 +268,8 @@ def greedy_notes(specs: Iterable[ModelSpec], paper: str) -> tuple[str, ...]:
     }
     if not sampled:
         return ()
-    listed = ", ".join(f"{name} ({temperature})" for name, temperature in sampled.items())
-    return (f"{paper} decodes greedily; these models are asked at another temperature: {listed}; see --temperature 0",)
+    values = ", ".join(f"{name} ({temperature})" for name, temperature in sampled.items())
+    return (f"{paper} decodes greedily; these models are asked at another temperature: {values}; see --temperature 0",)
 
 
 def total_estimate(
@@ -392,7 +392,7 @@ def size_of(sample: Sample) -> SampleSize:
 
 
 def frame_tokens(library: PromptLibrary, name: str) -> int:
-    """Return the tokens of a prompt's own text, without what it is filled with."""
+    """Return the tokens of a prompt's own text, without its inputs."""
     prompt = library.get(name)
     return (len(prompt.system) + len(prompt.user) + len(prompt.form)) // CHARACTERS_PER_TOKEN
 

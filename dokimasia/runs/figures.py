@@ -94,8 +94,8 @@ def calls_and_costs(home: Home, rows: Iterable[ResultRow]) -> UsedFields:
 
 def total_cost(costs: Iterable[float | None]) -> float | None:
     """Return the sum of costs, or None if any of them is unknown."""
-    listed = list(costs)
-    return None if any(cost is None for cost in listed) else round(sum(cost or 0.0 for cost in listed), 6)
+    all_costs = list(costs)
+    return None if any(cost is None for cost in all_costs) else round(sum(cost or 0.0 for cost in all_costs), 6)
 
 
 def costs(each: Iterable[float | None], known: Iterable[float | None] = ()) -> CostFields:
@@ -103,8 +103,8 @@ def costs(each: Iterable[float | None], known: Iterable[float | None] = ()) -> C
 
     `known` are the known parts of those whose cost is None.
     """
-    listed = list(each)
-    total, part = total_cost(listed), round(sum(cost or 0.0 for cost in (*listed, *known)), 6)
+    all_costs = list(each)
+    total, part = total_cost(all_costs), round(sum(cost or 0.0 for cost in (*all_costs, *known)), 6)
     if total is None and part:
         return {"cost": total, "cost_known": part}
     return {"cost": total}

@@ -144,7 +144,7 @@ RunLike = str | Run | RunResult
 
 
 def name_of_run(run: RunLike) -> str:
-    """Return the name by which a home knows a run."""
+    """Return the name of a run in its home."""
     if isinstance(run, RunResult):
         return run.run
     if isinstance(run, Run):
@@ -157,7 +157,7 @@ def place_of(settings: Settings | None, home: HomeLike | None, *runs: object) ->
 
     Args:
         settings: home and configuration; read from the environment by default.
-        home: a home in place of that of the settings.
+        home: a home that replaces that of the settings.
         runs: the runs to read; without settings and a home, the home of the first `RunResult` is used.
     """
     configuration = settings or load_settings()
@@ -546,9 +546,7 @@ def data_note(run: Run, plan: RunPlan, samples: int) -> str:
 
 
 async def _finish(method: AnyMethod, job: "Job[Any]", left: FailureKind | None) -> RunResult:
-    """Settle the status of a run whose stages are done, or stopped at a failure that leaves items open; return its
-    result.
-    """
+    """Settle the status of a run whose stages are done, or stopped at a failure; return its result."""
     home, run = job.home, job.run
     held_open = left is None and job.held_open
     unpaid = not held_open and (left == "budget" or "budget" in result_failures(home, run.id))

@@ -1,6 +1,4 @@
-"""Means, shares, differences and bounds as rounded, typed parts of figures, with intervals that resample whole
-clusters.
-"""
+"""Means, shares, differences and bounds as rounded, typed parts of figures, with cluster-resampling intervals."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -278,9 +276,7 @@ def lead_of(
 
 
 def samples_that_show(difference: float, steps: Sequence[float], clusters: Sequence[Hashable]) -> int | None:
-    """Return the number of samples needed to show a difference, from a pilot's `steps`; None if they
-    are uninformative.
-    """
+    """Return the number of samples needed to show a difference, from a pilot's `steps`; None if uninformative."""
     try:
         return samples_needed(difference, pilot_design(steps, clusters=clusters))
     except ValueError:
@@ -377,8 +373,8 @@ def mean_bounds(low: float, high: float, n: int) -> Bounds | None:
 
 def bounds_with_unknown(values: Sequence[float], unknown: int, scale: tuple[float, float]) -> Bounds | None:
     """Return the bounds of a mean if `unknown` further values were all the lowest, or the highest, of the scale."""
-    known, n = sum(values), len(values) + unknown
-    return mean_bounds(known + scale[0] * unknown, known + scale[1] * unknown, n)
+    known_sum, n = sum(values), len(values) + unknown
+    return mean_bounds(known_sum + scale[0] * unknown, known_sum + scale[1] * unknown, n)
 
 
 def bounds_over_failures(
@@ -389,11 +385,11 @@ def bounds_over_failures(
     A sample's value is the mean over its answers. `samples` has each sample's scored values and its number of failures.
     None without any.
     """
-    known = [(sum(values), len(values), failed) for values, failed in samples if values or failed]
+    sums = [(sum(values), len(values), failed) for values, failed in samples if values or failed]
     low, high = (
-        sum((total + end * failed) / (count + failed) for total, count, failed in known) for end in (lowest, highest)
+        sum((total + end * failed) / (count + failed) for total, count, failed in sums) for end in (lowest, highest)
     )
-    return mean_bounds(low, high, len(known))
+    return mean_bounds(low, high, len(sums))
 
 
 def coverage(samples: Iterable[tuple[int, int]]) -> CoverageFields:
@@ -459,6 +455,6 @@ def left_open(kinds: Iterable[FailureKind | None]) -> dict[FailureKind, int]:
 
 def used_by_calls(calls: Iterable[CallFigures]) -> Used:
     """Return the usage of calls; the cost is unknown if that of any call is."""
-    listed = list(calls)
-    cost = costs(call.cost for call in listed)
-    return Used(calls=len(listed), **cost)
+    figures = list(calls)
+    cost = costs(call.cost for call in figures)
+    return Used(calls=len(figures), **cost)

@@ -76,15 +76,13 @@ class Speed:
         self._marks.append((now, answered))
         while len(self._marks) > 2 and self._marks[0][0] < now - RATE_WINDOW:
             self._marks.popleft()
-        self._remaining.mark(now - self._started, progress.done - progress.restored, _left(progress))
+        self._remaining.mark(now - self._started, progress.done - progress.restored, _remaining_items(progress))
 
     def of(self, progress: Progress) -> tuple[float, float | None]:
-        """Return the recent rate of answered calls per second, and the remaining seconds (None if it is too early to
-        estimate).
-        """
+        """Return the recent rate of answered calls per second, and the remaining seconds (None if it is too early)."""
         (since, before), (now, after) = self._marks[0], self._marks[-1]
         rate = (after - before) / (now - since) if now > since else 0.0
-        return rate, self._remaining.seconds if _left(progress) else 0.0
+        return rate, self._remaining.seconds if _remaining_items(progress) else 0.0
 
 
 class _Remaining:
@@ -119,7 +117,7 @@ class _Remaining:
         self._told = now
 
 
-def _left(progress: Progress) -> int:
+def _remaining_items(progress: Progress) -> int:
     """Return how many items are neither done nor open."""
     return progress.items - progress.done - progress.waiting_items - progress.unpaid_items
 

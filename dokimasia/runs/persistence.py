@@ -157,10 +157,10 @@ def check_prompts(accepted: Mapping[str, str], now: Mapping[str, str], folders: 
     changed = [name for name, version in sorted(accepted.items()) if now.get(name) != version]
     if not changed:
         return
-    listed = ", ".join(f"{name} was {accepted[name]}, is {now.get(name, 'missing')}" for name in changed)
+    details = ", ".join(f"{name} was {accepted[name]}, is {now.get(name, 'missing')}" for name in changed)
     place = f" (read from {', '.join(map(str, folders))})" if folders else ""
     raise ConfigError(
-        f"run {run_id} was accepted with other prompts{place}: {listed}. Restore them, name the folder that has them "
+        f"run {run_id} was accepted with other prompts{place}: {details}. Restore them, name the folder that has them "
         "with --prompts, or evaluate anew or fork; the ledger answers what did not change"
     )
 

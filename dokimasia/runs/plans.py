@@ -52,10 +52,10 @@ class RunPlan(Value):
         """
         super().__pydantic_init_subclass__(**kwargs)
         own_names = [name for base in cls.__mro__[1:] if issubclass(base, RunPlan) for name in vars(base)]
-        taken = sorted(set(own_names) & cls.model_fields.keys())
-        if taken:
+        names = sorted(set(own_names) & cls.model_fields.keys())
+        if names:
             raise TypeError(
-                f"{cls.__name__}: no field of a plan can be called {' or '.join(taken)}, since every plan computes that from its "
+                f"{cls.__name__}: no field of a plan can be called {' or '.join(names)}, since every plan computes that from its "
                 "fields; choose another name"
             )
 

@@ -99,7 +99,7 @@ def require_keys(
         settings: the configuration and the environment.
         specs: the run's models by name.
         request: the run's request; if it allows every failure, keys of providers may be missing.
-        asked: the models that the run calls, which therefore need a key of their provider, too.
+        asked: the models that the run calls, which therefore also need a key of their provider.
         transports: names of transports that replace the package's own.
         way_out: the end of the message.
 
@@ -157,7 +157,7 @@ def calls_made(home: Home, run: str) -> int:
 
 
 def prompts_json(method: Method[Q, P], accepted: Accepted[P], library: PromptLibrary) -> dict[str, object]:
-    """Return one prompt of each kind, ready for JSON: rendered for the first sample, or as it stands in the library."""
+    """Return one prompt of each kind, ready for JSON: rendered for the first sample, or as stored in the library."""
     if method.previews is None or accepted.first is None:
         return {**_templates(accepted.plan, library)}
     return {prompt.name: _messages(prompt) for prompt in method.previews(accepted.plan, accepted.first, library)}

@@ -37,9 +37,7 @@ class Stop:
         self.problem: DokimasiaError | None = None
 
     def ask(self, *, at_once: bool = False) -> None:
-        """Ask the run to stop, from within its event loop; `at_once` also abandons the calls in flight on
-        cancellation.
-        """
+        """Ask the run to stop, from its event loop; `at_once` also abandons the calls in flight on cancellation."""
         self.at_once = self.at_once or at_once
         self._asked.set()
 
@@ -78,7 +76,7 @@ class FailFastGateway(ModelGateway):
         """Return the call's answer as `ModelGateway.ask` does.
 
         Raises:
-            Interrupted: also where the model cannot be reached.
+            Interrupted: also if the model cannot be reached.
         """
         name = call.model.name
         self._asking += 1

@@ -53,8 +53,8 @@ class Option:
         flags: the option's flags; by default `--` and the field's name.
         metavar: the placeholder for its value in the help.
         repeated: whether the option is repeated for each value; otherwise commas separate values.
-        exists: whether the path has to exist.
-        file: whether the path has to be a file.
+        exists: whether the path must exist.
+        file: whether the path must be a file.
         several: whether the command line takes several values, each for its own request.
         hub: whether a data set of the Hugging Face Hub can replace the path.
         written: whether the path is written to, which rules it out over HTTP.
@@ -166,9 +166,7 @@ Repeats = Annotated[int, Field(ge=1, le=MOST_REPEATS, description="Answers and j
 
 
 def run_or_file(path: Path) -> Path:
-    """Return a file's absolute path; a text that is not an existing file, such as the beginning of a run's id, is
-    unchanged.
-    """
+    """Return a file's absolute path; any other text, such as the beginning of a run's id, is unchanged."""
     return path.absolute() if path.exists() else path
 
 

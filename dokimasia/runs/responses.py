@@ -100,8 +100,8 @@ def without_predictions(request: Q) -> tuple[Q, str]:
     responses = getattr(request, "responses", None)
     if not isinstance(responses, tuple):
         raise ConfigError(f"{predictions} has a model's predictions on {tsv.name}: give {tsv}, which has the questions")
-    given = responses if predictions in responses else (predictions, *responses)
-    changed = request.model_copy(update={"data": tsv, "responses": given})
+    answer_files = responses if predictions in responses else (predictions, *responses)
+    changed = request.model_copy(update={"data": tsv, "responses": answer_files})
     return (
         changed,
         f"{predictions.name} has a model's predictions on {tsv.name}: the data are {tsv}, these its responses",
@@ -127,7 +127,7 @@ def read_answer_files(paths: Sequence[Path], data: Path | None = None) -> Respon
                     f"in {first.place}"
                 )
     if twice:
-        raise DataError(f"{_listed(twice)}\n(leave one of the two files, or the answers in one of them, out)")
+        raise DataError(f"{_joined(twice)}\n(leave one of the two files, or the answers in one of them, out)")
     hashes = [hashlib.sha256(name_and_file(path)[1].read_bytes()).hexdigest()[:32] for path in paths]
     return Responses(
         files_text(paths), responses, hashes[0] if len(hashes) == 1 else digest("responses", sorted(hashes))
@@ -183,28 +183,26 @@ def candidates_of(
         raise DataError(
             f"{responses.path}: {'; '.join(lacks)}; "
             f"add them, {'choose models with --models, ' if len(responses.models) > 1 else ''}or shorten the data with --limit"
-            + (f"\n{_listed(strangers)}" if strangers else "")
+            + (f"\n{_joined(strangers)}" if strangers else "")
         )
     if strangers and request.on_bad_sample == "fail":
         raise DataError(
-            f"{_listed(strangers)}\n(mend the ids, give the data that the answers are to, or leave these answers out with "
+            f"{_joined(strangers)}\n(mend the ids, give the data that the answers are to, or leave these answers out with "
             "--on-bad-sample skip)"
         )
     return Candidates((*asked, *specs_of(chosen, given.values())), strangers)
 
 
 def repeats_of(repeats: int, responses: Responses | None, candidates: Iterable[ModelSpec]) -> int:
-    """Return a run's number of answers of a model to a sample: the larger of the files' repeats and the
-    requested ones.
-    """
+    """Return the number of a run's answers per model and sample: the larger of the files' and the requested repeats."""
     if responses is None:
         return repeats
-    asked = any(spec.ref.endpoint != STORED for spec in candidates)
-    return max(repeats, responses.repeats) if asked else responses.repeats
+    has_live = any(spec.ref.endpoint != STORED for spec in candidates)
+    return max(repeats, responses.repeats) if has_live else responses.repeats
 
 
 def specs_of(models: Iterable[str], responses: Iterable[GivenResponse]) -> tuple[ModelSpec, ...]:
-    """Return the specs of models with existing answers; models of simulated answers belong to `sim/`, whatever their
+    """Return the specs of models with existing answers; those of simulated answers belong to `sim/`, whatever their
     names.
     """
     fake = {response.model for response in responses if response.simulated and not is_simulated(response.model)}
@@ -247,7 +245,7 @@ def _strangers(responses: Iterable[GivenResponse], samples: Collection[str]) -> 
     ]
 
 
-def _listed(lines: list[str]) -> str:
+def _joined(lines: list[str]) -> str:
     shown = lines[:3]
     if len(lines) > 3:
         shown.append(f"and {len(lines) - 3:,} more")

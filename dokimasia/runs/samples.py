@@ -41,19 +41,19 @@ def read_data(
             limit=request.limit,
         )
 
-    drawn: set[str] | None = None
+    drawn_ids: set[str] | None = None
     if request.subsample is not None:
         categories: dict[str, str] = {}
         images: dict[str, tuple[ImageRef, ...]] = {}
         for row in rows(None):
             if isinstance(row, Sample):
                 categories[row.id], images[row.id] = row.category or "", row.images
-        drawn = set(balanced(categories, request.subsample, seed=request.seed))
-        blobs = ChosenImages(blobs, {image.sha256 for id in drawn for image in images[id]})
+        drawn_ids = set(balanced(categories, request.subsample, seed=request.seed))
+        blobs = ChosenImages(blobs, {image.sha256 for id in drawn_ids for image in images[id]})
     for row in rows(blobs):
         if isinstance(row, Problem):
             problems.append(row)
-        elif drawn is None or row.id in drawn:
+        elif drawn_ids is None or row.id in drawn_ids:
             count += 1
             take(row)
     if problems and (request.on_bad_sample == "fail" or not count):

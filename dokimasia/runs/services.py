@@ -192,7 +192,7 @@ def check_prices(specs: Mapping[str, ModelSpec], *, max_cost: float | None) -> N
 
 
 def keys_of(settings: Settings, specs: Mapping[str, ModelSpec]) -> dict[str, str]:
-    """Return the API keys by model, of the models for which the configuration names a variable.
+    """Return the API keys by model, for models with a configured key variable.
 
     Raises:
         ConfigError: variables are not set; the message names all of them, with their models.

@@ -73,9 +73,7 @@ class Accepted(Generic[P_co]):
 
 
 class SampleEntry(NamedTuple):
-    """A stored sample as held in memory while a run is accepted: its place in the run, whether it has an image, its
-    size.
-    """
+    """A stored sample in memory while a run is accepted: its place in the run, whether it has an image, its size."""
 
     sample: RunSample
     has_image: bool
@@ -126,7 +124,7 @@ class StoredSamples:
 
     @property
     def sizes_of_images(self) -> list[SampleSize]:
-        """The sizes of samples, one for each image set, which several samples may share."""
+        """The sizes of samples, one for all samples of a cluster, which share their images."""
         return list({entry.sample.cluster: entry.size for entry in self.entries}.values())
 
     def accepted(self, plan: P, estimate: Estimate, *, needs: Sequence[str] = ()) -> Accepted[P]:

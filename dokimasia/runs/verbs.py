@@ -101,13 +101,13 @@ def request_of(request: type[Asked], name: str, fields: Mapping[str, object]) ->
     Raises:
         InputError: a field is missing, unknown, or cannot be used; the message names all that are wrong.
     """
-    known = request.model_fields
-    strangers = [field for field in fields if field not in known]
+    known_fields = request.model_fields
+    strangers = [field for field in fields if field not in known_fields]
     if strangers:
-        hints = "".join(nearest(field, known) for field in strangers) or f"; it takes: {', '.join(known)}"
+        hints = "".join(nearest(field, known_fields) for field in strangers) or f"; it takes: {', '.join(known_fields)}"
         raise InputError(f"{name} takes no {', '.join(strangers)}{hints}")
     try:
-        return request.model_validate({field: _read(known[field], value) for field, value in fields.items()})
+        return request.model_validate({field: _read(known_fields[field], value) for field, value in fields.items()})
     except ValidationError as error:
         raise InputError(f"{name}: {faults_of(error)}") from None
 
@@ -133,9 +133,7 @@ def _read(field: FieldInfo, value: object) -> object:
 
 
 def sync(function: Callable[..., Awaitable[R_co]]) -> SyncVerb[R_co]:
-    """Return a verb for callers without an event loop; inside a loop it raises `LoopRunning` with what to write
-    instead.
-    """
+    """Return a verb for callers without an event loop; in a loop it raises `LoopRunning` with what to write instead."""
     name = f"{function.__name__}_sync"
 
     @wraps(function)

@@ -56,7 +56,8 @@ def reword_options(text: str, words: Callable[[str, str], str]) -> str:
 
     Args:
         text: the text.
-        words: returns the words for an option and its value, which may be empty; empty words leave the option as it is.
+        words: returns the words for an option and its value, which may be empty; empty words leave the option
+            unchanged.
     """
 
     def reworded(match: re.Match[str]) -> str:

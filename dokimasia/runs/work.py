@@ -39,9 +39,7 @@ BATCH = 32
 """The number of a unit's items that are created and walked together."""
 
 MAX_CONCURRENT_ITEMS = 512
-"""The approximate number of items at work together, of units with more than `BATCH`; more if an endpoint takes more
-calls.
-"""
+"""The approximate number of items at work, of units with more than `BATCH`; more if an endpoint takes more calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ class Stage(Generic[U]):
         units: the units of work, read as needed.
         do: processes a unit.
         items: the number of result rows of all units, stored ones included.
-        width: how many units are in flight at once, within `IN_FLIGHT`; by default the most calls that any endpoint
+        width: the number of units in flight at once, within `IN_FLIGHT`; by default the most calls that any endpoint
             takes.
         endpoint_idles: returns whether the units in flight wait for one endpoint while another could take more.
     """
@@ -217,10 +215,10 @@ class Job(Generic[P]):
         Args:
             graph: the graph.
             inputs: its inputs.
-            name: the item's name, or another name that is unique in the run where several items are walked together.
+            name: the item's name, or another name that is unique in the run if several items are walked together.
             context: the context to walk in. By default the run's, at the item's next attempt if it failed before; a
             graph
-                whose inputs name the attempt needs the run's context as it is.
+                whose inputs name the attempt needs the run's unchanged context.
         """
         if context is None:
             attempt = self.attempt(name)
@@ -235,9 +233,7 @@ class Job(Generic[P]):
         return await self.services.executor.execute(GraphRun(graph, inputs, name, context, thread))
 
     async def commit(self, *rows: ResultRow) -> int:
-        """Commit result rows, count them, and close the threads of their items; return how many items had no row
-        before.
-        """
+        """Commit result rows, count them, and close their items' threads; return how many items had no row before."""
         count = await record_results(self.home, rows)
         for row in rows:
             self.progress.count(row.failure)
@@ -273,12 +269,11 @@ class Job(Generic[P]):
         Args:
             graph: the graph.
             items: returns a sample's items; by default one.
-            per_sample: how many items a sample has, for the progress.
+            per_sample: the number of items of a sample, for the progress.
 
         Raises:
-            ConfigError: the method does not name the graph, in this version, in its `graphs`. The stage raises it, too,
-            where
-                two items have the same name.
+            ConfigError: the method does not name the graph, in this version, in its `graphs`. The stage also raises it
+                if two items have the same name.
         """
         if self.run.versions.get(graph.NAME) != graph.VERSION:
             raise ConfigError(
@@ -359,9 +354,7 @@ async def single_stage(stage: Stage[U]) -> AsyncIterator[Stage[U]]:
 
 
 IN_FLIGHT = (8, 256)
-"""The least number of samples in flight, and the most in each process, which bounds memory without
-starving endpoints.
-"""
+"""The fewest samples in flight, and the most in each process, which bounds memory without starving endpoints."""
 
 MAX_IN_FLIGHT = 1024
 """The most samples in flight in each process; beyond it, others wait even for a slow endpoint."""

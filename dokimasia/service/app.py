@@ -96,7 +96,7 @@ OPEN = ("/api/health", "/api/openapi.json")
 
 
 def _description(app: FastAPI, describe: Callable[[], JsonObject], *, tokens: bool) -> JsonObject:
-    """Return the OpenAPI description, with the token that routes need where the service has a file of tokens."""
+    """Return the OpenAPI description, with the token that routes need if the service has a file of tokens."""
     if app.openapi_schema is None:
         description = describe()
         schemes = {

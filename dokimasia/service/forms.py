@@ -308,10 +308,10 @@ async def find_faults(
     """
     labels = labels_of(groups)
     while problem:
-        found, general = split_faults(groups, problem, values)
+        new_faults, general = split_faults(groups, problem, values)
         new = {
             name: fault
-            for name, fault in found.items()
+            for name, fault in new_faults.items()
             if name not in faults
             and (any(values.get(name, ())) or not any(_mentions(fault, labels[other]) for other in faults))
         }
@@ -368,7 +368,7 @@ def _in_words_of_forms(groups: Iterable[FieldGroup]) -> list[FieldGroup]:
 
 
 def _hint(name: str, field: FieldInfo, option: Option) -> str:
-    """Return the hint of a field, with the rule for its values where only the type implies one."""
+    """Return the hint of a field, with the rule for its values if only the type implies one."""
     description = field.description or HINTS.get(name, "")
     if option.models:
         return description + RULES["models"]

@@ -212,15 +212,13 @@ def _state_of(path: Path) -> tuple[int, ...] | None:
 
 
 def token_digest(token: str) -> bytes:
-    """Return the SHA-256 by which a token is known."""
+    """Return the SHA-256 that identifies a token."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
 UPLOADS = "/api/uploads"
 HEALTH = "/healthz"
-"""The path answered under every host name, since a load balancer asks by address; its answer reveals nothing of the
-home.
-"""
+"""The path answered under every host name, since balancers ask by address; it reveals nothing of the home."""
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 POLICY = "; ".join(
@@ -403,8 +401,8 @@ class _BoundedBody:
         if self.complete:
             return None
         limits = self.limits
-        left = self.began + limits.patience + self.received / limits.slowest - time.monotonic()
-        return max(0.0, min(limits.patience, left))
+        seconds = self.began + limits.patience + self.received / limits.slowest - time.monotonic()
+        return max(0.0, min(limits.patience, seconds))
 
     async def __call__(self) -> Message:
         try:

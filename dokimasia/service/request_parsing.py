@@ -57,9 +57,7 @@ Resolver = Callable[[str, str, Option], str]
 
 
 def settable_over_http(name: str, field: FieldInfo) -> bool:
-    """Return whether a field can be set over HTTP: it is not excluded, names no output, and its type says which values
-    name files.
-    """
+    """Return whether a field can be set over HTTP: not excluded, no output, and its type tells which values are files."""
     return name not in NEVER and not option_of(field).written and files_are_decidable(field.annotation)
 
 
@@ -76,8 +74,8 @@ def files_are_decidable(kind: object) -> bool:
         return True
     if _is_union(kind):
         shapes = [_json_shape(arm) for arm in arguments]
-        alone = all(shapes.count(_json_shape(arm)) == 1 for arm in arguments if holds_path(arm))
-        return alone and all(map(files_are_decidable, arguments))
+        distinct = all(shapes.count(_json_shape(arm)) == 1 for arm in arguments if holds_path(arm))
+        return distinct and all(map(files_are_decidable, arguments))
     if get_origin(kind) is not None:
         return _json_shape(kind) in ("many", "object") and all(map(files_are_decidable, arguments))
     if not isinstance(kind, type):

@@ -58,9 +58,7 @@ class CachedResponse:
     renewed: bool = False
 
     def is_reusable(self, version: Hashable, additions: int) -> bool:
-        """Return whether it can be reused. Once it is stale, one caller gets False and replaces it; the others reuse
-        it.
-        """
+        """Return whether it can be reused. Once stale, one caller gets False and replaces it; the others reuse it."""
         if version != self.version:
             return False
         if self.additions in (None, additions):

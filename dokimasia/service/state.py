@@ -25,9 +25,7 @@ from dokimasia.storage.naming import resolve_run
 from dokimasia.storage.runs import Run
 
 AT_ONCE = 2
-"""The maximum number of simultaneous slow reads: fewer than the threads (`app.READERS`), which leaves some for quick
-requests.
-"""
+"""The most simultaneous slow reads: fewer than the threads (`app.READERS`), to leave some for quick requests."""
 
 WAITING = 40
 """The maximum number of slow reads in progress or waiting for their turn."""
@@ -66,7 +64,7 @@ class ReadSemaphore:
 
 
 WHO_COOKIE = "dokimasia_who"
-"""The cookie with the name of the person at a browser, where no token names them."""
+"""The cookie with the name of the person at a browser, used if no token names them."""
 
 
 LONGEST_NAME = 100
@@ -191,7 +189,7 @@ IN_TURN = Depends(_wait_for_turn, scope="function")
 
 
 def _name_at_browser(request: Request) -> str:
-    """Return the name of the person at a browser or terminal, for use where no token names them."""
+    """Return the name of the person at a browser or terminal, used if no token names them."""
     plain = "".join(
         character if character.isprintable() else " " for character in unquote(request.cookies.get(WHO_COOKIE, ""))
     )

@@ -32,7 +32,7 @@ DEEP = 2
 def suggestions_of(service: Service) -> Mapping[str, list[tuple[str, str]]]:
     """Return the suggestions by name of list, each with a value and a description."""
     runs = list(_runs(service))
-    files = [*_uploads(service), *_below(service.data_root)]
+    files = [*_uploads(service), *_paths_below(service.data_root)]
     return {
         "models": [*models_of(service)],
         "runs": runs,
@@ -46,16 +46,16 @@ def suggestions_of(service: Service) -> Mapping[str, list[tuple[str, str]]]:
 def models_of(service: Service) -> Iterator[tuple[str, str]]:
     """Yield the available models: the configured ones, then the simulated."""
     settings = service.settings
-    for listed in list_models(settings, chosen_models(settings)):
-        parts = [] if listed.name == listed.model else [listed.model]
-        price = listed.price
+    for model in list_models(settings, chosen_models(settings)):
+        parts = [] if model.name == model.model else [model.model]
+        price = model.price
         if price.source is not None and price.input is not None and price.output is not None:
             parts.append(f"${price.input:g} / ${price.output:g} per million tokens")
-        if isinstance(listed.key, str):
-            parts.append(f"key {listed.key}")
-        elif listed.key is not None:
-            parts.append("key set" if listed.key.present else f"{listed.key.variable} is not set")
-        yield listed.name, " · ".join(filter(None, (*parts, listed.problem)))
+        if isinstance(model.key, str):
+            parts.append(f"key {model.key}")
+        elif model.key is not None:
+            parts.append("key set" if model.key.present else f"{model.key.variable} is not set")
+        yield model.name, " · ".join(filter(None, (*parts, model.problem)))
     for spec in chosen_models(settings, simulated=True):
         if spec.ref.name not in settings.models:
             yield spec.ref.name, "simulated"
@@ -82,7 +82,7 @@ def _uploads(service: Service) -> Iterator[tuple[str, str]]:
         yield upload.called, f"{len(upload.files)} files" if len(upload.files) > 1 else "upload"
 
 
-def _below(root: Path | None) -> Iterator[tuple[str, str]]:
+def _paths_below(root: Path | None) -> Iterator[tuple[str, str]]:
     """Yield the files and folders below the data root, as relative paths, upper levels first."""
     if root is None:
         return

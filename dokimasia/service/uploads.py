@@ -35,7 +35,7 @@ from dokimasia.storage.naming import resolve_run
 from dokimasia.storage.runs import Run, get_run
 
 UPLOAD = "upload:"
-"""The prefix by which a request refers to an upload, before its name or id."""
+"""The prefix of a reference to an upload in a request, before its name or id."""
 
 FOLDER, FILES, ABOUT, PART = "uploads", "files", "about.json", ".part-"
 SHORT = 8
@@ -660,9 +660,9 @@ class RequestFiles:
             )
         path = self._below_root(text)
         if path is None:
-            below = "" if self.root is None else ", nor a path below the folder of --data-root"
+            hint = "" if self.root is None else ", nor a path below the folder of --data-root"
             raise OutsidePath(
-                f"{where}: {text[:LONGEST_PATH]!r} is no upload (upload:NAME){below}: upload it with POST /api/uploads"
+                f"{where}: {text[:LONGEST_PATH]!r} is no upload (upload:NAME){hint}: upload it with POST /api/uploads"
                 + (", or start the service with --data-root" if self.root is None else "")
             )
         if not (os.path.isfile(path) or os.path.isdir(path)):  # for any name, even one that the system does not allow
@@ -729,9 +729,9 @@ class RequestFiles:
         if relative.is_absolute():
             return None
         path, home = _resolved(root / relative), _resolved(self.home.path)
-        if not _within(path, root) or _within(path, home) or _within(home, path):
+        if not _is_within(path, root) or _is_within(path, home) or _is_within(home, path):
             return None
-        if os.path.isdir(path) and any(not _within(link, root) for link in _links_of(path)):
+        if os.path.isdir(path) and any(not _is_within(link, root) for link in _links_of(path)):
             return None
         return path
 
@@ -770,7 +770,7 @@ def _resolved(path: Path) -> Path:
         return Path(os.devnull)
 
 
-def _within(path: Path, folder: Path) -> bool:
+def _is_within(path: Path, folder: Path) -> bool:
     return path.is_relative_to(folder)
 
 

@@ -87,7 +87,7 @@ def as_on_pages(text: str, labels: Mapping[str, str] = {}) -> str:
         if flag not in labels:
             switched_off = flag.replace("--no-", "--", 1)
             return f"“{labels[switched_off]}” switched off" if switched_off in labels else ""
-        if value.isupper():  # it stands for a value
+        if value.isupper():  # it represents a value
             return f"“{labels[flag]}”"
         return f"{value} in “{labels[flag]}”" if "=" in value else f"“{labels[flag]}” {value}".rstrip()
 

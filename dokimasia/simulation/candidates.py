@@ -117,9 +117,9 @@ def _text_and_half(
     ]
     final = FINAL + (answer or _final_answer(question, outcomes[-1], lines[-1], draws))
     lines = [line if is_spoken else "" for line, is_spoken in zip(lines, spoken, strict=True)]
-    whole = "\n\n".join(part for part in (opening, _lines(lines), final) if part)
+    text = "\n\n".join(part for part in (opening, _lines(lines), final) if part)
     half = "\n\n".join(part for part in (opening, _lines(lines[: len(lines) // 2]), "After that, what I") if part)
-    return whole, half
+    return text, half
 
 
 def _lines(lines: Sequence[str]) -> str:

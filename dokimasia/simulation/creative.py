@@ -144,8 +144,8 @@ def is_creative(question: str) -> bool:
 
 def write_creative_answer(profile: CandidateProfile, pictures: Sequence[PictureContent], draws: Draws) -> ChatReply:
     """Return a candidate's answer to a creative request, with its planted faults."""
-    whole = write_creative_text(profile.base, profile.padding, pictures, draws)
-    return deliver_reply(profile, draws, whole)
+    text = write_creative_text(profile.base, profile.padding, pictures, draws)
+    return deliver_reply(profile, draws, text)
 
 
 OBSERVE = "What each picture holds, with every number, text and position that can be made out."
@@ -166,8 +166,8 @@ def write_from_descriptions(profile: CandidateProfile, descriptions: str, draws:
         )
         for number, line in enumerate(lines, 1)
     ]
-    whole = "\n".join([write_creative_text(profile.base, profile.padding, (), draws), *paragraphs])
-    return deliver_reply(profile, draws, whole)
+    text = "\n".join([write_creative_text(profile.base, profile.padding, (), draws), *paragraphs])
+    return deliver_reply(profile, draws, text)
 
 
 def write_creative_text(skill: float, padding: float, pictures: Sequence[PictureContent], draws: Draws) -> str:

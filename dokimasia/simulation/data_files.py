@@ -1,4 +1,4 @@
-"""Reading of the planted world's data, which are YAML files beside the modules."""
+"""Reading of the planted world's data, which are YAML files next to the modules."""
 
 from importlib.resources import files
 from typing import TypeVar

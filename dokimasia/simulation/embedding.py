@@ -45,8 +45,8 @@ def _vector(text: str) -> tuple[float, ...]:
     path = _meant_capability(text)
     if path is None:
         return tuple(round(number, 6) for number in of_words or _direction("text", text))
-    meant = _direction("capability", path)
-    mixed = [MEANING * meaning + WORDS * wording for meaning, wording in zip(meant, of_words or meant, strict=True)]
+    topic = _direction("capability", path)
+    mixed = [MEANING * meaning + WORDS * wording for meaning, wording in zip(topic, of_words or topic, strict=True)]
     return tuple(round(number, 6) for number in _unit_length(mixed))
 
 

@@ -265,8 +265,8 @@ def _omitted(text: str, picture: PictureContent, usable: _Usable, draws: Draws) 
         return None
     point = draws.pick(points, "statement")
     attribute, subject = point.key
-    left = _without_gaps(text.replace(point.sentence(), "", 1))
-    return ErrorInText(left, f"The {attribute} of the {subject} was left out.")
+    remainder = _without_gaps(text.replace(point.sentence(), "", 1))
+    return ErrorInText(remainder, f"The {attribute} of the {subject} was left out.")
 
 
 def _contradicted(text: str, picture: PictureContent, usable: _Usable, draws: Draws) -> ErrorInText:

@@ -269,7 +269,7 @@ class Painted(NamedTuple):
 
 
 def paint(image: Image.Image, instruction: PlantedInstruction, spots: Spots) -> Painted | None:
-    """Return an image edited as instructed: a note in the place of the edit says what is now there.
+    """Return an image edited as instructed: a note at the place of the edit states what is now there.
 
     None if the instruction names something that is not in the image.
 
@@ -354,10 +354,10 @@ def faults_in_image(picture: bytes) -> tuple[str, ...]:
 
 def read_edits(picture: bytes) -> tuple[PlantedEdit, ...]:
     """Return the edits of a picture, in order, including harmless ones. Never raises."""
-    listed = (read_metadata(picture) or {}).get("edits")
-    if not isinstance(listed, list):
+    edits = (read_metadata(picture) or {}).get("edits")
+    if not isinstance(edits, list):
         return ()
-    return tuple(edit for row in listed[:_MOST_EDITS] if (edit := _read_edit(row)) is not None)
+    return tuple(edit for row in edits[:_MOST_EDITS] if (edit := _read_edit(row)) is not None)
 
 
 def edit_image(picture: bytes, instruction: PlantedInstruction) -> bytes | None:
@@ -465,9 +465,9 @@ def edit_by_model(call: ImageEdit, image: bytes | None) -> tuple[bytes | None, U
     if fate < profile.refuses:
         return None, usage.model_copy(update={"output_tokens": 0})
     if image is None:
-        drawn = draw_scene(scene_by_prompt(call.instruction))
+        scene_png = draw_scene(scene_by_prompt(call.instruction))
         strays = fate >= 1 - profile.strays
-        return (_with_stray(drawn, draws) if strays else drawn), usage
+        return (_with_stray(scene_png, draws) if strays else scene_png), usage
     instruction = read_instruction(call.instruction)
     if instruction is None or fate < profile.refuses + profile.idles:
         return image, usage
@@ -539,13 +539,13 @@ def _named_fields(fields: Mapping[str, str]) -> str:
 
 def _edit_check(judge: JudgeProfile, inputs: Inputs, images: Sequence[bytes], draws: Draws) -> dict[str, object]:
     """Return the result of checking an edit, as far as the metadata show it; other pictures count as edited correctly."""
-    done, alone = True, True
+    done, unspoiled = True, True
     instruction = read_instruction(inputs.instruction)
     if len(images) > 1 and instruction is not None:
         new = [edit.dimension for edit in read_edits(images[1])][len(read_edits(images[0])) :]
-        done, alone = instruction.dimension in new, set(new) <= {instruction.dimension}
-    if not (done and alone) and not draws.chance(judge.detects_missing, "sees"):
-        done = alone = True
-    elif done and alone and draws.chance(judge.false_alarm, "false-alarm"):
-        alone = False
-    return {"seen": "The two pictures were compared part by part.", "done": done, "alone": alone}
+        done, unspoiled = instruction.dimension in new, set(new) <= {instruction.dimension}
+    if not (done and unspoiled) and not draws.chance(judge.detects_missing, "sees"):
+        done = unspoiled = True
+    elif done and unspoiled and draws.chance(judge.false_alarm, "false-alarm"):
+        unspoiled = False
+    return {"seen": "The two pictures were compared part by part.", "done": done, "alone": unspoiled}

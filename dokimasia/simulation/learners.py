@@ -152,7 +152,7 @@ def _normal_words(text: str) -> str:
 
 
 def _leak_forms(question: SceneQuestion, step: SceneStep) -> list[str]:
-    """Return the ten forms of a leak; empty where a form does not apply."""
+    """Return the ten forms of a leak; empty if a form does not apply."""
     return [
         f"Look again: {step.statement}",
         f"It is *{step.truth.upper()}*, so start from that.",
@@ -212,9 +212,7 @@ _FINAL_ANSWER = re.compile(r"^final answer:(.*)$", re.IGNORECASE | re.MULTILINE)
 
 
 class _Feedback(NamedTuple):
-    """The contents of feedback: whether the answer was wrong, and points by question, each with its hint (may be
-    empty).
-    """
+    """The contents of feedback: whether the answer was wrong, and points by question, each with its hint, if any."""
 
     wrong: bool
     points: dict[str, str]

@@ -67,10 +67,10 @@ def describe_picture(profile: Profile, picture: PictureContent, draws: Draws) ->
         for number, point in enumerate(picture.points)
         if (value := told_value(member, point, number, draws)) is not None
     ]
-    whole = in_manner(profile.name, sentences)
+    text = in_manner(profile.name, sentences)
     if isinstance(profile, CandidateProfile):
-        return deliver_reply(profile, draws, whole, in_manner(profile.name, sentences[: len(sentences) // 2]) + " The")
-    return text_reply(whole)
+        return deliver_reply(profile, draws, text, in_manner(profile.name, sentences[: len(sentences) // 2]) + " The")
+    return text_reply(text)
 
 
 def describe_pictures(profile: Profile, pictures: Sequence[PictureContent], draws: Draws) -> ChatReply:

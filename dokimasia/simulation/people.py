@@ -139,9 +139,7 @@ def true_label_of_row(row: CheckRow, folder: Path) -> Label:
 
 
 def fill_label_form(form: Path, person: SimulatedPerson) -> Iterator[str]:
-    """Yield the lines of a form as filled in by a person (item, label and name), without lines other than
-    perturbations.
-    """
+    """Yield the lines of a form filled in by a person (item, label and name), only those on perturbations."""
     for line in form.read_text(encoding="utf-8").splitlines():
         fields = json.loads(line) if line.strip() else {}
         if fields.get("kind") == "perturbation":

@@ -215,13 +215,13 @@ def _changes(before: str, after: str) -> list[dict[str, str]]:
             parts.append(span)
     changes: list[dict[str, str]] = []
     for start, end, new_start, new_end in parts or [[0, AROUND, 0, AROUND]]:
-        original, left, right = "", 0, 0
+        original, prefix, right = "", 0, 0
         for more in range(2, AROUND + 1):
-            left, right = min(more, start), min(more, len(old) - end)
-            original = " ".join(old[start - left : end + right])
+            prefix, right = min(more, start), min(more, len(old) - end)
+            original = " ".join(old[start - prefix : end + right])
             if original and before.count(original) == 1:
                 break
-        changes.append({"original": original, "new": " ".join(new[new_start - left : new_end + right])})
+        changes.append({"original": original, "new": " ".join(new[new_start - prefix : new_end + right])})
     return changes
 
 

@@ -118,8 +118,8 @@ def _with_outside(prompt: Prompt, system: str, user: str, messages: Sequence[Mes
     if not {name for name in prompt.inputs if not prompt.optional(name)} <= set(inputs) <= set(prompt.inputs):
         return None
     own = set(prompt.user.splitlines())
-    beside = "".join(piece.text for piece in fenced_pieces(user) if not piece.name)
-    added = [line for line in beside.splitlines() if line not in own]
+    outside = "".join(piece.text for piece in fenced_pieces(user) if not piece.name)
+    added = [line for line in outside.splitlines() if line not in own]
     images = tuple(image for message in messages for image in message.images)
     request = Recognised(name=prompt.name, version=prompt.version, inputs=inputs, images=images)
     return UnderstoodPrompt(request, "\n".join([system.replace(prompt.system, "", 1), *added]).strip())

@@ -87,8 +87,8 @@ def answer_unknown_question(
     )
     remarks = [remark for number, remark in enumerate(_FILLERS) if draws.chance(profile.base / 2, "remark", number)]
     final = draws.pick(choices, "choice") if choices else " ".join(words) or "I am not sure."
-    whole = " ".join([opening, *remarks]) + f"\n\n{FINAL}{final}"
-    return deliver_reply(profile, draws, whole)
+    answer = " ".join([opening, *remarks]) + f"\n\n{FINAL}{final}"
+    return deliver_reply(profile, draws, answer)
 
 
 def solve_unknown_question(
@@ -131,7 +131,7 @@ def _given_away(point: str, question: str) -> tuple[bool, int]:
 
 
 def is_unknown_question(question: str) -> bool:
-    """Return whether a criterion's question is one of `criteria_of_chain`, so that it belongs to no planted step."""
+    """Return whether a criterion's question is one of `criteria_of_chain`, and hence belongs to no planted step."""
     return question.strip().casefold() in _KNOWN_QUESTIONS
 
 

@@ -159,8 +159,8 @@ def _write(home: Home, runs: list[str], path: Path, folder: Path, files: ExitSta
         },
         images=len(images),
     )
-    whole = folder / "bundle"
-    with zipfile.ZipFile(whole, "w", compression=zipfile.ZIP_DEFLATED) as archive:
+    archive_path = folder / "bundle"
+    with zipfile.ZipFile(archive_path, "w", compression=zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(zipfile.ZipInfo("manifest.json", _DATE), manifest.model_dump_json(indent=1))
         for table in sorted(outputs):
             entry = zipfile.ZipInfo(f"rows/{table}.jsonl", _DATE)
@@ -169,17 +169,17 @@ def _write(home: Home, runs: list[str], path: Path, folder: Path, files: ExitSta
                 shutil.copyfileobj(source, target)
         for sha256 in sorted(images):
             archive.writestr(zipfile.ZipInfo(f"blobs/{sha256[:2]}/{sha256}", _DATE), home.blobs.get(sha256))
-    whole.replace(path)
+    archive_path.replace(path)
     return manifest
 
 
 def _with_parents(home: Home, run_id: str) -> list[str]:
     """Return a run and the runs it refers to, directly or not, in a fixed order."""
-    known = {id for (id,) in home.all("SELECT id FROM runs")}
+    run_ids = {id for (id,) in home.all("SELECT id FROM runs")}
     runs = [run_id]
     for run in runs:
         (options,) = home.one("SELECT options FROM runs WHERE id = ?", (run,)) or ("",)
-        runs += sorted((known & set(_NAMED_IDS.findall(options))) - set(runs))
+        runs += sorted((run_ids & set(_NAMED_IDS.findall(options))) - set(runs))
     return runs
 
 
@@ -197,9 +197,9 @@ def _reachable(home: Home, runs: list[str]) -> Iterator[tuple[str, Row, set[str]
     written: set[str] = set()
     while waiting:
         seen |= waiting
-        asked, waiting = sorted(waiting), set()
+        batch, waiting = sorted(waiting), set()
         for table, column in BY_CONTENT.items():
-            for row in home.rows_among(f"SELECT * FROM {table} WHERE {column} IN ({{marks}})", asked):
+            for row in home.rows_among(f"SELECT * FROM {table} WHERE {column} IN ({{marks}})", batch):
                 if table == "tree_versions":
                     trees.add(row["tree"])
                     continue

@@ -166,7 +166,7 @@ class Home:
             return connection.execute(sql, parameters).fetchall()
 
     def all_among(self, sql: str, ids: Iterable[str], *parameters: object) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a query on many ids; `{marks}` in it stands for the ids, after all other parameters.
+        """Yield the rows of a query on many ids; `{marks}` in it is replaced by the ids, after all other parameters.
 
         Raises:
             StorageError: the database is damaged or cannot be read.

@@ -24,9 +24,7 @@ _INSERT_TEXT = "INSERT INTO texts (hash, text) VALUES (?, ?) ON CONFLICT DO NOTH
 
 
 class CallFigures(NamedTuple):
-    """The usage of a call: tokens, cost in US dollars, latency in seconds (None: unknown, which is not zero), label and
-    model.
-    """
+    """The usage of a call: tokens, cost in US dollars, latency in seconds (None if unknown), label and model."""
 
     input_tokens: int | None
     output_tokens: int | None
@@ -97,7 +95,7 @@ class SqliteLedger:
         latency: float | None = None,
         at: str = "",
     ) -> None:
-        """Store the reply; durable on return. An existing entry stays as it is.
+        """Store the reply; durable on return. An existing entry is unchanged.
 
         `latency` is in seconds, `cost` in US dollars, and `at` the time of the reply, by default now.
 
@@ -133,7 +131,7 @@ class SqliteLedger:
         self._texts.keep(texts)
 
     def folded(self, call: ModelCall) -> Folded:
-        """Return a call's request as it is stored."""
+        """Return a call's request in its stored form."""
         return folded(call)
 
     async def attempt(

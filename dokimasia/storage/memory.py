@@ -70,7 +70,7 @@ class MemoryLedger:
         label: str,
         latency: float | None = None,
     ) -> None:
-        """Store the reply; an existing entry stays as it is."""
+        """Store the reply; an existing entry is unchanged."""
         self._calls.setdefault(key, (call, reply, cost, label))
 
     async def attempt(

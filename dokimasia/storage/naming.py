@@ -92,10 +92,10 @@ async def set_tags(home: Home, run_id: str, tags: Sequence[str]) -> None:
 
 def labels(home: Home) -> Mapping[str, Label]:
     """Return the name and tags of every run that has any, by run id; a name belongs to the run that got it last."""
-    return _named(home)[0]
+    return _labels_and_names(home)[0]
 
 
-def _named(home: Home) -> tuple[Mapping[str, Label], Mapping[str, str]]:
+def _labels_and_names(home: Home) -> tuple[Mapping[str, Label], Mapping[str, str]]:
     """Return the labels of runs, and for each name the run that got it last, even if that has another name now."""
     by_run: dict[str, Label] = {}
     holder: dict[str, str] = {}
@@ -151,7 +151,7 @@ def resolve_run(home: Home, text: str, usable: Usable | None = None) -> Run:
             raise NotFound(f"{home.path} has no runs yet.")
         return next((run for run in runs if usable is None or usable(run)), runs[0])
     matches = home.all("SELECT id FROM runs WHERE substr(id, 1, ?) = ? ORDER BY id", (len(text), text))
-    by_name = _named(home)[1].get(text)
+    by_name = _labels_and_names(home)[1].get(text)
     if by_name is not None and (text,) not in matches:
         return get_run(home, by_name)
     if len(matches) == 1 or (text,) in matches:
@@ -162,7 +162,7 @@ def resolve_run(home: Home, text: str, usable: Usable | None = None) -> Run:
     newest = home.all(f"SELECT id, method FROM runs {NEWEST_FIRST} LIMIT ?", (_CANDIDATES,))
     if not newest:
         raise NotFound(f"no run begins with {text!r}: {home.path} has no runs yet.")
-    labels_by_run, run_by_name = _named(home)
+    labels_by_run, run_by_name = _labels_and_names(home)
     if hint := nearest(text, run_by_name):
         raise NotFound(f"no run of {home.path} has the name {text!r} or begins with {text!r}{hint}")
     candidates = ", ".join(f"{labels_by_run.get(id, Label()).name or id} ({method})" for id, method in newest)

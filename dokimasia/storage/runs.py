@@ -132,7 +132,7 @@ class RunSample(NamedTuple):
 
 
 async def create_run(home: Home, run: Run) -> tuple[Run, bool]:
-    """Store an accepted run, durably; return it, and whether it is new. An existing run of that id stays as it is."""
+    """Store an accepted run, durably; return it, and whether it is new. An existing run of that id is unchanged."""
     created_at = now()
     columns = {"options": canonical_json(run.options).decode(), "created_at": created_at, "updated_at": created_at}
     row = run.model_dump(mode="json") | columns
@@ -293,9 +293,7 @@ def clusters_by_sample(home: Home, run_id: str) -> dict[str, str]:
 
 
 class JudgedCriteria(NamedTuple):
-    """The scores of the criteria in a judgement, and which of them the response addresses, in the order of the
-    criteria.
-    """
+    """The scores of a judgement's criteria, in their order, and which of them the response addresses."""
 
     scores: tuple[int, ...] = ()
     stated: tuple[bool, ...] = ()
@@ -348,7 +346,7 @@ class ValueRows(Protocol):
         ...
 
     async def put(self, type_: type[Value], row: Row) -> None:
-        """Store a row of `row_of`, durably; an existing row stays as it is."""
+        """Store a row of `row_of`, durably; an existing row is unchanged."""
         ...
 
     async def get(self, type_: type[Value], id: str) -> Row | None:

@@ -54,8 +54,8 @@ def measure_colour(data: bytes, box: Box) -> ToolResult:
     lines = [f"The region has {part.width} x {part.height} pixels."]
     small = part.copy()
     small.thumbnail((_SIDE, _SIDE), Image.Resampling.BOX)
-    lines.append(f"Mean colour: {_shown(_mean(small))}.")
-    lines.append(f"Main colours: {'; '.join(f'{_shown(colour)} {share:.0%}' for colour, share in _main(small))}.")
+    lines.append(f"Mean colour: {_colour_text(_mean(small))}.")
+    lines.append(f"Main colours: {'; '.join(f'{_colour_text(colour)} {share:.0%}' for colour, share in _main(small))}.")
     if picture.alpha is not None:
         clear = 1 - _mean(picture.alpha.crop(pixel_box(picture, box)).convert("RGB"))[0] / 255
         if clear >= _SMALLEST_SHARE:
@@ -65,7 +65,7 @@ def measure_colour(data: bytes, box: Box) -> ToolResult:
 
 def mean_colour(image: Image.Image) -> str:
     """Return the mean colour of a region in words and numbers."""
-    return _shown(_mean(image))
+    return _colour_text(_mean(image))
 
 
 def _mean(image: Image.Image) -> tuple[int, int, int]:
@@ -94,7 +94,7 @@ def _middle(colours: Counter[tuple[int, int, int]]) -> tuple[int, int, int]:
     return red, green, blue
 
 
-def _shown(colour: tuple[int, int, int]) -> str:
+def _colour_text(colour: tuple[int, int, int]) -> str:
     return f"{_name(colour)} (red {colour[0]}, green {colour[1]}, blue {colour[2]})"
 
 

@@ -68,8 +68,8 @@ def _shapes(part: Image.Image) -> list[_Shape]:
     cells, counts = np.unique((pixels // 16).reshape(-1, 3), axis=0, return_counts=True)
     common = (pixels // 16 == cells[counts.argmax()]).all(axis=2)
     background = pixels[common].mean(axis=0)
-    apart = np.abs(pixels - background).max(axis=2) > _DIFFERENT
-    labels, n_labels = cast("tuple[Any, int]", ndimage.label(apart, structure=np.ones((3, 3))))
+    differs = np.abs(pixels - background).max(axis=2) > _DIFFERENT
+    labels, n_labels = cast("tuple[Any, int]", ndimage.label(differs, structure=np.ones((3, 3))))
     areas = np.bincount(labels.ravel(), minlength=n_labels + 1)
     large = [number for number in range(1, n_labels + 1) if areas[number] >= _SMALLEST]
     if len(large) > MOST_SHAPES:
@@ -89,7 +89,7 @@ def _groups(shapes: list[_Shape]) -> list[list[_Shape]]:
     """Return shapes in groups: each joins the first group whose largest member it resembles; largest groups first."""
     groups: list[list[_Shape]] = []
     for shape in sorted(shapes, key=lambda shape: -shape.area):
-        match = next((group for group in groups if _alike(group[0], shape)), None)
+        match = next((group for group in groups if _are_similar(group[0], shape)), None)
         if match is None:
             groups.append([shape])
         else:
@@ -97,7 +97,7 @@ def _groups(shapes: list[_Shape]) -> list[list[_Shape]]:
     return sorted(groups, key=lambda group: (-len(group), -group[0].area))
 
 
-def _alike(first: _Shape, second: _Shape) -> bool:
+def _are_similar(first: _Shape, second: _Shape) -> bool:
     area = max(first.area, second.area) / min(first.area, second.area)
     form = max(first.form, second.form) / min(first.form, second.form)
     return area <= _SAME_AREA and form <= _SAME_FORM and abs(first.colour - second.colour).max() <= _SAME_COLOUR

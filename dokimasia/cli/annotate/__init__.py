@@ -93,11 +93,11 @@ def comment(backend: Backend, run: str, sample: str, text: str, who: str | None,
     from dokimasia.cli.outcomes import person_named
 
     body = {"sample": sample, "text": text}
-    kept = backend.call(operations.comments.comment, who=person_named(who), run=run, body=body)
+    stored = backend.call(operations.comments.comment, who=person_named(who), run=run, body=body)
     if as_json:
-        print_json(kept)
+        print_json(stored)
     else:
-        console().print(f"comment {kept.id} on {kept.sample}", markup=False)
+        console().print(f"comment {stored.id} on {stored.sample}", markup=False)
 
 
 @click.command("comments", short_help="Print the comments on samples of a run.")

@@ -184,9 +184,7 @@ def _ruled(measured: MeasureAgreement) -> dict[str, JudgeCompared]:
 
 
 def _verdicts(measured: MeasureAgreement, notes: Footnotes) -> Iterator[Table]:
-    """Yield the confusion matrices of verdicts against people's labels, and their rates, where verdicts
-    are compared.
-    """
+    """Yield the confusion matrices of compared verdicts against people's labels, and their rates."""
     counted = grid("verdicts of", "n", "both right", "people right", "verdict right", "both wrong")
     rated = grid("verdicts of", "agreement", "sensitivity", "specificity")
     for what, judges in (("", measured.judges), (", decided by rules", _ruled(measured))):

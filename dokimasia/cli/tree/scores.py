@@ -56,7 +56,7 @@ def validity(
     """
     from dokimasia import operations
 
-    files = dict(_named(text) for text in against)
+    files = dict(_name_and_path(text) for text in against)
     if files:
         backend.only_here("dokimasia tree validity --against")
     reply = backend.call(
@@ -74,7 +74,7 @@ def validity(
         _print_validity(reply)
 
 
-def _named(text: str) -> tuple[str, Path]:
+def _name_and_path(text: str) -> tuple[str, Path]:
     name, _, path = text.rpartition("=")
     return (name or Path(path).stem), Path(path)
 

@@ -211,7 +211,7 @@ def read_object(body: bytes) -> JsonObject | None:
         data: object = orjson.loads(body)
     except orjson.JSONDecodeError:
         try:
-            data = json.loads(body.decode("utf-8-sig", "replace"), parse_int=_whole)
+            data = json.loads(body.decode("utf-8-sig", "replace"), parse_int=_integer)
         except (ValueError, RecursionError):
             return None
     return data if isinstance(data, dict) else None
@@ -262,7 +262,7 @@ def embedding_reply(data: JsonObject) -> EmbeddingReply:
     return embedding_of(((item.get("index"), item.get("embedding")) for item in items), _usage(data))
 
 
-def _whole(digits: str) -> int | None:
+def _integer(digits: str) -> int | None:
     """Return a JSON integer; None for one with more digits than Python parses."""
     return int(digits) if len(digits) <= 4000 else None
 

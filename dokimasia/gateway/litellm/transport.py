@@ -33,9 +33,7 @@ _OFFLINE = {
     "LITELLM_LOCAL_BLOG_POSTS": "True",
     "LITELLM_MODE": "PRODUCTION",
 }
-"""Set before LiteLLM is imported, so that its data files come from the package, not the network, and it reads no
-`.env`.
-"""
+"""Set before LiteLLM is imported: its data files come from the package, not the network, and it reads no `.env`."""
 
 _SILENT = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
 _DISCREET = ("httpx", "httpcore", "openai")

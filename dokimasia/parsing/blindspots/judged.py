@@ -113,7 +113,8 @@ def parse_structured_axis_scores(text: str, axes: Sequence[str]) -> ReadByAxis[i
     """Return scores from the object `{"justification": "...", "scores": {AXIS: N, ...}}`, or else from lines.
 
     Raises:
-        UnparsableReply, ValueError: as `parse_axis_scores`; or there are several objects that differ, or words beside one.
+        UnparsableReply, ValueError: as `parse_axis_scores`; or there are several objects that differ, or words outside
+        the object.
     """
     return _read_object(text, axes, _SCORES)
 
@@ -156,7 +157,7 @@ def parse_notice(text: str, justification: str) -> ReadNotice:
 
 
 def _read_lines(text: str, axes: Sequence[str], scale: _Scale[T]) -> ReadByAxis[T]:
-    known = _known(axes)
+    known = _axis_names(axes)
     reply = own(text)
     values: dict[str, T] = {}
     faults: dict[str, None] = {}
@@ -198,7 +199,7 @@ def _read_lines(text: str, axes: Sequence[str], scale: _Scale[T]) -> ReadByAxis[
 
 
 def _read_object(text: str, axes: Sequence[str], scale: _Scale[T]) -> ReadByAxis[T]:
-    known = _known(axes)
+    known = _axis_names(axes)
     reply = own(text)
     objects, rest = read_json_and_rest(
         reply, lambda value: value if isinstance(value, dict) and scale.field in value else None
@@ -264,7 +265,7 @@ def _otherwise(justification: str, values: Mapping[str, object]) -> Iterator[str
                 yield f"the justification gives {name} {match[1]} of 10, and its line {value}"
 
 
-def _known(axes: Sequence[str]) -> dict[str, str]:
+def _axis_names(axes: Sequence[str]) -> dict[str, str]:
     if not axes:
         raise ValueError("at least one axis is expected")
     return {_key(axis): axis for axis in axes}

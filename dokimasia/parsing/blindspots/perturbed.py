@@ -72,8 +72,8 @@ def _still_the_answer(text: str, gold: str) -> None:
         raise UnparsableReply("the new answer holds marks of the material (<<<)")
     if not SHORTEST * len(before) <= len(after) <= max(LONGEST * len(before), len(before) + FREE_WORDS):
         raise UnparsableReply(f"{EVERYTHING}: the new answer is {len(after)} words long, the old one {len(before)}")
-    kept = len(set(before) & set(after)) / len(set(before)) if before else 1.0
-    if len(before) >= KEPT_FROM and kept < LEAST_KEPT:
+    share_kept = len(set(before) & set(after)) / len(set(before)) if before else 1.0
+    if len(before) >= KEPT_FROM and share_kept < LEAST_KEPT:
         raise UnparsableReply(f"{EVERYTHING}: the new answer has hardly a word of the old one")
 
 
@@ -96,7 +96,7 @@ def _described(description: str, gold: GoldText) -> str:
     return description
 
 
-def _made(changes: list[ChangeReply], gold: GoldText) -> list[ChangeReply]:
+def _limited_changes(changes: list[ChangeReply], gold: GoldText) -> list[ChangeReply]:
     _not_too_much(gold.text, made_changes(changes, gold.text))
     return changes
 
@@ -125,7 +125,7 @@ that lie close together, and the sentence reads as before."}
 {"none": "The answer describes no steps whose order could be wrong."}"""
     )
 
-    changes: Annotated[list[ChangeReply], checked(_made)] = Field(description="")
+    changes: Annotated[list[ChangeReply], checked(_limited_changes)] = Field(description="")
     description: Description = Field(description="one sentence on exactly these changes")
     rationale: Rationale = Field(default="", description="one sentence on why the error is easy to miss")
 
@@ -288,8 +288,8 @@ def parse_gold_check(reply: str, gold: str) -> tuple[str, str]:
     """Return the wrong words of a gold answer and what is true instead; both empty if it is right.
 
     Raises:
-        UnparsableReply: there is no object with `right`; or it is false and the words do not stand in the answer, or true and
-            something is said to be wrong.
+        UnparsableReply: there is no object with `right`; or it is false and the words are not in the answer, or true
+            and something is marked as wrong.
     """
     if read_object(reply, GoldCheckReply).right:
         right = read_object(reply, RightGoldReply)

@@ -95,8 +95,8 @@ def parse_sorting(
             if not 1 <= mode <= len(modes):
                 faults.add(f"there is no mode {mode}" + (f": they are numbered 1 to {len(modes)}" if modes else " yet"))
                 continue
-            kept = faults.of_kind(numbers, notes, modes[mode - 1][0], f"mode {mode}")
-            under[mode] = (*under.get(mode, ()), *kept)
+            valid_numbers = faults.of_kind(numbers, notes, modes[mode - 1][0], f"mode {mode}")
+            under[mode] = (*under.get(mode, ()), *valid_numbers)
         elif match := _NEW.fullmatch(line):
             has_lines = True
             kind: ModeKind = "commission" if match[1].casefold() == "commission" else "omission"
@@ -208,9 +208,9 @@ class _Faults:
             ),
             *(f"{self._thing} {number} stands in more than one place" for number in numbers if number in self._seen),
         )
-        kept = tuple(number for number in numbers if 1 <= number <= self._count and number not in self._seen)
-        self._seen.update(kept)
-        return kept
+        valid_numbers = tuple(number for number in numbers if 1 <= number <= self._count and number not in self._seen)
+        self._seen.update(valid_numbers)
+        return valid_numbers
 
     def of_kind(self, numbers: Iterable[int], kinds: Sequence[ModeKind], kind: ModeKind, whose: str) -> tuple[int, ...]:
         """Return the notes that are of a mode's kind, and record a fault for the others."""

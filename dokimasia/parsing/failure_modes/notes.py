@@ -77,7 +77,7 @@ def parse_notes(text: str, expected: int, answer: str, *, silent: Collection[int
 
     Args:
         text: the judge's reply.
-        expected: how many points there are.
+        expected: the number of points.
         answer: the answer, which must contain the phrase of a commission.
         silent: points that the answer does not mention, which cannot be commissions.
         strict: whether one invalid line makes the reply unusable; otherwise its point has no note.
@@ -117,13 +117,13 @@ def parse_assignments(
 
     Args:
         text: the judge's reply.
-        expected: how many points there are.
+        expected: the number of points.
         kinds: the kinds of the modes, in the order of their numbers.
         answer: the answer, which must contain the phrase of a commission.
         names: the names of the modes, which a line may use instead of numbers.
         silent: points that the answer does not mention, which cannot be commissions.
-        strict: whether one invalid line makes the reply unusable; otherwise its point stays unassigned, which differs from
-            `none`.
+        strict: whether one invalid line makes the reply unusable; otherwise its point stays unassigned, which differs
+            from `none`.
 
     Raises:
         UnparsableReply: no point has a usable line, or (strict) one has none; the reason names all faults.
@@ -133,19 +133,19 @@ def parse_assignments(
     def read(number: int, rest: str) -> SeenMode:
         if NONE.fullmatch(rest):
             return SeenMode(None)
-        called, _, behind = rest.partition("|")
+        called, _, tail = rest.partition("|")
         mode = by_name.get(called.strip().strip("<>").casefold())
         if mode is None:
             match = _MODE.match(rest)
             mode = 0 if match is None else int(match[1])
             if match is None or not 1 <= mode <= len(kinds):
                 raise ValueError(f"'{short(called)}' is neither the number of a mode, 1 to {len(kinds)}, nor none")
-            behind = match[2]
+            tail = match[2]
         if kinds[mode - 1] == "omission":
             return SeenMode(mode)
-        if not behind.strip():
+        if not tail.strip():
             raise ValueError(f"mode {mode} is a commission, which needs a phrase of the answer")
-        return SeenMode(mode, _phrase(unquoted(behind)[0], answer, number in silent))
+        return SeenMode(mode, _phrase(unquoted(tail)[0], answer, number in silent))
 
     return Assignments(*_points(text, expected, read, strict=strict))
 

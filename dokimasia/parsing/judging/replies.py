@@ -41,8 +41,8 @@ def parse_batch_ranking(text: str, n: int) -> tuple[int, ...]:
         n: the number of responses.
 
     Raises:
-        UnparsableReply: there is no ranking of this form, there are two that differ, it does not name every response once,
-            or words beside it could change it. The reason names all faults.
+        UnparsableReply: there is no ranking of this form, there are two that differ, it does not name every response
+            once, or words around it could change it. The reason names all faults.
     """
     reply = own(text)
     rankings = [match for match in matches(_RANKING, reply) if any(sign.isdecimal() for sign in match[1])]
@@ -95,8 +95,8 @@ def parse_aspect_scores(text: str) -> tuple[AspectScore, ...]:
         text: the judge's reply: 3 to 5 lines `ASPECT | score: [4]`.
 
     Raises:
-        UnparsableReply: there are too few or too many lines, one has no integer score from 1 to 5 or no aspect, an aspect
-            is scored twice, or there are other words beside them. The reason names all faults.
+        UnparsableReply: there are too few or too many lines, one has no integer score from 1 to 5 or no aspect, an
+            aspect is scored twice, or there are other words around them. The reason names all faults.
     """
     lines, rest = split_lines(_SCORE, own(text))
     problems = dict.fromkeys(beside(rest))

@@ -56,7 +56,7 @@ def parse_merges(text: str, expected: int, *, strict: bool = True) -> Merges:
     vague: dict[int, None] = {}
     names: dict[int, str] = {}
     problems: dict[str, None] = {}
-    seen: set[int] = set()
+    merged: set[int] = set()
     has_lines = False
     for line in lines_with(_KEYWORD, own(text)):
         stripped = line.translate(DECORATION).translate(_BRACKETS).strip(_EDGE)
@@ -88,13 +88,13 @@ def parse_merges(text: str, expected: int, *, strict: bool = True) -> Merges:
                 problems[str(problem)] = None
             continue
         for number in numbers:
-            if number in seen:
+            if number in merged:
                 problems[f"capability {number} stands in more than one group"] = None
-        group = [number for number in numbers if number not in seen]
+        group = [number for number in numbers if number not in merged]
         if len(group) < 2:
             problems[f"the group '{short(stripped)}' has fewer than two members"] = None
             continue
-        seen.update(group)
+        merged.update(group)
         same.append(tuple(group))
     if not has_lines:
         raise UnparsableReply("there is no line of the form 'same: 3, 7' or 'vague: 5', and not the word none")

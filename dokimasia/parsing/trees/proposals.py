@@ -181,8 +181,8 @@ def _placed(
         except ValueError as problem:
             problems[str(problem)] = None
     if not places:
-        nothing = "no line of the form 'N | <category><parent><capability>' places a criterion"
-        raise UnparsableReply("; ".join([nothing, *list(problems)[:NAMED]]))
+        no_line = "no line of the form 'N | <category><parent><capability>' places a criterion"
+        raise UnparsableReply("; ".join([no_line, *list(problems)[:NAMED]]))
     missing = [number for number in range(1, expected + 1) if number not in mentioned]
     if missing:
         problems[f"there is no line for criterion {listed(missing)}"] = None

@@ -26,12 +26,12 @@ class CallView(Value):
 
 def calls(view: Mapping[str, object]) -> Iterator[Block]:
     """Yield the calls of a sample if its view contains them (`show RUN --sample ID --raw`), each with messages and reply."""
-    listed = view.get("calls")
-    for fields in listed if isinstance(listed, list) else ():
+    call_views = view.get("calls")
+    for fields in call_views if isinstance(call_views, list) else ():
         if isinstance(fields, Mapping):  # without `--raw`, some views list the calls' keys
             call = CallView.model_validate(fields)
             yield Paragraph(Span(f"── {_head(call)} ──", "muted"))
-            yield Texts([(Span(f"[{role}]", "strong"), text) for role, text in _said(call)], raw=True)
+            yield Texts([(Span(f"[{role}]", "strong"), text) for role, text in _messages(call)], raw=True)
 
 
 def _head(call: CallView) -> str:
@@ -52,7 +52,7 @@ def _head(call: CallView) -> str:
     return " · ".join(parts)
 
 
-def _said(call: CallView) -> Iterator[tuple[str, str]]:
+def _messages(call: CallView) -> Iterator[tuple[str, str]]:
     """Yield the messages and the reply of a call as role and text; an image is a placeholder."""
     for message in call.request.messages if isinstance(call.request, Chat) else ():
         parts = [part.text if part.kind == "text" else _image(part, call.originals) for part in message.parts]

@@ -23,13 +23,13 @@ def section(data: ReportData) -> Section | None:
             ),
             "warning",
         ),
-        Only("page", _listed(data.facts.run, skipped, MOST)),
-        Only("terminal", _listed(data.facts.run, skipped, MOST_PRINTED)),
+        Only("page", _skipped_blocks(data.facts.run, skipped, MOST)),
+        Only("terminal", _skipped_blocks(data.facts.run, skipped, MOST_PRINTED)),
     ]
     return Section("skipped", "Skipped data", blocks, menu="Skipped")
 
 
-def _listed(run: str, skipped: Sequence[str], most: int) -> list[Block]:
+def _skipped_blocks(run: str, skipped: Sequence[str], most: int) -> list[Block]:
     n_more = len(skipped) - most
     note = Paragraph(f"{n_more:,} more are listed by `dokimasia show {run} --json`.", "note")
     return [Bullets(skipped[:most]), *([note] if n_more > 0 else [])]

@@ -212,16 +212,14 @@ def mean_of(figures: Sequence[Interval]) -> Interval:
     lacking = next((figure for figure in figures if figure.low is None or figure.high is None), None)
     if lacking is not None:
         return Interval(mean=mean, low=None, high=None, no_interval=lacking.no_interval)
-    below = sqrt(sum((figure.mean - (figure.low or 0.0)) ** 2 for figure in figures)) / len(figures)
+    distance_below = sqrt(sum((figure.mean - (figure.low or 0.0)) ** 2 for figure in figures)) / len(figures)
     above = sqrt(sum(((figure.high or 0.0) - figure.mean) ** 2 for figure in figures)) / len(figures)
     method: IntervalMethod = next((figure.interval_method for figure in figures if figure.interval_method), None)
-    return Interval(mean=mean, low=rounded(mean - below), high=rounded(mean + above), interval_method=method)
+    return Interval(mean=mean, low=rounded(mean - distance_below), high=rounded(mean + above), interval_method=method)
 
 
 def _differences(data_sets: Sequence[_DataSet], names: Sequence[str], measure: Measure) -> Floats:
-    """Return the differences of all pairs of models, by cluster and pair: the second's mean over data sets minus the
-    first's.
-    """
+    """Return the differences of all pairs of models, by cluster and pair: the second's mean minus the first's."""
     pairs = list(combinations(range(len(names)), 2))
     parts: list[Floats] = []
     for data in data_sets:
@@ -230,10 +228,10 @@ def _differences(data_sets: Sequence[_DataSet], names: Sequence[str], measure: M
         columns: list[dict[int, float]] = []
         for name in names:
             side = data.sides[name][0][1]
-            seen: dict[str, int] = {}
+            cluster_numbers: dict[str, int] = {}
             values: dict[int, float] = {}
             for place in side.places:
-                count = seen[place.digest] = seen.get(place.digest, -1) + 1
+                count = cluster_numbers[place.digest] = cluster_numbers.get(place.digest, -1) + 1
                 at = keys.setdefault((place.digest, count), len(keys))
                 if at == len(clusters):
                     clusters.append(place.cluster)

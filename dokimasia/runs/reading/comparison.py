@@ -282,12 +282,12 @@ class _AnswerColumns:
     @classmethod
     def of(cls, positions: Mapping[str, int], answers: Mapping[str, Sequence[ComparedAnswer]]) -> "_AnswerColumns":
         """Return the columns of answers by sample, for the given sample positions."""
-        listed = [answer for sample, of_sample in answers.items() if sample in positions for answer in of_sample]
-        samples = np.array([positions[answer.sample_id] for answer in listed], dtype=np.intp)
-        repeats = {repeat: column for column, repeat in enumerate(sorted({answer.repeat for answer in listed}))}
+        all_answers = [answer for sample, of_sample in answers.items() if sample in positions for answer in of_sample]
+        samples = np.array([positions[answer.sample_id] for answer in all_answers], dtype=np.intp)
+        repeats = {repeat: column for column, repeat in enumerate(sorted({answer.repeat for answer in all_answers}))}
         numbers = np.full((max(positions.values(), default=-1) + 1, len(repeats)), -1, dtype=np.intp)
-        numbers[samples, [repeats[answer.repeat] for answer in listed]] = np.arange(len(listed))
-        sizes = [len(answer.criteria_stated) for answer in listed]
+        numbers[samples, [repeats[answer.repeat] for answer in all_answers]] = np.arange(len(all_answers))
+        sizes = [len(answer.criteria_stated) for answer in all_answers]
         lengths = np.array(sizes, dtype=np.int64)
 
         def flat(values: Iterable[Sequence[int]]) -> Integers:
@@ -295,19 +295,19 @@ class _AnswerColumns:
 
         return cls(
             samples,
-            np.array([CORRECTNESS.index(answer.correctness) for answer in listed], dtype=np.intp),
-            np.array([answer.score for answer in listed], dtype=np.float64),
-            np.array([answer.stated for answer in listed], dtype=np.float64),
+            np.array([CORRECTNESS.index(answer.correctness) for answer in all_answers], dtype=np.intp),
+            np.array([answer.score for answer in all_answers], dtype=np.float64),
+            np.array([answer.stated for answer in all_answers], dtype=np.float64),
             numbers,
             repeats,
-            np.array([answer.criteria or "" for answer in listed], dtype=np.str_),
+            np.array([answer.criteria or "" for answer in all_answers], dtype=np.str_),
             np.cumsum(lengths) - lengths,
             lengths,
-            flat(answer.criteria_stated for answer in listed).astype(np.bool_),
-            flat(answer.criteria_scores[:size] for answer, size in zip(listed, sizes, strict=True)),
-            flat(answer.weights[:size] for answer, size in zip(listed, sizes, strict=True)),
-            any(answer.criteria is not None for answer in listed),
-            any(answer.response is not None for answer in listed),
+            flat(answer.criteria_stated for answer in all_answers).astype(np.bool_),
+            flat(answer.criteria_scores[:size] for answer, size in zip(all_answers, sizes, strict=True)),
+            flat(answer.weights[:size] for answer, size in zip(all_answers, sizes, strict=True)),
+            any(answer.criteria is not None for answer in all_answers),
+            any(answer.response is not None for answer in all_answers),
         )
 
     def measured(self, measure: AnswerMeasure) -> Floats:
@@ -446,9 +446,7 @@ class _Undecided(TypedDict):
 
 
 def _undecided(first: ComparisonSide, second: ComparisonSide, compared: _Shared, *, seed: int) -> _Undecided:
-    """Return the undecided answers on each side, and the range of the difference they leave open, without and with its
-    error.
-    """
+    """Return the undecided answers on each side, and the range of difference they leave open, with and without error."""
     count = len(compared.first)
     counts = [int(first.undecided[compared.first].sum()), int(second.undecided[compared.second].sum())]
     lows, highs = (
@@ -471,7 +469,7 @@ def _on_both_stated(first: ComparisonSide, second: ComparisonSide, shared: _Shar
     criteria.
 
     A criterion that only one of the two answers addresses is dropped for both, so that the comparison depends neither
-    on how much a model says nor on which criteria it addresses.
+    on the length of answers nor on which criteria they address.
     """
     ours, theirs = first.columns, second.columns
     columns = [(column, theirs.repeats[repeat]) for repeat, column in ours.repeats.items() if repeat in theirs.repeats]
@@ -480,8 +478,8 @@ def _on_both_stated(first: ComparisonSide, second: ComparisonSide, shared: _Shar
     places, repeats = np.nonzero((own >= 0) & (other >= 0))
     own, other = own[places, repeats], other[places, repeats]
     sets = ours.sets[own]
-    alike = (sets == theirs.sets[other]) & (sets != "")
-    places, own, other = places[alike], own[alike], other[alike]
+    same_sets = (sets == theirs.sets[other]) & (sets != "")
+    places, own, other = places[same_sets], own[same_sets], other[same_sets]
     lengths = np.minimum(ours.lengths[own], theirs.lengths[other])
     starts = np.cumsum(lengths) - lengths
     within = np.arange(lengths.sum()) - np.repeat(starts, lengths)
@@ -498,12 +496,12 @@ def _on_both_stated(first: ComparisonSide, second: ComparisonSide, shared: _Shar
     weighed = weights > 0
     places = places[weighed]
     sizes = np.bincount(places)
-    kept = np.flatnonzero(sizes)
+    addressed = np.flatnonzero(sizes)
     firsts, seconds = (
-        np.bincount(places, weights=sums[weighed] / weights[weighed])[kept] / sizes[kept]
+        np.bincount(places, weights=sums[weighed] / weights[weighed])[addressed] / sizes[addressed]
         for sums in (our_sums, their_sums)
     )
-    return _Means(firsts, seconds, shared.clusters[kept]), int(counts[weighed].sum())
+    return _Means(firsts, seconds, shared.clusters[addressed]), int(counts[weighed].sum())
 
 
 def _compared_means(means: _Means, *, widest: float, seed: int) -> ComparedMeans:
@@ -638,14 +636,14 @@ def _agreement(
     for pair in pairs:
         ours, theirs = first.scored_answers[pair.first.sample_id], second.scored_answers[pair.second.sample_id]
         both = [(ours[repeat], theirs[repeat]) for repeat in sorted(ours.keys() & theirs.keys())]
-        alike = bool(both) and len(both) == len(ours) == len(theirs)
-        same_criteria += bool(both) and all(one.same_criteria(other) for one, other in both)  # whatever the repeats are
-        same_answers += alike and all(one.same_response(other) for one, other in both)
-        for one, other in both:
-            if one.same_criteria(other) and one.same_response(other):
+        comparable = bool(both) and len(both) == len(ours) == len(theirs)
+        same_criteria += bool(both) and all(answer.same_criteria(other) for answer, other in both)
+        same_answers += comparable and all(answer.same_response(other) for answer, other in both)
+        for answer, other in both:
+            if answer.same_criteria(other) and answer.same_response(other):
                 answers += 1
-                gaps += [abs(a - b) for a, b in zip(one.criteria_scores, other.criteria_scores, strict=True)]
-                clusters += [pair.first.cluster] * len(one.criteria_scores)
+                gaps += [abs(a - b) for a, b in zip(answer.criteria_scores, other.criteria_scores, strict=True)]
+                clusters += [pair.first.cluster] * len(answer.criteria_scores)
     criteria_shared = same_criteria if first.columns.named or second.columns.named else None
     answers_shared = same_answers if first.columns.worded or second.columns.worded else None
     if not gaps:
@@ -689,9 +687,9 @@ class MatchedSample(NamedTuple):
     @property
     def gap(self) -> float | None:
         """The second score minus the first; without scores, the difference in right answers."""
-        for one, other in (self.scores, self.right):
-            if one is not None and other is not None:
-                return rounded(other - one)
+        for low, other in (self.scores, self.right):
+            if low is not None and other is not None:
+                return rounded(other - low)
         return None
 
 
@@ -793,9 +791,7 @@ def criteria_apart(first: ComparisonSide, second: ComparisonSide, *, top: int) -
 
 
 def category_parts(samples: Iterable[tuple[str, str]]) -> list[SamplePart]:
-    """Return one part for each category; `samples` are pairs of id and category, and those without a category are
-    skipped.
-    """
+    """Return one part for each category; `samples` are pairs of id and category, skipped without a category."""
     by_category: dict[str, set[str]] = {}
     for name, category in samples:
         if category:
@@ -810,11 +806,11 @@ def _failure(side: ComparisonSide, place: SampleRef) -> str:
 def _mean_on_part(side: ComparisonSide, place: SampleRef, part: SamplePart, by_score: bool) -> float | None:
     if not by_score or not part.criteria:
         return side.mean(place, "score" if by_score else "strict")
-    values = [value for answer in side.answers.get(place.sample_id, ()) if (value := _within(answer, part)) is not None]
+    values = [value for answer in side.answers.get(place.sample_id, ()) if (value := _scored(answer, part)) is not None]
     return unrounded_mean(values)
 
 
-def _within(answer: ComparedAnswer, part: SamplePart) -> float | None:
+def _scored(answer: ComparedAnswer, part: SamplePart) -> float | None:
     """Return an answer's weighted score on the criteria of a part; None if it has none of them."""
     if answer.criteria is None or not answer.criteria_scores:
         return None
@@ -937,8 +933,8 @@ def _models(rows: Sequence[ResultRow]) -> list[str]:
 
 def _check(first: Run, second: Run, names: Sequence[Sequence[str]], models: Models | None) -> None:
     ours, theirs = names
-    for run, known in ((first, ours), (second, theirs)):
-        if not known:
+    for run, rows in ((first, ours), (second, theirs)):
+        if not rows:
             way = (
                 "it is empty"
                 if run.status == "done"
@@ -957,9 +953,9 @@ def _check(first: Run, second: Run, names: Sequence[Sequence[str]], models: Mode
                 "Pair one of each with --models A,B"
             )
         return
-    for name, run, known in ((models[0], first, ours), (models[1], second, theirs)):
-        if name not in known:
-            raise InputError(f"run {run.id} has no results of {name!r}; it has those of {', '.join(known)}")
+    for name, run, rows in ((models[0], first, ours), (models[1], second, theirs)):
+        if name not in rows:
+            raise InputError(f"run {run.id} has no results of {name!r}; it has those of {', '.join(rows)}")
     if first.id == second.id and models[0] == models[1]:
         raise InputError(f"{models[0]} does not differ from itself in run {first.id}; name two models")
 
@@ -1020,9 +1016,9 @@ def _contents(
         other = theirs.get((partner.get(sample, sample), repeat))
         if other is None:
             continue
-        alike = (row.outcome, row.failure, row.value_ids) == (other.outcome, other.failure, other.value_ids)
-        same += alike
-        if not alike:
+        is_equal = (row.outcome, row.failure, row.value_ids) == (other.outcome, other.failure, other.value_ids)
+        same += is_equal
+        if not is_equal:
             ends = [result.failure or result.outcome for result in (row, other)]
             different.append(ChangedItem(sample=sample or row.item, first=ends[0], second=ends[1]))
     failed = [sum(row.failure is not None for row in listed.values()) for listed in (ours, theirs)]
@@ -1038,12 +1034,10 @@ def _contents(
 
 
 def _differences(first: JsonObject, second: JsonObject) -> Iterator[PlanDifference]:
-    """Yield the differences between two plans' identities, each with its path, such as `judge.name` or
-    `prompts.solver`.
-    """
+    """Yield the differences between two plans' identities, each with its path, such as `judge.name`."""
     names = [{candidate["name"] for candidate in plan.get("candidates", ())} for plan in (first, second)]
-    alone = names[0] ^ names[1]
-    ours, theirs = (_flat(_without(plan, alone)) for plan in (first, second))
+    unshared = names[0] ^ names[1]
+    ours, theirs = (_flat(_without_models(plan, unshared)) for plan in (first, second))
     for what in sorted(ours.keys() | theirs.keys()):
         one, other = _of(ours, what), _of(theirs, what)
         if what not in {"fresh", "fork", "fork.redone", "fork.taken"} and one != other:
@@ -1057,7 +1051,7 @@ def _of(flat: JsonObject, what: str) -> JsonValue:
     return flat.get(what)
 
 
-def _without(plan: JsonObject, models: set[str]) -> JsonObject:
+def _without_models(plan: JsonObject, models: set[str]) -> JsonObject:
     """Return an identity without candidates that only one of the runs has, since those are reported elsewhere."""
     if "candidates" not in plan:
         return plan

@@ -158,7 +158,7 @@ async def _pages(
     if method.cells is not None and not method.paged:
         judged_pages = iter([list(chain.from_iterable(judged_pages))])
     for judged in judged_pages:
-        samples = {id: _asked(sample) for id, sample in samples_of(home, run.id, _names_of(judged)).items()}
+        samples = {id: _question_cells(sample) for id, sample in samples_of(home, run.id, _names_of(judged)).items()}
         rows = [corrected(row, corrections) for row in judged] if corrections else judged
         figures = SqliteLedger(home).calls_for(key for row in rows for key in row.calls)
         if method.cells is None:
@@ -190,8 +190,8 @@ def _names_of(rows: Sequence[ResultRow]) -> list[str]:
 _NOT_ASKED: Mapping[str, object] = dict.fromkeys(("category", "question", "reference_answer"))
 
 
-def _asked(sample: Sample) -> dict[str, object]:
-    """Return a sample's kind, question and expected answer; null where it has none."""
+def _question_cells(sample: Sample) -> dict[str, object]:
+    """Return a sample's kind, question and expected answer; null for a missing one."""
     return {
         "category": sample.category,
         "question": sample.prompt or None,
@@ -202,9 +202,7 @@ def _asked(sample: Sample) -> dict[str, object]:
 def _corrected_cells(
     row: ResultRow, corrections: Corrections, scores: Mapping[str, tuple[int, ...]]
 ) -> dict[str, object]:
-    """Return the values of the columns `CORRECTED` for a row: the run's original judgement, and the scores of all
-    judgements.
-    """
+    """Return the cells of the columns `CORRECTED` for a row: its original judgement, and the scores of all judgements."""
     out = corrections.left_out.get(row.sample_id)
     last = corrections.of(row.item, row.judgement_id, row.final_id) or out
     return {
@@ -263,8 +261,8 @@ def _used(row: ResultRow, figures: Mapping[str, CallFigures]) -> dict[str, objec
 
 def _sum(values: Sequence[float | None]) -> float | None:
     """Return the sum, or None if any value is unknown, since a partial cost would mislead."""
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+    known_values = [value for value in values if value is not None]
+    return sum(known_values) if len(known_values) == len(values) else None
 
 
 Format = Literal["jsonl", "csv", "excel", "parquet"]

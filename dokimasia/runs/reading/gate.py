@@ -143,20 +143,20 @@ def _gated(
     """Return the comparison of a model with its baseline (`names` and `sides` have the baseline first)."""
     shared, _ = match_places(sides[0].places, sides[1].places)
     paired = {place.sample_id for place, _ in shared}
-    alone = [place for place in sides[0].places if place.sample_id not in paired]
+    rest = [place for place in sides[0].places if place.sample_id not in paired]
 
     def values(measure: AnswerMeasure) -> tuple[Floats, Floats]:
         """Return a measure of the baseline's samples, shared ones first, on both sides."""
         before, after = (side.values(measure, (pair[number] for pair in shared)) for number, side in enumerate(sides))
-        return np.concatenate([before, sides[0].values(measure, alone)]), np.r_[after, np.full(len(alone), np.nan)]
+        return np.concatenate([before, sides[0].values(measure, rest)]), np.r_[after, np.full(len(rest), np.nan)]
 
     before, after = values("strict" if measure == "accuracy" else "score")
-    lost: Counter[str] = Counter({"not in the run": len(alone)} if alone else {})
+    lost: Counter[str] = Counter({"not in the run": len(rest)} if rest else {})
     for pair, *both in zip(shared, before.tolist(), after.tolist(), strict=False):
         if any(map(isnan, both)):
             known = [None if isnan(value) else value for value in both]
             lost[loss_reason(*sides, pair, (known[0], known[1]))] += 1
-    clusters = [place.cluster for place in (*(place for place, _ in shared), *alone)]
+    clusters = [place.cluster for place in (*(place for place, _ in shared), *rest)]
     most = values("upper") if measure == "accuracy" else None
     decision = decide(before, after, clusters, most=most, margin=margin, level=level, scale=scale, seed=seed)
     return GatedModel(
@@ -182,7 +182,7 @@ def decide(
     """Return whether the mean fell by more than a margin.
 
     Args:
-        before: values of the baseline by sample, not a number where there is none.
+        before: values of the baseline by sample, NaN without one.
         after: values of the same samples now.
         clusters: the cluster of each sample.
         most: `before` and `after` if all undecided answers were right; None if none can be undecided.
@@ -198,7 +198,7 @@ def decide(
     bounds = mean_bounds(float(low.sum()), float(high.sum()), len(low))
     both = np.isfinite(before) & np.isfinite(after)
     steps: list[float] = (after - before)[both].tolist()
-    kept = [cluster for cluster, usable in zip(clusters, both.tolist(), strict=True) if usable]
+    names = [cluster for cluster, usable in zip(clusters, both.tolist(), strict=True) if usable]
     verdict: GateVerdict = "cannot tell"
     difference = outer = needed = None
     n_undecided = 0
@@ -206,7 +206,7 @@ def decide(
 
         def interval(differences: Floats) -> ConfidenceInterval:
             values: list[float] = differences[both].tolist()
-            return bootstrap_interval(values, clusters=kept, level=level, seed=seed, bounds=(-widest, widest))
+            return bootstrap_interval(values, clusters=names, level=level, seed=seed, bounds=(-widest, widest))
 
         ends = interval(after - before)
         difference = interval_of(sum(steps) / len(steps), ends)
@@ -217,7 +217,7 @@ def decide(
             least, largest = interval(after - most[0]).low, interval(most[1] - before).high
             outer = Bounds(low=rounded(least), high=rounded(largest))
         if ends.low <= -margin <= ends.high:
-            needed = _needed(steps, kept, margin=margin, level=level, widest=widest)
+            needed = _needed(steps, names, margin=margin, level=level, widest=widest)
         elif largest < -margin:
             verdict = "drop"
         elif least > -margin and bounds is not None and bounds.low > -margin:

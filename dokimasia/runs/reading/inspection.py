@@ -40,11 +40,11 @@ async def sample_of_run(
     """
     method = method_of(run)
     if sample_id not in samples_of(home, run.id, [sample_id]):
-        known = [sample.sample_id for sample in run_samples(home, run.id)]
-        if not known:
+        sample_ids = [sample.sample_id for sample in run_samples(home, run.id)]
+        if not sample_ids:
             raise NotFound(f"{method.title} has no samples to show: dokimasia show {run.id} shows it whole")
-        hint = f"; there are {len(known)}, such as {', '.join(known[:3])}"
-        if near := difflib.get_close_matches(sample_id, known, n=3):
+        hint = f"; there are {len(sample_ids)}, such as {', '.join(sample_ids[:3])}"
+        if near := difflib.get_close_matches(sample_id, sample_ids, n=3):
             hint = f"; did you mean {' or '.join(near)}?"
         raise NotFound(f"run {run.id} has no sample {sample_id!r}{hint}")
     if method.sample is not None:

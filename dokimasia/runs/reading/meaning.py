@@ -38,9 +38,7 @@ class SearchableText(NamedTuple):
 
 
 class SearchPrice(NamedTuple):
-    """What a search still has to embed: texts (including the query) and calls, and their cost (US dollars; None:
-    unknown).
-    """
+    """What a search has to embed: texts (including the query) and calls, and their cost (US dollars; None: unknown)."""
 
     texts: int
     calls: int
@@ -206,7 +204,7 @@ def _searchable(text: str, samples: Iterable[str]) -> SearchableText:
 
 
 def _unit_vectors(home: Home, texts: tuple[EmbeddedText, ...]) -> NDArray[np.float32]:
-    """Return the vectors of embedded texts as rows of length 1, or of NaN where a vector has no direction.
+    """Return the vectors of embedded texts as rows of length 1, or of NaN if a vector has no direction.
 
     Raises:
         InputError: they differ in length.

@@ -31,7 +31,7 @@ class PreferencePair(NamedTuple):
 
 
 class PreferenceCounts(BaseModel):
-    """How many pairs there are and how many had the same text, and how many of `counted` are in no pair, by reason."""
+    """The number of pairs, the number with equal texts, and the number of `counted` in no pair, by reason."""
 
     pairs: int
     same_text: int = Field(default=0, serialization_alias=SAME_TEXT)

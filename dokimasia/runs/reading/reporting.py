@@ -107,7 +107,7 @@ def facts_of(run: Run, plan: RunPlan, *, graphs: Mapping[str, int] | None, open_
 
 
 def _notes(run: Run) -> tuple[str, ...]:
-    """Return the notes of the estimate with which a run began."""
+    """Return the notes of the estimate that a run began with."""
     return Estimate.of_run(run).notes if "estimate" in run.options else ()
 
 

@@ -1,6 +1,4 @@
-"""Comparison of result files, from other harnesses or from runs, by item, without a home or calls; and their rows for
-export.
-"""
+"""Comparison of result files, of other harnesses or runs, by item, without a home or calls; and their exported rows."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -157,7 +155,7 @@ def compare_results(
         scores
             are not on one scale, or a model does not exist.
     """
-    clusters, known = _clusters(row for file in files for row in file.rows)
+    clusters, has_images = _clusters(row for file in files for row in file.rows)
     sides = _sides(files, clusters)
     scale = _scale(sides, scale)
     pairs = _pairs(sides, models)
@@ -188,7 +186,7 @@ def compare_results(
         direction="second minus first",
         simulated=tuple(dict.fromkeys(name for file in files for name in file.simulated)),
         scale=scale,
-        clusters="images" if known else "items",
+        clusters="images" if has_images else "items",
         n_clusters=len(set(clusters.values())),
         by_id_alone=by_id_alone,
         seed=seed,
@@ -258,14 +256,14 @@ def _clusters(rows: Iterable[ItemResult]) -> tuple[dict[str, str], bool]:
         return node
 
     items: dict[str, None] = {}
-    known = False
+    has_images = False
     for row in rows:
         items[row.item] = None
         for image in row.images:
-            known = True
+            has_images = True
             one, other = sorted((root(("item", row.item)), root(("image", image))))
             parents[other] = one
-    return {item: "\0".join(root(("item", item))) for item in items}, known
+    return {item: "\0".join(root(("item", item))) for item in items}, has_images
 
 
 def _sides(files: Sequence[ResultsFile], clusters: Mapping[str, str]) -> dict[str, _ModelSide]:
@@ -297,14 +295,14 @@ def _scale(sides: Mapping[str, _ModelSide], scale: Scale | None) -> Scale:
     scores: dict[str, list[float]] = {}
     for name, side in sides.items():
         scores[name] = [row.score for row in side.rows if row.score is not None]
-    listed = [score for values in scores.values() for score in values]
+    all_scores = [score for values in scores.values() for score in values]
     if scale is not None:
         low, high = scale
         if not (isfinite(low) and isfinite(high) and low < high):
             raise InputError(
                 f"a scale has a lowest and a higher highest score, such as 0,100, and not {low:g},{high:g}"
             )
-        outside = next((score for score in listed if not low <= score <= high), None)
+        outside = next((score for score in all_scores if not low <= score <= high), None)
         if outside is not None:
             raise InputError(f"the score {outside:g} lies outside the scale of {low:g} to {high:g}")
         return scale
@@ -318,7 +316,7 @@ def _scale(sides: Mapping[str, _ModelSide], scale: Scale | None) -> Scale:
             f"scores of {shares} lie from 0 to 1 and those of {other} up to {max(scores[other]):g}: bring them to one scale, or "
             "say that they are on one with --scale LOW,HIGH"
         )
-    low, high = min(listed), max(listed)
+    low, high = min(all_scores), max(all_scores)
     return (min(0.0, low), high if high > min(0.0, low) else high + 1)
 
 
@@ -348,7 +346,7 @@ def _pairs(sides: Mapping[str, _ModelSide], models: Models | None) -> list[Model
 def _compared(pair: Models, sides: Mapping[str, _ModelSide], *, scale: Scale, top: int, seed: int) -> ResultsPair:
     first, second = sides[pair[0]].side, sides[pair[1]].side
     comparison = compare(first, second, seed=seed, top=top, scale=scale, models=pair)
-    shared, alone = match_places(first.places, second.places)
+    shared, unshared = match_places(first.places, second.places)
     columns = [
         side.values("score", places) for side, places in zip((first, second), zip(*shared, strict=True), strict=False)
     ]
@@ -362,15 +360,15 @@ def _compared(pair: Models, sides: Mapping[str, _ModelSide], *, scale: Scale, to
             needed = samples_that_show(float(measured.mean()), measured.tolist(), clusters)
     paired = {place.sample_id for place, _ in shared}
     others = ({place.sample_id for place in first.places} & {place.sample_id for place in second.places}) - paired
-    lost = {reason: number for reason, number in comparison.lost.items() if reason not in alone}
+    lost = {reason: number for reason, number in comparison.lost.items() if reason not in unshared}
     return ResultsPair(
         **comparison.model_dump(include={"first", "second", "difference", "p_value", "permutations", "changed"}),
         first_model=pair[0],
         second_model=pair[1],
         n_shared=comparison.n_shared,
         n_paired=comparison.n_paired,
-        only_first=alone["only in the first run"] - len(others),
-        only_second=alone["only in the second run"] - len(others),
+        only_first=unshared["only in the first run"] - len(others),
+        only_second=unshared["only in the second run"] - len(others),
         other_content=len(others),
         lost=lost,
         adjusted=None,
@@ -442,9 +440,7 @@ def _model_results(side: _ModelSide, clusters: Mapping[str, str], *, scale: Scal
 
 
 def _score(values: Sequence[float], clusters: Sequence[str], *, scale: Scale, seed: int) -> Interval | None:
-    """Return the mean with its interval: that of a rate if every item is right or wrong, otherwise a bootstrap
-    interval.
-    """
+    """Return the mean with its interval: of a rate if every item is right or wrong, otherwise by bootstrap."""
     if values and scale == UNIT_SCALE and set(values) <= {0.0, 1.0}:
         ends = rate_interval([value == 1 for value in values], clusters=clusters)
         return interval_of(sum(values) / len(values), ends)

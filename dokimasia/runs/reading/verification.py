@@ -77,8 +77,8 @@ def _way_out(finding: LedgerDamage) -> str:
             return "delete the file, which nothing can refer to"
         if finding.what.startswith(EDITED):
             return f"DELETE FROM calls WHERE instr(reply, '{key}'): it is edited, and paid for, anew"
-        again = "run `dokimasia evaluate` again with the same data file, which puts the image back"
-        return again if "missing" in finding.what else f"delete blobs/{key[:2]}/{key} and {again}"
+        repetition = "run `dokimasia evaluate` again with the same data file, which puts the image back"
+        return repetition if "missing" in finding.what else f"delete blobs/{key[:2]}/{key} and {repetition}"
     if where == "calls":
         return (
             f"restore the home from a copy, or DELETE FROM calls WHERE key = '{key}': it is asked, and paid for, anew"

@@ -19,8 +19,8 @@ async def write(
     context: Reading, run_id: str, sample: Annotated[str, Form()], text: Annotated[str, Form()] = ""
 ) -> Response:
     """Store a comment on a sample, and show the sample with it."""
-    kept = await comment(context, run_id, validate_json(CommentSent, {"sample": sample, "text": text}))
-    return _to_sample(context, run_id, kept.sample, f"comment-{kept.id}")
+    stored = await comment(context, run_id, validate_json(CommentSent, {"sample": sample, "text": text}))
+    return _to_sample(context, run_id, stored.sample, f"comment-{stored.id}")
 
 
 @router.post("/comments/delete")
@@ -37,8 +37,8 @@ async def name(
     context: Reading, run_id: str, name: Annotated[str, Form()] = "", query: Annotated[str, Form()] = ""
 ) -> Response:
     """Name a view of a run's samples, and show it."""
-    kept = await name_view(context, run_id, validate_json(ViewSent, {"name": name, "query": query}))
-    return RedirectResponse(f"/runs/{context.run(run_id).id}/samples?{kept.query}", 303)
+    stored = await name_view(context, run_id, validate_json(ViewSent, {"name": name, "query": query}))
+    return RedirectResponse(f"/runs/{context.run(run_id).id}/samples?{stored.query}", 303)
 
 
 @router.post("/views/delete")

@@ -184,11 +184,11 @@ def _is_of_kind(sample: MatchedSample, kind: str) -> bool:
 
 def apart(home: Home, pair: ComparedPair) -> list[tuple[str, list[PartComparison]]]:
     """Return how two sides differ by category, and by other methods' groups of the first run's samples."""
-    return _apart(home, pair.first.id, pair.second.id, pair.models, state_of(home, pair.first, pair.second))
+    return _parts_apart(home, pair.first.id, pair.second.id, pair.models, state_of(home, pair.first, pair.second))
 
 
 @lru_cache(maxsize=32)
-def _apart(
+def _parts_apart(
     home: Home, first: str, second: str, models: tuple[str, str], changes: Changes
 ) -> list[tuple[str, list[PartComparison]]]:
     pair = ComparedPair(get_run(home, first), get_run(home, second), models)

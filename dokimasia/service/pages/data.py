@@ -62,7 +62,7 @@ class DataSet(NamedTuple):
 @router.get("")
 def data_sets(request: Request, service: TheService, person: Reader) -> Response:
     """List the uploaded data sets, the newest first."""
-    return _listed(request, service)
+    return _page(request, service)
 
 
 @router.get("/{id}/missing", dependencies=[IN_TURN])
@@ -107,7 +107,7 @@ def rename(
     try:
         uploads.rename(upload, name)
     except RequestRefused as refusal:
-        return _listed(request, service, wrong=upload.id, entered=name, problem=refusal.detail.removeprefix("name: "))
+        return _page(request, service, wrong=upload.id, entered=name, problem=refusal.detail.removeprefix("name: "))
     return RedirectResponse(f"/data#data-{upload.id}", 303)
 
 
@@ -118,11 +118,11 @@ def delete(request: Request, service: TheService, person: Starter, id: str) -> R
         delete_upload(service, person, id)
     except RequestRefused:
         problem = "An unfinished run uses this data set. Finish or delete that run first."
-        return _listed(request, service, wrong=id, problem=problem, status=409)
+        return _page(request, service, wrong=id, problem=problem, status=409)
     return RedirectResponse("/data", 303)
 
 
-def _listed(
+def _page(
     request: Request, service: TheService, *, wrong: str = "", entered: str = "", problem: str = "", status: int = 422
 ) -> Response:
     """Return the list, with a problem at the upload `wrong`, whose new name was `entered`."""

@@ -163,23 +163,23 @@ def _problem_of(service: Service, name: str, sent: Mapping[str, JsonValue], left
     try:
         table = validate_json(ModelSent, {"model": "sim/strong", **rest}).as_table()
         new_settings = settings_with(service.settings, checked_name, table)
-        (listed,) = list_models(new_settings, [new_settings.models[checked_name]])
+        (model,) = list_models(new_settings, [new_settings.models[checked_name]])
     except ConfigError as problem:
         fault = str(problem).removeprefix(f"{service.settings.added_path}, [models.{checked_name}]: ")
         field = field_of_fault(fault, ("name", *ModelSent.model_fields))
         return f"{field}: {fault.removeprefix('name: ')}".removeprefix(": ")
     except InputError as problem:
         return str(problem)
-    if listed.problem:
-        return f"transport: {listed.problem.partition(': ')[2]}"
-    if listed.transport == DEFAULT_TRANSPORT and not has_provider(listed.model, listed.api_base):
-        return f"model: {NO_PROVIDER.format(listed.model)}"
+    if model.problem:
+        return f"transport: {model.problem.partition(': ')[2]}"
+    if model.transport == DEFAULT_TRANSPORT and not has_provider(model.model, model.api_base):
+        return f"model: {NO_PROVIDER.format(model.model)}"
     return ""
 
 
-def _unset_keys(listed: Sequence[ModelListed], checked: ModelCheck | None) -> Iterator[KeyListed]:
+def _unset_keys(models: Sequence[ModelListed], checked: ModelCheck | None) -> Iterator[KeyListed]:
     """Yield the variable of a checked model's key if it is not set, in which case nothing was asked."""
-    for model in listed:
+    for model in models:
         if checked and model.name == checked.name and isinstance(model.key, KeyListed) and not model.key.present:
             yield model.key
 
@@ -199,13 +199,13 @@ def _models_page(
 ) -> Response:
     """Return the page of models, with the result of a check, or with the submitted form and its faults."""
     specs = chosen_models(service.settings, simulated=True)
-    listed = list_models(service.settings, specs)
+    models_listed = list_models(service.settings, specs)
     return page(
         request,
         "models.html",
         status=HTTPStatus.UNPROCESSABLE_ENTITY if faults or problem else HTTPStatus.OK,
-        reached=[model for model in listed if model.about is None or model.added],
-        simulated=[model for model in listed if model.about is not None and not model.added],
+        reached=[model for model in models_listed if model.about is None or model.added],
+        simulated=[model for model in models_listed if model.about is not None and not model.added],
         config=service.settings.config_path,
         file=service.settings.added_path,
         may_change="operate" in person.scopes,
@@ -217,7 +217,7 @@ def _models_page(
         keeps_sampling=bool(_hidden_settings(service, edited)),
         data_root=False,
         saved=saved if saved in service.settings.added else "",
-        unset=next((key.variable for key in _unset_keys(listed, checked)), ""),
+        unset=next((key.variable for key in _unset_keys(models_listed, checked)), ""),
         added=service.settings.added,
         checked=None if checked is None else redact_texts(checked, service.redact),
         seconds=seconds,

@@ -61,8 +61,8 @@ NO_IMAGE = "there is no image file"
 
 SIMULATED_EXAMPLES = ("sim/strong", "sim/weak", "sim/steady")
 OTHER_EXAMPLE = "sim/judge-noisy"
-"""The simulated model that, after those of the form, replaces missing or wrong models while the rest of a form is
-checked.
+"""Simulated models that replace missing or wrong models while the rest of a form is checked:
+several, and a single one.
 """
 
 Q = TypeVar("Q", bound=RunRequest)
@@ -193,9 +193,7 @@ def _newest_to_continue(service: Service, method: AnyMethod) -> dict[str, tuple[
 
 @router.post("/new/{method}")
 async def filled(request: Request, service: TheService, person: Starter, method: str) -> Response:
-    """Preview the data, estimate the cost, or start the run, depending on the button; errors are shown next to their
-    fields.
-    """
+    """Preview the data, estimate the cost, or start the run, by the button; errors are shown next to their fields."""
     definition = known_method(method)
     groups = groups_of(definition.request, definition.unmeasured)
     texts = await texts_of(request)
@@ -255,7 +253,7 @@ def checker_of(
 
     async def check(left_out: Collection[str]) -> str:
         try:
-            sent = _without(request, groups, fields, left_out)
+            sent = _without_fields(request, groups, fields, left_out)
             await preview(await run_in_threadpool(read_request, request, sent, places))
         except InputError as problem:
             return message_of(service, places, problem)
@@ -281,12 +279,10 @@ def unknown_models(service: Service, groups: Sequence[FieldGroup], request: Mapp
     return faults
 
 
-def _without(
+def _without_fields(
     request: type[RunRequest], groups: Sequence[FieldGroup], fields: Mapping[str, JsonValue], left_out: Collection[str]
 ) -> dict[str, object]:
-    """Return a request without some fields, but with simulated models in place of models, so that the rest can be
-    checked.
-    """
+    """Return a request without some fields, with simulated models in place of models, to check the rest."""
     sent: dict[str, object] = {name: value for name, value in fields.items() if name not in left_out}
     example = example_of(request)
     for control in (control for group in groups for control in group.controls if control.offers == "models"):
@@ -373,13 +369,13 @@ def _preview_data(request: Mapping[str, JsonValue], places: RequestFiles) -> Dat
 
 def _fault_messages(problems: Sequence[Problem]) -> list[str]:
     """Return the messages about faults in data; a fault of several lines is reported once."""
-    alike: dict[str, list[Problem]] = {}
+    groups: dict[str, list[Problem]] = {}
     for problem in problems:
-        alike.setdefault(str(problem.message).partition(": ")[2] if problem.line else str(problem.message), []).append(
+        groups.setdefault(str(problem.message).partition(": ")[2] if problem.line else str(problem.message), []).append(
             problem
         )
     messages: list[str] = []
-    for first, *others in alike.values():
+    for first, *others in groups.values():
         message = str(first.message)
         if others:
             message += f" The same is wrong with {_lines([problem.line for problem in others])}."

@@ -54,7 +54,7 @@ _DO: dict[Kind, str] = {
 
 
 class DescribedItem(NamedTuple):
-    """An item in the list of a run: its standing, what it asks for, and its sample."""
+    """An item in the list of a run: its standing, a description, and its sample."""
 
     stands: Standing
     words: str
@@ -78,7 +78,7 @@ class QuestionView(NamedTuple):
         instructions: the instructions for a model.
         sent_back: the person's earlier reply and what was wrong with it, if it was returned.
         form: the form of the reply; None if its shape is not known.
-        number: how many entries are ranked or chosen from.
+        number: the number of entries to rank or choose from.
     """
 
     images: tuple[str, ...]

@@ -72,16 +72,16 @@ def one_run(
         return RedirectResponse(f"/runs/{row.id}", 303)
     keep(request, row)
     at_work = row.status in AT_WORK
-    drawn = None if at_work else results_of(service, row, wait=wait)
+    report = None if at_work else results_of(service, row, wait=wait)
     unmeasured = method_of(row).unmeasured
     return page(
         request,
         "results.html",
         standing(service, row),
-        charts=drawn.charts if drawn else None,
-        drawn=drawn,
+        charts=report.charts if report else None,
+        drawn=report,
         at_work=at_work,
-        simulated=f"{SIMULATED_NOTE} {SIMULATED_SIGHT}" if drawn and drawn.simulated else "",
+        simulated=f"{SIMULATED_NOTE} {SIMULATED_SIGHT}" if report and report.simulated else "",
         may_run="run" in person.scopes,
         faults={},
         data_root=service.data_root is not None,

@@ -112,7 +112,7 @@ def store_decision(
         who: the person.
         text: the text after an edit, one sentence per line, or a reply.
         delete: numbers of sentences, from 1.
-        seen: how many decisions on the item the page showed.
+        seen: the number of decisions on the item that the page showed.
         said: the answers of a rating, by measure.
         reasons: why a caption is edited or rejected.
 
@@ -302,11 +302,11 @@ def _rating_differences(home: Home, run: Run, annotations: Sequence[Annotation])
     for rated in put_together(annotations):
         ratings = dict(rated.said)
         ratings |= {judge: values[rated.unit] for judge, values in judges.items() if rated.unit in values}
-        apart = max(ratings.values()) - min(ratings.values())
-        if apart:
+        distance = max(ratings.values()) - min(ratings.values())
+        if distance:
             link = Span(rated.unit.id, href=sample_link(run, rated.unit.id))
-            listed = ", ".join(f"{name}: {value:g}" for name, value in ratings.items())
-            rows.append((apart, [link, rated.unit.measure, listed, f"{apart:g}"]))
+            ratings_text = ", ".join(f"{name}: {value:g}" for name, value in ratings.items())
+            rows.append((distance, [link, rated.unit.measure, ratings_text, f"{distance:g}"]))
     if not rows:
         yield Paragraph("No two ratings of one thing differ.", "note")
         return
@@ -638,7 +638,7 @@ def _standing_of(service: Service, run: Run, id: str, items: Sequence[Standing] 
 def _overview(request: Request, service: Service, run: Run, who: str, *, number: int = 1, fault: str = "") -> Response:
     items = review_items(service.home, run)
     mine = [item for item in items if item.item.person in (None, who)]
-    first, again = next_due(items, who), next_due(items, who, second=True)
+    first, next_second = next_due(items, who), next_due(items, who, second=True)
     waiting = [standing for standing in items if standing.state == "waiting"]
     last = last_decision(items, who)
     other = next((entry for entry in review_queue(service.home) if entry.run.id != run.id and entry.of(who)), None)
@@ -664,7 +664,7 @@ def _overview(request: Request, service: Service, run: Run, who: str, *, number:
         people=sorted(Counter(standing.item.person or "anybody" for standing in waiting).items()),
         said=sorted(Counter(name for standing in items for name in standing.opinions).items()),
         first=None if first is None else first.item.id,
-        again=None if again is None else again.item.id,
+        again=None if next_second is None else next_second.item.id,
         rated=any(standing.item.kind in RATED for standing in items),
         rateable=rateable(service.home, run),
         made_next=NEXT_METHODS.get(run.method) if not waiting and items else None,

@@ -65,7 +65,7 @@ def correcting(
     if run.method != "evaluate" or "answers" not in view:
         return {"answers": [], "history": [], "seen_left_out": 0, "left_out": None, "marks": []}
     events = [event for event in correction_events(service.home, run.id) if event.sample == sample_id]
-    seen = {item: sum(event.item == item for event in events) for item in {event.item for event in events}}
+    correction_counts = {item: sum(event.item == item for event in events) for item in {event.item for event in events}}
     whole_view = SampleView.model_validate(redact_texts(view, service.redact))
     items = [row.item for row in rows if row.kind == "score"]
     all_by_item = dict(zip(items, whole_view.answers, strict=True))
@@ -75,13 +75,13 @@ def correcting(
     deciders = _deciders(service.home, [*by_item.values()])
     return {
         "answers": [
-            _answer(answer, whole_view.criteria, seen.get(item, 0)) | {"decided_by": decided_by}
+            _answer(answer, whole_view.criteria, correction_counts.get(item, 0)) | {"decided_by": decided_by}
             for (item, answer), decided_by in zip(by_item.items(), deciders, strict=True)
         ],
         "history": redact_texts(
             [{**event.shown(), "whose": models.get(event.item, "") or event.item} for event in events], service.redact
         ),
-        "seen_left_out": seen.get("", 0),
+        "seen_left_out": correction_counts.get("", 0),
         "left_out": whole_view.left_out,
         "marks": [*(["left out"] if whole_view.left_out else []), *(["corrected"] if standing else [])],
     }
@@ -93,9 +93,7 @@ def part_of(repeat: int) -> int:
 
 
 def answers_of_part(view: Mapping[str, JsonValue], part: int) -> tuple[Mapping[str, JsonValue], int]:
-    """Return a sample with only the answers on a part of its page, at most `REPEATS` a model, and the number of
-    repeats.
-    """
+    """Return a sample with the answers of one part of its page, at most `REPEATS` a model, and the number of repeats."""
     answers = view.get("answers")
     if not isinstance(answers, list):
         return view, 1
@@ -327,9 +325,9 @@ def one_sample(
     value = samples_of(home, run.id, [sample_id])[sample_id]
     rows = rows_of(home, run.id, [sample_id]).get(sample_id, [])
     around = sample_around(home, run.id, filterable.kind, filter.sample_query, sample_id)
-    beside = around or _around_place(home, run, filterable, filter, request.query_params.get("at", ""))
+    neighbours = around or _around_place(home, run, filterable, filter, request.query_params.get("at", ""))
     shown_view, repeats = answers_of_part(view, part)
-    pages = 1 if beside is None else max(1, -(-beside.place // PAGE))
+    pages = 1 if neighbours is None else max(1, -(-neighbours.place // PAGE))
     return page(
         request,
         "sample.html",
@@ -346,10 +344,10 @@ def one_sample(
         category=service.redact(value.category or ""),
         asked=filter,
         around=around,
-        beside=beside,
+        beside=neighbours,
         up=filter.query(page=pages) if pages > 1 else filter.query(),
-        before=sample_link(run, beside.before, filter) if beside and beside.before is not None else "",
-        after=sample_link(run, beside.after, filter) if beside and beside.after is not None else "",
+        before=sample_link(run, neighbours.before, filter) if neighbours and neighbours.before is not None else "",
+        after=sample_link(run, neighbours.after, filter) if neighbours and neighbours.after is not None else "",
         failures=sorted({failure_label(row.failure) for row in rows if row.failure}),
         body=draw_sample(service, run, value, shown_view),
         part=part,
@@ -364,7 +362,7 @@ def one_sample(
         done=bool(rows),
         calls=len({key for row in rows for key in row.calls}),
         calls_link=f"/runs/{run.id}/calls/{quote(sample_id, safe='')}",
-        comments=redact_texts([one._asdict() for one in comments_on(home, run.id, value.id)], service.redact),
+        comments=redact_texts([comment._asdict() for comment in comments_on(home, run.id, value.id)], service.redact),
         person_name=person_of(request).name,
         may_delete_all=person_of(request).self_named,
         models=len({(row.model, row.arm) for row in rows if row.model}),
@@ -379,9 +377,9 @@ def _around_place(home: Home, run: Run, filterable: FilterableRun, filter: Filte
     if not (at.isascii() and at.isdigit() and 0 < len(at) < 10 and int(at)):
         return None
     place = int(at)
-    listed = find_samples(home, run.id, filterable.kind, filter.sample_query, limit=2, offset=max(0, place - 2))
-    ids = dict(listed.samples)
-    return Around(place, listed.total, ids.get(place - 1), ids.get(place))
+    listed_samples = find_samples(home, run.id, filterable.kind, filter.sample_query, limit=2, offset=max(0, place - 2))
+    ids = dict(listed_samples.samples)
+    return Around(place, listed_samples.total, ids.get(place - 1), ids.get(place))
 
 
 @router.get("/runs/{run_id}/calls/{sample_id:path}")

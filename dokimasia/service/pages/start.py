@@ -70,11 +70,11 @@ def _best(home: Home, run: Run) -> str:
             parts.setdefault("", []).append(f"{label}: none right{note}")
         else:
             figure = f"{label} {f'{highest:.2f}'.replace('-', MINUS)}{note}"
-            parts.setdefault(_named(best), []).append(figure)
-    return "; ".join(f"{names}: {', '.join(said)}" if names else ", ".join(said) for names, said in parts.items())
+            parts.setdefault(_leader_names(best), []).append(figure)
+    return "; ".join(f"{names}: {', '.join(leads)}" if names else ", ".join(leads) for names, leads in parts.items())
 
 
-def _named(best: Sequence[str]) -> str:
+def _leader_names(best: Sequence[str]) -> str:
     """Return the models with the highest value as the beginning of a headline."""
     if len(best) == 1:
         return best[0]
@@ -162,9 +162,7 @@ def _most_items(run: Run) -> int:
 
 
 def _models_under_test(run: Run) -> Sequence[str]:
-    """Return the models under test in a run's request, without its judge; all models if the method does not distinguish
-    them.
-    """
+    """Return the models under test in a run's request, without its judge; all models if the method tells none apart."""
     named = run.request.get("models")
     models = [name for name in run.model_names if name in named] if isinstance(named, list) else []
     return models or run.model_names

@@ -95,13 +95,13 @@ def arcs(nodes: Sequence[TreeNode], model: str) -> list[Arc]:
     return found_arcs
 
 
-def _labels(nodes: Sequence[TreeNode], whole: int) -> dict[str, tuple[str, ...]]:
+def _labels(nodes: Sequence[TreeNode], total: int) -> dict[str, tuple[str, ...]]:
     """Return the labels that fit into the arcs, by node, in one or two lines; different names have different labels.
 
     A longer name is cut at its end, else in its middle; if both are ambiguous, it has no label.
     """
     room = [int((outer - inner - 10) / LETTER) for inner, outer in RINGS]
-    across = [pi * (inner + outer) / whole for inner, outer in RINGS]
+    across = [pi * (inner + outer) / total for inner, outer in RINGS]
     labelled_nodes = [
         (node.id, node.name, room[node.layer - 1], node.below * across[node.layer - 1] >= 2 * NARROW)
         for node in nodes

@@ -171,8 +171,8 @@ def _with_untested_comparison(text: str, rows: Sequence[ShownRow]) -> str:
     """Return the sentence with its figure compared with that of another row, although no test compares them."""
     reference, table, number, column = next(_FIGURE.finditer(text)).groups()
     same = (row for row in rows if row.table == table and row.value(column))
-    beside = [row.number for row in same if row.number != number]
-    other = f"{table}:{beside[0] if beside else number}.{column}"
+    other_rows = [row.number for row in same if row.number != number]
+    other = f"{table}:{other_rows[0] if other_rows else number}.{column}"
     return f"{text[:-1]}, {{compare {reference} {other}}} elsewhere."
 
 

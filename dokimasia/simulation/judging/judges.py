@@ -1,6 +1,4 @@
-"""Replies of a simulated judge: solutions, criteria and their ratings, scores, equivalence and leaks, with planted
-faults.
-"""
+"""Replies of a simulated judge with planted faults: solutions, criteria and ratings, scores, equivalence and leaks."""
 
 import re
 from collections.abc import Sequence
@@ -66,12 +64,10 @@ class ListedSecret(BaseModel):
 
 
 def telling_passage(secrets: str, text: str, question: str, choices: Sequence[str]) -> str:
-    """Return the first sentence of a text that gives a secret away (the last one if several do so together), or an
-    empty text.
-    """
+    """Return the first sentence that gives a secret away (the last if several do so together), or an empty text."""
     sentences = [sentence.strip() for sentence in _SENTENCE.split(text) if sentence.strip()]
-    alone = next((sentence for sentence in sentences if gives_away(secrets, sentence, question, choices)), "")
-    return alone or (sentences[-1] if sentences and gives_away(secrets, text, question, choices) else "")
+    first = next((sentence for sentence in sentences if gives_away(secrets, sentence, question, choices)), "")
+    return first or (sentences[-1] if sentences and gives_away(secrets, text, question, choices) else "")
 
 
 def gives_away(secrets: str, text: str, question: str, choices: Sequence[str]) -> bool:
@@ -402,9 +398,7 @@ def _hidden_steps(profile: JudgeProfile, understood: UnderstoodPrompt, view: Sce
 
 
 def _evidence(view: SceneView, sight: float) -> str:
-    """Return the recognisable facts in the regions of the steps, at most eight; the first few of the scene if there are
-    none.
-    """
+    """Return the recognisable facts in the steps' regions, at most eight; without any, the first few of the scene."""
     boxes = [step.box for step in view.question.steps if step.box]
     facts = [fact for fact in view.scene.facts if any(_centre_in(fact.box, box) for box in boxes)] or view.scene.facts[
         :4

@@ -172,12 +172,12 @@ def _sorted_notes(profile: JudgeProfile, modes: Sequence[ListedMode], notes: Seq
             samples_by_key.setdefault(key, set()).add(note.sample)
     lines: list[str] = []
     for key, numbers in groups.items():
-        planted, listed = MODES[key], ", ".join(map(str, numbers))
+        planted, listing = MODES[key], ", ".join(map(str, numbers))
         free = [name for name in planted.names if name not in names_in_use]
         if key in numbers_by_key:
-            lines.append(f"mode {numbers_by_key[key]} | {listed}")
+            lines.append(f"mode {numbers_by_key[key]} | {listing}")
         elif len(samples_by_key[key]) > 1 and free:
-            lines.append(f"new {planted.kind} | {draws.pick(free, 'name', key)} | {planted.definition} | {listed}")
+            lines.append(f"new {planted.kind} | {draws.pick(free, 'name', key)} | {planted.definition} | {listing}")
         else:
             loose += numbers
     return "\n".join([*lines, *([f"loose | {', '.join(map(str, loose))}"] if loose else [])])

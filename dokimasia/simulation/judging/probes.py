@@ -239,9 +239,7 @@ def _dimension_title(task: Task, dimension: str) -> str:
 
 
 def _quibbles(judge: JudgeProfile, setting: ProbeSetting, text: str, image: JudgedImage | None) -> bool:
-    """Return whether the judge changes the score of a faultless answer: a harmless change, or the gold
-    answer repeated.
-    """
+    """Return whether the judge changes the score of a faultless answer, after a harmless change or when repeated."""
     if image is None:
         return False
     if setting.task == "image-to-text":
@@ -399,9 +397,7 @@ def _looks(
     *,
     count: int,
 ) -> ChatReply | None:
-    """Return a request to enlarge unrecognisable regions: those the answers mention, or all those of
-    generated images.
-    """
+    """Return a request to enlarge unrecognisable regions: those the answers mention, or all of generated images."""
     calls: list[ToolCall] = []
     for number, image in enumerate(images[:count]):
         texts = [text for text in (inputs.response, inputs.response_a, inputs.response_b) if text]

@@ -98,9 +98,7 @@ def demand_of(statement: str) -> Statement | None:
 
 
 def read_list(text: str) -> list[str]:
-    """Return the entries of a numbered list, as JSON objects or as lines; a line without a number continues the
-    previous one.
-    """
+    """Return the entries of a numbered list, as JSON objects or lines; an unnumbered line continues the previous one."""
     rows = read_json(text)
     if isinstance(rows, list):
         return [_text_of(row) for row in rows]
@@ -124,9 +122,9 @@ _REASONS = {"true": "The response has what the rubric demands.", "false": "The r
 
 def _assessment(judge: JudgeProfile, inputs: Inputs, draws: Draws, slip: Slip | None, *, reasons: bool) -> str:
     groups: list[list[str]] = []
-    for name, listed in (("group_a", inputs.group_a), ("group_b", inputs.group_b)):
+    for name, rubric_list in (("group_a", inputs.group_a), ("group_b", inputs.group_b)):
         results: list[str] = []
-        for number, rubric in enumerate(read_list(listed)):
+        for number, rubric in enumerate(read_list(rubric_list)):
             passes = _passes(judge, rubric, inputs.response, draws, f"{name}-{number}")
             results.append("true" if passes else "false")
         groups.append(results)
@@ -240,9 +238,7 @@ def _must_right(caption: str, picture: PictureContent | None) -> list[RubricRow]
 
 
 def _easy_wrong(caption: str, responses: Sequence[str]) -> list[RubricRow]:
-    """Return the caption's statements that most responses get wrong, each as a requirement or as a
-    forbidden mistake.
-    """
+    """Return the caption's statements that most responses get wrong, as requirements or as forbidden mistakes."""
     right = {statement.key: statement for statement in read_statements(caption)}
     erring: defaultdict[tuple[str, str], dict[int, str]] = defaultdict(dict)
     for number, response in enumerate(responses, 1):
@@ -264,9 +260,7 @@ def _easy_wrong(caption: str, responses: Sequence[str]) -> list[RubricRow]:
 
 
 def _facts_of_caption(caption: str, statements: Sequence[str], count: int) -> list[RubricRow]:
-    """Return up to `count` statements of the caption without a rubric, each as a requirement that no response of the
-    pool fails.
-    """
+    """Return up to `count` statements of the caption without a rubric, as requirements that no response fails."""
     keys = {demanded.key for rubric in statements if (demanded := demand_of(rubric))}
     free = [statement for statement in read_statements(caption) if statement.key not in keys]
     free.sort(key=lambda statement: unit_interval("fact", caption[:200], *statement.key))
@@ -277,9 +271,7 @@ def _facts_of_caption(caption: str, statements: Sequence[str], count: int) -> li
 
 
 def _repaired_rubrics(inputs: Inputs) -> list[RubricRow]:
-    """Return repaired rubrics: the first true requirement of several, replacements for rubrics that test nothing, and
-    no others.
-    """
+    """Return repaired rubrics: the first true requirement of several, and replacements for rubrics that test nothing."""
     rubrics = read_list(inputs.rubrics)
     fresh = _FreshRubrics(inputs, rubrics)
     rows: dict[int, RubricRow] = {}
@@ -315,8 +307,8 @@ class _FreshRubrics:
 
     def __init__(self, inputs: Inputs, rubrics: Sequence[str]) -> None:
         rows = read_json(inputs.rubrics)
-        listed = rows if isinstance(rows, list) else []
-        self._streams = [row.get("stream") if isinstance(row, dict) else None for row in listed]
+        row_list = rows if isinstance(rows, list) else []
+        self._streams = [row.get("stream") if isinstance(row, dict) else None for row in row_list]
         self._caption = inputs.caption
         self._mined = _easy_wrong(self._caption, read_list(inputs.responses))
         self._taken = {demanded.key for rubric in rubrics if (demanded := demand_of(rubric))}

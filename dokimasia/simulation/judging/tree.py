@@ -82,9 +82,7 @@ def fits(meant: Sense, name: str) -> bool:
 
 
 def _proposals(tree: str, criteria: Iterable[ListedCriterion], draws: Draws) -> str:
-    """Return placements that reuse a fitting leaf; else propose one of the capability's names, below a
-    fitting parent.
-    """
+    """Return a fitting leaf for each criterion, or else a proposed name of its capability below a fitting parent."""
     paths = sorted(set(_PATH.findall(tree)))
     leaves = [path for path in paths if path.count("<") == DEEPEST]
     parents = {parent_of(path) if path.count("<") == DEEPEST else path for path in paths if path.count("<") > 1}
@@ -125,12 +123,12 @@ def _groups(profile: JudgeProfile, capabilities: str, draws: Draws) -> str:
     vague: list[str] = []
     for row in _read_rows(capabilities):
         n, path = row.n, row.path
-        meant = Sense(_planted_parent(path)) if path.count("<") < DEEPEST else Sense(None)
-        meant = sense_of_name(last_of(path)) if meant.planted is None else meant
-        if meant.planted is None and (meant.word is None or meant.word in _VAGUE):
+        sense = Sense(_planted_parent(path)) if path.count("<") < DEEPEST else Sense(None)
+        sense = sense_of_name(last_of(path)) if sense.planted is None else sense
+        if sense.planted is None and (sense.word is None or sense.word in _VAGUE):
             vague.append(f"vague: {n}{_better_name(row.examples, draws)}")
         elif not draws.chance(profile.misses_synonym, "synonym", n):
-            key = meant.planted or f"{parent_of(path)} {_stem(meant.word)}"
+            key = sense.planted or f"{parent_of(path)} {_stem(sense.word)}"
             groups.setdefault(key, []).append((-row.support, n))
     lines = [
         f"same: {', '.join(str(n) for _, n in sorted(group))}" for _, group in sorted(groups.items()) if len(group) > 1
@@ -139,19 +137,17 @@ def _groups(profile: JudgeProfile, capabilities: str, draws: Draws) -> str:
 
 
 def _better_name(examples: Iterable[str], draws: Draws) -> str:
-    """Return a bar and a name for what all examples of a vague capability probe, or nothing if they probe several
-    things.
-    """
+    """Return a bar and a name for what all examples of a vague capability probe, or nothing if they differ."""
     senses = {sense_of_criterion(example) for example in examples}
-    meant = next(iter(senses)) if len(senses) == 1 else Sense(None)
-    if meant == Sense(None):
+    sense = next(iter(senses)) if len(senses) == 1 else Sense(None)
+    if sense == Sense(None):
         return ""
-    capability = all_capabilities().get(meant.planted or "")
-    return f" | {draws.pick(capability.names, 'name', meant.planted or '') if capability else last_of(unknown_path(meant.word))}"
+    capability = all_capabilities().get(sense.planted or "")
+    return f" | {draws.pick(capability.names, 'name', sense.planted or '') if capability else last_of(unknown_path(sense.word))}"
 
 
 def _planted_parent(path: str) -> str | None:
-    """Return the planted parent that a path of a category and a parent stands for, by any of its names."""
+    """Return the planted parent for a path of a category and a parent, by any of its names."""
     names = parent_names()
     return next(
         (
@@ -167,8 +163,8 @@ def _mapping(profile: JudgeProfile, paths: str, criteria: Iterable[ListedCriteri
     """Return the fitting path of each criterion, or none; at the planted rate, another capability of
     the list instead.
     """
-    listed = sorted(set(_PATH.findall(paths)))
-    senses = {path: sense_of_name(last_of(path)) for path in listed if path.count("<") == DEEPEST}
+    paths_listed = sorted(set(_PATH.findall(paths)))
+    senses = {path: sense_of_name(last_of(path)) for path in paths_listed if path.count("<") == DEEPEST}
     by_meaning: dict[Sense, str] = {}
     for path in sorted(senses, key=lambda path: (path not in all_capabilities(), path)):
         by_meaning.setdefault(_key(senses[path]), path)
@@ -176,7 +172,7 @@ def _mapping(profile: JudgeProfile, paths: str, criteria: Iterable[ListedCriteri
     for criterion in criteria:
         path = by_meaning.get(_key(criterion.sense)) if criterion.sense != Sense(None) else None
         if path is None:
-            path = _branch(criterion.sense, [path for path in listed if path not in senses])
+            path = _branch(criterion.sense, [path for path in paths_listed if path not in senses])
         others = [other for other in senses if other != path]
         if others and draws.chance(profile.misplaces, "misplaced", criterion.n):
             path = draws.pick(others, "misplaced-to", criterion.n)
@@ -184,22 +180,22 @@ def _mapping(profile: JudgeProfile, paths: str, criteria: Iterable[ListedCriteri
     return "\n".join(lines)
 
 
-def _branch(meant: Sense, branches: Iterable[str]) -> str | None:
+def _branch(sense: Sense, branches: Iterable[str]) -> str | None:
     """Return the deepest listed branch that covers a planted or unknown capability."""
-    if meant == Sense(None):
+    if sense == Sense(None):
         return None
-    above = parent_of(meant.planted or unknown_path(meant.word))
+    above = parent_of(sense.planted or unknown_path(sense.word))
     possible = {f"{parent_of(above)}<{name}>" for name in parent_names().get(above, (last_of(above),))}
     possible.add(parent_of(above))
     return max((path for path in branches if path in possible), key=lambda path: (path.count("<"), path), default=None)
 
 
-def _best(meant: Sense, fitting: Iterable[str]) -> str:
-    return min(fitting, key=lambda path: (path != meant.planted, path))
+def _best(sense: Sense, fitting: Iterable[str]) -> str:
+    return min(fitting, key=lambda path: (path != sense.planted, path))
 
 
-def _key(meant: Sense) -> Sense:
-    return meant if meant.planted is not None else Sense(None, _stem(meant.word))
+def _key(sense: Sense) -> Sense:
+    return sense if sense.planted is not None else Sense(None, _stem(sense.word))
 
 
 def _stem(word: str | None) -> str:

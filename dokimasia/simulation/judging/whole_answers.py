@@ -81,9 +81,7 @@ def response_worth(
     number: int,
     draws: Draws,
 ) -> float:
-    """Return the quality of a response to the judge, 0 to 1: by its steps, or with outcome bias only by its final
-    answer.
-    """
+    """Return the quality of a response to the judge, 0 to 1: by its steps, or with outcome bias by its final answer."""
     if question is None:
         return min(1.0, len(content_words(response)) / 60)
     if draws.chance(profile.outcome_bias, "outcome", number):

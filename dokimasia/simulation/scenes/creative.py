@@ -48,7 +48,7 @@ def _comic(d: SceneDraft) -> Composition:
     questions = [
         d.ask_kind(f"who speaks in {where}, and in a shirt of which colour?", who, shirt),
         _turns(d, pair, speakers),
-        _besides(d, at, who),
+        _next_thing(d, at, who),
         d.read_out(f"What is the comic's title, and how many of which things does the speech in {where} name?", name,
                    number, goods),
         _speech_compared(d, numbers),
@@ -68,7 +68,7 @@ def _turns(d: SceneDraft, pair: list[str], speakers: list[str]) -> SceneQuestion
     return d.pose("count", f"In how many panels of the comic does {hero} speak?", clues)
 
 
-def _besides(d: SceneDraft, at: int, who: Clue) -> SceneQuestion:
+def _next_thing(d: SceneDraft, at: int, who: Clue) -> SceneQuestion:
     where = f"the {ORDINALS[at]} panel"
     thing, tone = d.word(f"p{at}.prop", where=where), d.word(f"p{at}.tone", where=where)
     answers = say_both(lambda kind, colour: coloured(colour, kind), thing, tone)

@@ -137,11 +137,11 @@ def _pie(d: SceneDraft) -> Composition:
     tone = d.word(f"slice{at}.colour", COLOUR_NAMES, label=labels[at])
     questions = _series(d, m, (head, tone), f"which colour stands for {labels[at]}")
     if rng.random() < 0.5:
-        questions[5] = _rest(d, m)
+        questions[5] = _share_of_others(d, m)
     return f"a pie chart: {titles[theme]}", questions
 
 
-def _rest(d: SceneDraft, m: Measures) -> SceneQuestion:
+def _share_of_others(d: SceneDraft, m: Measures) -> SceneQuestion:
     first, second = m.pair()
     both = first.value + second.value
     clues = [m.reading(first), m.reading(second), m.clue("both", both), m.clue("others", 100 - both)]

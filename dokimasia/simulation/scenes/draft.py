@@ -355,9 +355,7 @@ class Measures:
         return d.pose("compare", text, clues, *answers)
 
     def infer_sum(self) -> SceneQuestion:
-        """Ask how the sum of a pair of things compares with a limit, or for the difference of the greatest and the
-        least.
-        """
+        """Ask how the sum of two things compares with a limit, or for the difference of the greatest and the least."""
         d, step = self.draft, self.wording.step
         if d.rng.random() < 0.4:
             return self._infer_range()

@@ -191,7 +191,7 @@ def _matrix(d: SceneDraft) -> Composition:
     questions = [
         d.ask_kind(f"and which shape and colour stand in the {name} cell?", kind, tone),
         _figures(d, cells, filled_cells, shapes, letters),
-        _below(d, cells, filled_cells),
+        _relate_below(d, cells, filled_cells),
         d.read_out("What is written over the matrix, and which letters mark its top and its bottom row?", title, *rows),
         _rows_compared(d, cells, filled_cells, shapes),
         _gap(d, cells[gap]),
@@ -221,7 +221,7 @@ def _figures(d: SceneDraft, cells: _Cells, filled_cells: _Keys, shapes: list[str
     return d.pose("count", f"How many single figures are there in row {letters[row]}?", clues)
 
 
-def _below(d: SceneDraft, cells: _Cells, filled_cells: _Keys) -> SceneQuestion:
+def _relate_below(d: SceneDraft, cells: _Cells, filled_cells: _Keys) -> SceneQuestion:
     above = d.rng.choice([key for key in filled_cells if (key[0] + 1, key[1]) in filled_cells])
     row, column = above[0] + 1, above[1]
     name, id = _CELL[above[0]][above[1]], f"cell{row}{column}"

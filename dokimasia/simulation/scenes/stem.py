@@ -45,7 +45,7 @@ def _triangle(d: SceneDraft) -> Composition:
     spots = _corners(left, right)
     places = ("lower left corner", "lower right corner", "top corner")
     for n, (name, corner) in enumerate(zip(names, places, strict=True)):
-        d.fact(f"corner{n}", name, corner, _beside(spots, n))
+        d.fact(f"corner{n}", name, corner, _label_box(spots, n))
     d.fact("angle0", f"{left}°", low, (spots[0][0] + 24, 362, spots[0][0] + 74, 388))
     d.fact("angle1", f"{right}°", low2, (spots[1][0] - 74, 362, spots[1][0] - 24, 388))
     d.fact("angle2", "unknown", high, _unknown(spots))
@@ -67,7 +67,7 @@ def _unknown(spots: tuple[PixelPoint, PixelPoint, PixelPoint]) -> Pixels:
     return (x - 12, y - 14, x + 12, y + 14)
 
 
-def _beside(spots: tuple[PixelPoint, PixelPoint, PixelPoint], n: int) -> Pixels:
+def _label_box(spots: tuple[PixelPoint, PixelPoint, PixelPoint], n: int) -> Pixels:
     x, y = spots[n]
     return ((x - 38, y, x - 8, y + 32), (x + 8, y, x + 38, y + 32), (x - 15, y - 36, x + 15, y - 4))[n]
 

@@ -73,11 +73,11 @@ class Faults(Value):
         return self._draw([kind for kind in self.rates if kind not in TRANSPORT_FAULTS], key, "request")
 
     def _draw(self, kinds: list[str], *parts: str | int) -> str | None:
-        left = unit_interval("fault", *parts) if kinds else 0.0
+        remainder = unit_interval("fault", *parts) if kinds else 0.0
         for kind in sorted(kinds):
-            if left < self.rates[kind]:
+            if remainder < self.rates[kind]:
                 return kind
-            left -= self.rates[kind]
+            remainder -= self.rates[kind]
         return None
 
 

@@ -1,6 +1,4 @@
-"""OpenAI's formats of chats, embeddings and image edits: conversion of requests to calls with images, and replies to
-bodies.
-"""
+"""OpenAI's formats of chats, embeddings and image edits: requests as calls with images, and replies as bodies."""
 
 import base64
 import binascii

@@ -98,16 +98,16 @@ def _add_comparison(
 def _kappa(table: Matrix) -> float:
     """Return Cohen's kappa with quadratic weights of a table of probabilities."""
     places = np.arange(len(table))
-    apart = np.subtract.outer(places, places) ** 2
+    distances = np.subtract.outer(places, places) ** 2
     expected = np.outer(table.sum(axis=1), table.sum(axis=0))
-    return 1 - float((apart * table).sum() / (apart * expected).sum())
+    return 1 - float((distances * table).sum() / (distances * expected).sum())
 
 
 def _alpha(table: Matrix, scale: str) -> float:
     """Return Krippendorff's alpha of the probabilities with which two people's ratings meet."""
     margins = table.sum(axis=1)
     places = margins.cumsum() - margins / 2 if scale == "ordinal" else np.arange(len(margins))
-    apart = np.subtract.outer(places, places) ** 2
+    distances = np.subtract.outer(places, places) ** 2
     if scale == "nominal":
-        apart = apart > 0
-    return 1 - float((apart * table).sum() / (apart * np.outer(margins, margins)).sum())
+        distances = distances > 0
+    return 1 - float((distances * table).sum() / (distances * np.outer(margins, margins)).sum())

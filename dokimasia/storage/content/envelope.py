@@ -70,7 +70,7 @@ def unfold(body: JsonObject, text_of: Callable[[str], str]) -> JsonObject:
         text_of: returns a text by its hash.
 
     Raises:
-        KeyError, TypeError: the body has no reference where a text belongs.
+        KeyError, TypeError: the body has no reference in place of a text.
     """
     _replace(body, lambda reference: text_of(reference["text_ref"]))
     return body

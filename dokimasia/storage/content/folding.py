@@ -36,7 +36,7 @@ class KnownTexts:
 
 
 def folded(call: ModelCall) -> Folded:
-    """Return a call's request as it is stored."""
+    """Return a call's request in its stored form."""
     texts: dict[str, str] = {}
     request = fold(canonical_request(call), texts)
     return Folded(canonical_json(request).decode(), texts)

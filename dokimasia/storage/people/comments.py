@@ -58,10 +58,10 @@ async def keep_comment(home: Home, run_id: str, sample_id: str, text: str, *, wh
     """
 
     def insert(connection: sqlite3.Connection) -> Comment:
-        known = connection.execute(
+        sample_exists = connection.execute(
             "SELECT 1 FROM run_samples WHERE run_id = ? AND sample_id = ?", (run_id, sample_id)
         ).fetchone()
-        if known is None:
+        if sample_exists is None:
             raise NotFound(f"run {run_id} has no sample {sample_id[:80]!r}")
         _refuse_more(connection, "comments", run_id, MOST_COMMENTS)
         comment = Comment(next_number(connection, "comments"), run_id, sample_id, who, now("seconds"), text)

@@ -162,7 +162,7 @@ def count_results(home: Home, run_ids: Collection[str]) -> int:
 
 
 def _matching_samples(home: Home, run_id: str, kind: str, query: SampleQuery) -> tuple[str, list[object]]:
-    """Return the beginning of a query, with the matching samples as the table `ordered` (id, place, total), and its
+    """Return the beginning of a query with the matching samples as table `ordered` (id, place, total), and its
     parameters.
     """
     of_model, model = "", []
