@@ -76,8 +76,8 @@ def _drafted(text: str, *, cut: bool = False) -> Drafted:
 
 
 def _known(refs: list[str], row_of: Callable[[str], str | None]) -> Picks:
-    found = [row_of(ref) for ref in refs]
-    rows = tuple(dict.fromkeys(row for row in found if row is not None))
+    candidates = [row_of(ref) for ref in refs]
+    rows = tuple(dict.fromkeys(row for row in candidates if row is not None))
     if not rows:
         raise UnparsableReply(f"none of the {len(refs)} references names a row that is there, such as [{refs[0][:80]}]")
-    return Picks(rows, found.count(None))
+    return Picks(rows, candidates.count(None))

@@ -35,8 +35,8 @@ def answer_request(sample: Sample, *, arm: str = "", repeat: int = 0) -> Ask[Res
     shown = ("image", "question") if sample.images else ("question",)
     draw = AGAIN_DRAW + repeat
     inputs = question_inputs(sample)
-    again = partial(respond, shown=shown, images=sample.images, arm=arm, repeat=repeat, draw=draw)
-    return again("candidate_plain", inputs, sample)
+    ask_again = partial(respond, shown=shown, images=sample.images, arm=arm, repeat=repeat, draw=draw)
+    return ask_again("candidate_plain", inputs, sample)
 
 
 def say_what_to_observe(sample: Sample) -> Ask[str]:
@@ -66,14 +66,14 @@ def answer_described(sample: Sample, described: Described, *, repeat: int = 0) -
 
 
 def _observed(text: str) -> str:
-    said = " ".join(text.split())
-    if label := _LABEL.match(said):
-        said = said[label.end() :]
-    if not said:
+    sentence = " ".join(text.split())
+    if label := _LABEL.match(sentence):
+        sentence = sentence[label.end() :]
+    if not sentence:
         raise UnparsableReply("the reply is empty")
-    if len(said) > LONGEST_OBSERVED:
-        raise UnparsableReply(f"the reply has {len(said):,} characters; one sentence was asked for")
-    return said
+    if len(sentence) > LONGEST_OBSERVED:
+        raise UnparsableReply(f"the reply has {len(sentence):,} characters; one sentence was asked for")
+    return sentence
 
 
 def compare_responses(
@@ -157,8 +157,8 @@ def _two(
     inputs = {**question_inputs(sample), "criteria": criteria, **(known or {})}
     shown = ["question", "criteria", *(known or {})]
     for letter, text in zip("ab", responses, strict=True):
-        found = answer_inputs("response", text)
-        inputs |= {f"{name}_{letter}": one for name, one in found.items()}
+        answer = answer_inputs("response", text)
+        inputs |= {f"{name}_{letter}": value for name, value in answer.items()}
         shown.append(shown_as(f"response_{letter}", text))
     images = sample.images if sees else ()
     return Ask(prompt, inputs, (*shown, *image_if(images)), parse=parse, images=images, repeat=repeat)

@@ -26,17 +26,17 @@ def place_faults(form: ReplyForm, aid: Aid, given: Given) -> dict[str, str]:
     """
     if not faults_of(aid, form.compose(given)):
         return {}
-    found: dict[str, str] = {}
+    faults: dict[str, str] = {}
     for field in form.places:
-        values = [one.strip() for one in given.get(field.name, ())]
+        values = [entry.strip() for entry in given.get(field.name, ())]
         filled = [value for value in values if value]
         if field.kind == "order":
-            found |= _of_order(field, filled)
+            faults |= _of_order(field, filled)
         elif field.kind == "first":
-            found |= {} if filled else _of_choice(form, field, given, rewrite=bool(values))
+            faults |= {} if filled else _of_choice(form, field, given, rewrite=bool(values))
         elif not filled and not field.otherwise and _needed(form, aid, field):
-            found[field.name] = _SAID.get(field.kind, "")
-    return {name: said for name, said in found.items() if said}
+            faults[field.name] = _SAID.get(field.kind, "")
+    return {name: fault for name, fault in faults.items() if fault}
 
 
 def faults_in_words(form: ReplyForm, aid: Aid, given: Given) -> str:
@@ -63,7 +63,7 @@ def _of_choice(form: ReplyForm, place: FormField, given: Given, *, rewrite: bool
     other = next((field for field in form.places if field.otherwise), None)
     if other is None:
         return {place.name: "choose one"}
-    if any(one.strip() for one in given.get(other.name, ())):
+    if any(value.strip() for value in given.get(other.name, ())):
         return {}
     return {other.name: "write something here"} if rewrite else {place.name: "choose one of the two"}
 

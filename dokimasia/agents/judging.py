@@ -64,12 +64,12 @@ def compare_responses(sample: Sample, responses: Sequence[str]) -> Ask[tuple[tup
 
 def score_compared(sample: Sample, criteria: ComparedCriteria, response: str, *, repeat: int = 0) -> Ask[list[int]]:
     """Ask a judge to score one response by criteria drawn from others, 1 to 5 each; it sees the image, too."""
-    listed = lines_text(
+    criteria_lines = lines_text(
         {"n": number, **criterion.model_dump()} for number, criterion in enumerate(criteria.criteria, start=1)
     )
     return Ask(
         "scan_scores",
-        {**question_inputs(sample), "criteria": listed, **answer_inputs("response", response)},
+        {**question_inputs(sample), "criteria": criteria_lines, **answer_inputs("response", response)},
         _seen(sample, "criteria", shown_as("response", response)),
         partial(parse_scores, expected=len(criteria.criteria)),
         images=sample.images,

@@ -101,8 +101,8 @@ def sort_notes(modes: Sequence[Mode], notes: Sequence[Note]) -> Ask[Sorting]:
 def merge_modes(modes: Sequence[Mode], examples: Sequence[Sequence[str]]) -> Ask[tuple[NewMode, ...]]:
     """Ask a judge which modes overlap or need rewording; each mode is shown with some of its notes."""
     rows = (
-        {"n": at, **one.model_dump(include={"kind", "name", "definition"}), "notes": list(notes)}
-        for at, (one, notes) in enumerate(zip(modes, examples, strict=True), 1)
+        {"n": at, **mode.model_dump(include={"kind", "name", "definition"}), "notes": list(notes)}
+        for at, (mode, notes) in enumerate(zip(modes, examples, strict=True), 1)
     )
     read = partial(parse_changes, modes=_known(modes))
     return Ask(

@@ -90,10 +90,10 @@ def _kept(value: Any) -> Any:
         pairs = cast("Mapping[Any, Any]", value)
         return {"map": [[_kept(key), _kept(pair)] for key, pair in pairs.items()]}
     if isinstance(value, set | frozenset):
-        return {"set": sorted((_kept(one) for one in cast("set[Any]", value)), key=canonical_json)}
+        return {"set": sorted((_kept(item) for item in cast("set[Any]", value)), key=canonical_json)}
     if isinstance(value, Sequence) and not isinstance(value, bytes):
         return {
-            "list": [_kept(one) for one in cast("Sequence[Any]", value)],
+            "list": [_kept(item) for item in cast("Sequence[Any]", value)],
             "of": type(cast("object", value)).__name__,
         }
     module, name = getattr(value, "__module__", ""), getattr(value, "__qualname__", "")
@@ -106,17 +106,17 @@ def _loaded(kept: Any) -> Any:
     """Return the value that `_kept` converted; lists become lists, all other sequences tuples."""
     if not isinstance(kept, dict):
         return kept
-    found = cast("dict[str, Any]", kept)
-    if "function" in found:
-        module, _, name = str(found["function"]).partition(":")
+    fields = cast("dict[str, Any]", kept)
+    if "function" in fields:
+        module, _, name = str(fields["function"]).partition(":")
         if not module.startswith(_OURS):
             raise ValueError(f"{module} is no module of this package")
         return getattr(import_module(module), name)
-    if "call" in found:
-        return partial(_loaded(found["call"]), *_loaded(found["args"]), **_loaded(found["named"]))
-    if "map" in found:
-        return {_loaded(key): _loaded(one) for key, one in found["map"]}
-    if "set" in found:
-        return frozenset(_loaded(one) for one in found["set"])
-    items = [_loaded(one) for one in found["list"]]
-    return items if found["of"] == "list" else tuple(items)
+    if "call" in fields:
+        return partial(_loaded(fields["call"]), *_loaded(fields["args"]), **_loaded(fields["named"]))
+    if "map" in fields:
+        return {_loaded(key): _loaded(item) for key, item in fields["map"]}
+    if "set" in fields:
+        return frozenset(_loaded(item) for item in fields["set"])
+    items = [_loaded(item) for item in fields["list"]]
+    return items if fields["of"] == "list" else tuple(items)

@@ -56,13 +56,13 @@ class ReplyForm(NamedTuple):
     def compose(self, given: Given) -> str:
         """Return the reply with the given contents in its places; a line or an element without any is omitted."""
         filled = {field.name: _filled(field, given, self.places) for field in self.places}
-        kept: list[str] = []
+        texts: list[str] = []
         for piece in self.pieces:
             if piece.places and not any(filled[name] for name in piece.places):
                 continue
             values = [filled[name] for name in piece.places]
-            kept.append("".join(word + value for word, value in zip(piece.words, [*values, ""], strict=True)))
-        return "\n".join(kept)
+            texts.append("".join(word + value for word, value in zip(piece.words, [*values, ""], strict=True)))
+        return "\n".join(texts)
 
     def read(self, text: str) -> dict[str, list[str]] | None:
         """Return the contents of a reply that `compose` made; None for any other text."""
@@ -72,15 +72,14 @@ class ReplyForm(NamedTuple):
                 re.escape(word) + (f"(?P<p{name}>.*?)" if name else "")
                 for word, name in zip(piece.words, [*piece.places, ""], strict=True)
             )
-            kept = (
-                "" if not piece.places else "?" if any(piece.words) else "??"
-            )  # plain words match only what no other line matches
-            pattern += f"(?:{inner}(?:\\n|\\Z)){kept}"
-        found = re.fullmatch(pattern, text, re.DOTALL)
-        if found is None:
+            # Plain words match only what no other line matches.
+            quantifier = "" if not piece.places else "?" if any(piece.words) else "??"
+            pattern += f"(?:{inner}(?:\\n|\\Z)){quantifier}"
+        match = re.fullmatch(pattern, text, re.DOTALL)
+        if match is None:
             return None
-        given = {field.name: _unfilled(field, found[f"p{field.name}"] or "") for field in self.places}
-        return given if self.compose(given) == text else None
+        contents = {field.name: _unfilled(field, match[f"p{field.name}"] or "") for field in self.places}
+        return contents if self.compose(contents) == text else None
 
 
 _LEAF = re.compile(r"<(\w+)>\s*([^<>\s][^<>]*?)\s*</\1>|<(\w+)>|</(\w+)>")
@@ -134,16 +133,16 @@ def form_of(aid: Aid, instructions: str, count: int = 0) -> ReplyForm | None:
 def _of_elements(form: str) -> tuple[list[FormPiece], list[FormField]] | None:
     """Read a form of tags: every innermost element is a place, named by its tag or parent."""
     pieces, places, inside, at = list[FormPiece](), list[FormField](), list[str](), 0
-    for found in _LEAF.finditer(form):
-        if form[at : found.start()].strip():
+    for match in _LEAF.finditer(form):
+        if form[at : match.start()].strip():
             return None
-        at = found.end()
-        tag, hint, opened, _closed = found.groups()
+        at = match.end()
+        tag, hint, opened, _closed = match.groups()
         if tag:
             label = f"{inside[-1]}: {tag}" if tag in _ROUTINE and len(inside) > 1 else tag
             hint = hint.strip("[]() \n")
             name = str(len(places))
-            long = "\n" in found[0]
+            long = "\n" in match[0]
             gap = "\n" if long else ""
             after = bool(places) and hint.startswith("else ")
             if (label == tag and any(field.label == spoken_name(tag) for field in places)) or ", on " in hint:
@@ -152,7 +151,7 @@ def _of_elements(form: str) -> tuple[list[FormPiece], list[FormField]] | None:
             pieces.append(FormPiece((f"<{tag}>{gap}", f"{gap}</{tag}>"), (name,)))
         else:
             inside.append(opened) if opened else inside.pop() if inside else None
-            pieces.append(FormPiece((found[0],)))
+            pieces.append(FormPiece((match[0],)))
     return None if form[at:].strip() or inside or not places else (pieces, places)
 
 
@@ -162,14 +161,14 @@ def _of_lines(lines: Sequence[str], introduction: str) -> tuple[list[FormPiece],
     if re.search(r"sentence|few words|[Jj]ustify|Go through", introduction):
         places.append(FormField("0", "Reasons", "in a few sentences; may stay empty", "text"))
         pieces.append(FormPiece(("", ""), ("0",)))
-    elif found := re.fullmatch(r"<([^<>]+)>", lines[0]):
-        places.append(FormField("0", "Reasons", found[1], "text"))
+    elif match := re.fullmatch(r"<([^<>]+)>", lines[0]):
+        places.append(FormField("0", "Reasons", match[1], "text"))
         pieces.append(FormPiece(("", ""), ("0",)))
         lines = lines[1:]
     chosen: dict[str, list[str]] = {}
     for line in lines:
-        if found := re.fullmatch(r"(.*)\[\[([^\[\]]+)\]\]", line):
-            chosen.setdefault(found[1], []).append(found[2])
+        if match := re.fullmatch(r"(.*)\[\[([^\[\]]+)\]\]", line):
+            chosen.setdefault(match[1], []).append(match[2])
     begun: list[str] = []
     for line in lines:
         before = line.partition("[[")[0]
@@ -178,11 +177,11 @@ def _of_lines(lines: Sequence[str], introduction: str) -> tuple[list[FormPiece],
             continue
         begun.append(before if several else re.split(r"[|:]", line)[0].strip())
         words, names, at = list[str](), list[str](), 0
-        for found in _PLACE.finditer(line):
-            hint = next(group for group in found.groups() if group)
-            start, end = next(found.span(n) for n in range(1, 6) if found[n])
-            if found[3] or found[4]:
-                start, end = found.span()
+        for match in _PLACE.finditer(line):
+            hint = next(group for group in match.groups() if group)
+            start, end = next(match.span(n) for n in range(1, 6) if match[n])
+            if match[3] or match[4]:
+                start, end = match.span()
             label = re.sub(r"[\"\[\]]", "", line[at:start]).strip(" |:/,").replace(" | ", ": ")
             if not label and not names:
                 return None
@@ -208,20 +207,20 @@ def _of_lines(lines: Sequence[str], introduction: str) -> tuple[list[FormPiece],
 def _of_object(lines: Sequence[str]) -> tuple[list[FormPiece], list[FormField]] | None:
     """Return the form of a single-line JSON object whose fields are all places."""
     line = lines[0]
-    found = list(_FIELD.finditer(line))
-    gaps = [line[: found[0].start()], *(line[a.end() : b.start()] for a, b in pairwise(found))] if found else []
-    if len(lines) > 1 or not found or gaps != ["{", *[", "] * (len(found) - 1)] or line[found[-1].end() :] != "}":
+    matches = list(_FIELD.finditer(line))
+    gaps = [line[: matches[0].start()], *(line[a.end() : b.start()] for a, b in pairwise(matches))] if matches else []
+    if len(lines) > 1 or not matches or gaps != ["{", *[", "] * (len(matches) - 1)] or line[matches[-1].end() :] != "}":
         return None
-    if len(found) == 1 or any(one[4] and not one[4].startswith("true or false") for one in found):
+    if len(matches) == 1 or any(match[4] and not match[4].startswith("true or false") for match in matches):
         return None
     truths = (("true", ""), ("false", ""))
     places = [
-        FormField(str(n), spoken_name(one[1]), one[4], "truth", truths)
-        if one[4]
-        else FormField(str(n), spoken_name(one[1]), one[2] or one[3], "string" if one[2] else "list")
-        for n, one in enumerate(found)
+        FormField(str(n), spoken_name(match[1]), match[4], "truth", truths)
+        if match[4]
+        else FormField(str(n), spoken_name(match[1]), match[2] or match[3], "string" if match[2] else "list")
+        for n, match in enumerate(matches)
     ]
-    words = [f'{gap}"{one[1]}": ' for gap, one in zip(gaps, found, strict=True)]
+    words = [f'{gap}"{match[1]}": ' for gap, match in zip(gaps, matches, strict=True)]
     return [FormPiece((*words, "}"), tuple(field.name for field in places))], places
 
 
@@ -245,10 +244,10 @@ def _known(place: FormField, count: int) -> FormField:
         several = "numbers of others" in hint
         return place._replace(kind="several" if several else "choice", options=numbers)
     if re.match(r"(yes or no|true or false)\b", hint):
-        return place._replace(kind="choice", options=tuple((one, "") for one in hint.split(",")[0].split(" or ")))
-    found = _RANGE.search(hint)
-    if found and int(found[2]) - int(found[1]) < MOST_OPTIONS:
-        return place._replace(kind="choice", options=_range(found))
+        return place._replace(kind="choice", options=tuple((option, "") for option in hint.split(",")[0].split(" or ")))
+    match = _RANGE.search(hint)
+    if match and int(match[2]) - int(match[1]) < MOST_OPTIONS:
+        return place._replace(kind="choice", options=_range(match))
     return place
 
 
@@ -258,16 +257,16 @@ def _range(found: re.Match[str]) -> tuple[tuple[str, str], ...]:
 
 def _options(hint: str, instructions: str, aid: Aid, form: ReplyForm) -> tuple[tuple[str, str], ...]:
     """Return the choices for the places of a hint, by the instructions; if there is a reader, those that it accepts."""
-    meant = {value.strip(): meaning for value, meaning in _MEANING.findall(instructions)}
+    meanings = {value.strip(): meaning for value, meaning in _MEANING.findall(instructions)}
     offered: dict[str, str] = {}
     if re.search(r"score|number|rating|point", hint, re.IGNORECASE) and "decimal" not in instructions:
-        for found in _RANGE.finditer(instructions.replace("a score from", "a whole number from")):
-            if int(found[2]) - int(found[1]) < MOST_OPTIONS:
-                offered |= dict(_range(found))
-    if found := _WORDS.search(instructions):
-        offered |= dict.fromkeys(re.split(r", | or ", found[1]), "")
+        for match in _RANGE.finditer(instructions.replace("a score from", "a whole number from")):
+            if int(match[2]) - int(match[1]) < MOST_OPTIONS:
+                offered |= dict(_range(match))
+    if match := _WORDS.search(instructions):
+        offered |= dict.fromkeys(re.split(r", | or ", match[1]), "")
     if not aid.reader:
-        return tuple((value, meant.get(value, "")) for value in offered)
+        return tuple((value, meanings.get(value, "")) for value in offered)
     rest = {field.name: [_ordinary(field)] for field in form.places if field.hint != hint}
     same = [field.name for field in form.places if field.hint == hint]
 
@@ -276,9 +275,9 @@ def _options(hint: str, instructions: str, aid: Aid, form: ReplyForm) -> tuple[t
 
     if taken("no such thing"):
         return ()
-    offered = {value: meant.get(value, "") for value in [*offered, *meant] if taken(value)}
-    found = sorted(offered.items(), key=lambda one: int(one[0]) if one[0].isdigit() else MOST_OPTIONS)
-    return tuple(found) if 1 < len(found) <= MOST_OPTIONS else ()
+    offered = {value: meanings.get(value, "") for value in [*offered, *meanings] if taken(value)}
+    options = sorted(offered.items(), key=lambda one: int(one[0]) if one[0].isdigit() else MOST_OPTIONS)
+    return tuple(options) if 1 < len(options) <= MOST_OPTIONS else ()
 
 
 def _ordinary(place: FormField) -> str:
@@ -287,10 +286,10 @@ def _ordinary(place: FormField) -> str:
 
 
 def _filled(place: FormField, given: Given, places: Sequence[FormField]) -> str:
-    values = [one.strip() for one in given.get(place.name, ()) if one.strip()]
+    values = [entry.strip() for entry in given.get(place.name, ()) if entry.strip()]
     if place.kind == "first":
         first = next((field for field in places if field.kind == "order"), None)
-        order = [one.strip() for one in given.get(first.name, ()) if one.strip()] if first and values else []
+        order = [entry.strip() for entry in given.get(first.name, ()) if entry.strip()] if first and values else []
         return order[0] if order else values[0] if values and values[0].isdigit() else ""
     if place.kind == "order":
         return _between(place).join(values)
@@ -298,7 +297,7 @@ def _filled(place: FormField, given: Given, places: Sequence[FormField]) -> str:
         return ", ".join(values) or "none"
     value = values[0] if values else ""
     if place.kind == "list":
-        return orjson.dumps([one.strip() for one in value.split(",") if one.strip()]).decode()
+        return orjson.dumps([entry.strip() for entry in value.split(",") if entry.strip()]).decode()
     if place.kind == "string":
         return orjson.dumps(value).decode()
     return value if place.kind == "text" else " ".join(value.split())
@@ -306,7 +305,9 @@ def _filled(place: FormField, given: Given, places: Sequence[FormField]) -> str:
 
 def _unfilled(place: FormField, value: str) -> list[str]:
     if place.kind in {"order", "several"}:
-        return [] if value == "none" else [one.strip() for one in value.split(_between(place).strip()) if one.strip()]
+        return (
+            [] if value == "none" else [part.strip() for part in value.split(_between(place).strip()) if part.strip()]
+        )
     if place.kind in {"list", "string"}:
         try:
             read = orjson.loads(value)
@@ -328,5 +329,5 @@ def _introduction(instructions: str, first: str) -> str:
 
 def spoken_name(tag: str) -> str:
     """Return the name of a tag or field as words."""
-    said = tag.replace("_", " ").strip()
-    return said[:1].upper() + said[1:]
+    words = tag.replace("_", " ").strip()
+    return words[:1].upper() + words[1:]

@@ -451,15 +451,15 @@ async def all_merges(
         groups of duplicates, vague nodes with the better name that was proposed most often (or an empty name), and the
         provenance of each.
     """
-    criteria, below = {criterion.key: criterion for criterion in context.criteria}, members_below(tree)
+    criteria, criteria_below = {criterion.key: criterion for criterion in context.criteria}, members_below(tree)
 
     def row(node: str) -> MergeRow:
-        members = [criteria[key] for key in below[node] if key in criteria]
+        members = [criteria[key] for key in criteria_below[node] if key in criteria]
         first_of_sample = {criterion.sample_id: criterion for criterion in reversed(members)}
         members.sort(key=lambda criterion: first_of_sample[criterion.sample_id] is not criterion)
         return MergeRow(
             node,
-            max(len(below[node]), int(tree.nodes[node]["support"])),
+            max(len(criteria_below[node]), int(tree.nodes[node]["support"])),
             [criterion.text for criterion in members[:EXAMPLES]],
             [place_of(child).name for child in sorted(tree.successors(node))[:CHILDREN]],
         )

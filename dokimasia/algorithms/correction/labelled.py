@@ -140,8 +140,8 @@ def powered_rate(
         return side.refusal
     if side.complete:
         interval = rate_interval([bool(value) for value in side.values], clusters=side.place.tolist())
-        whole = ShareEstimate(side.rate, interval)
-        return Powered(whole.share, whole.interval, 0.0, whole, side.n_labels, side.n_clusters)
+        estimate = ShareEstimate(side.rate, interval)
+        return Powered(estimate.share, estimate.interval, 0.0, estimate, side.n_labels, side.n_clusters)
     alone = side.alone(seed)
     if side.slope <= 0:
         return Powered(alone.share, alone.interval, 0.0, alone, side.n_labels, side.n_clusters)
@@ -380,12 +380,12 @@ class _Side(NamedTuple):
 
 def _combined(rate: float, parts: Sequence[ShareEstimate], weights: Sequence[float]) -> tuple[float, float]:
     """Return the limits of a weighted sum of shares, each with its own interval (MOVER)."""
-    below: list[float] = []
-    above: list[float] = []
+    lower: list[float] = []
+    upper: list[float] = []
     for weight, part in zip(weights, parts, strict=True):
-        below.append(weight * (part.share - part.interval.low))
-        above.append(weight * (part.interval.high - part.share))
-    return rate - hypot(*below), rate + hypot(*above)
+        lower.append(weight * (part.share - part.interval.low))
+        upper.append(weight * (part.interval.high - part.share))
+    return rate - hypot(*lower), rate + hypot(*upper)
 
 
 def too_few(labels: int, clusters: int, open_answers: int, answers: int) -> Powered | None:

@@ -203,11 +203,11 @@ def labels_needed(
     # the measured width represents the errors, since it includes the effects of the scale's ends and of few labels
     allowed = (width / (interval.high - interval.low)) ** 2
     n_open, n = int(pool.open.sum()), pool.n_labels
-    whole, of_answers = pool.error**2, _error(pool.of_answers) ** 2
-    remainder = allowed * whole - of_answers
+    variance, of_answers = pool.error**2, _error(pool.of_answers) ** 2
+    remainder = allowed * variance - of_answers
     if remainder <= 0:
         return None
-    needed = ceil(n * max(0.0, whole - of_answers) / remainder)
+    needed = ceil(n * max(0.0, variance - of_answers) / remainder)
     return needed if needed <= n_open else None
 
 

@@ -141,10 +141,10 @@ def _outside(text: str, tables: EvidenceTables) -> Iterator[SentenceFault]:
     numbers = [word.strip(".,;:()[]\"'") for word in _WORD.findall(text) if any(map(_is_digit, word))]
     numbers += _spelt(text, tables)
     if numbers:
-        listed = ", ".join(numbers[:NAMED_DIGITS]) + (", ..." if len(numbers) > NAMED_DIGITS else "")
+        number_list = ", ".join(numbers[:NAMED_DIGITS]) + (", ..." if len(numbers) > NAMED_DIGITS else "")
         yield _fault(
             "literal_digit",
-            f"digits outside of a place: {listed}; print figures as {{TABLE:ROW.COLUMN}}, or leave them out",
+            f"digits outside of a place: {number_list}; print figures as {{TABLE:ROW.COLUMN}}, or leave them out",
         )
 
 

@@ -105,8 +105,10 @@ def names_position(text: str, secrets: QuestionSecrets) -> bool:
         return False
     plain = bare(text)
     for positions in (_letters(plain, secrets), _ranked_choices(plain), _positions(plain, secrets)):
-        listed = [position for position in positions if position.number < count]
-        recommended = {choice.number % count for choice in listed if not denied(plain, choice.start, choice.end)}
+        choice_positions = [position for position in positions if position.number < count]
+        recommended = {
+            choice.number % count for choice in choice_positions if not denied(plain, choice.start, choice.end)
+        }
         if recommended == {secrets.right}:
             return True
     return False

@@ -546,8 +546,8 @@ def _drawn_clusters(seed: int, count: int) -> Iterator[tuple[slice, Positions]]:
 def accelerated(resampled: Floats, mean: float, left_out: Floats, width: float) -> ConfidenceInterval:
     """Return the bias-corrected and accelerated limits, `width` standard deviations to either side; `left_out` must vary."""
     normal, drawn = NormalDist(), len(resampled)
-    below = (np.count_nonzero(resampled < mean) + np.count_nonzero(resampled == mean) / 2) / drawn
-    bias = normal.inv_cdf(min(max(below, 1 / drawn), 1 - 1 / drawn))
+    share_below = (np.count_nonzero(resampled < mean) + np.count_nonzero(resampled == mean) / 2) / drawn
+    bias = normal.inv_cdf(min(max(share_below, 1 / drawn), 1 - 1 / drawn))
     deviations = left_out.mean() - left_out
     deviations = deviations / np.abs(deviations).max()
     squares = np.square(deviations)

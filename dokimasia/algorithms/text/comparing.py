@@ -103,8 +103,8 @@ def same_answer(
     dates = read_date(answer), read_date(reference)
     if dates[0] is not None and dates[1] is not None and len(dates[0]) == len(dates[1]):
         return TextComparison("same" if dates[0] == dates[1] else "different", "date")
-    listed = _listed(listed_items(answer), listed_items(reference), tolerance)
-    return TextComparison(listed, "none" if listed == "unsure" else "list")
+    list_verdict = _listed(listed_items(answer), listed_items(reference), tolerance)
+    return TextComparison(list_verdict, "none" if list_verdict == "unsure" else "list")
 
 
 def unwrapped(text: str) -> str:

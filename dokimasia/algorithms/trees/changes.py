@@ -122,9 +122,9 @@ def _carried(node: str, became: dict[str, str]) -> str:
     if node == ROOT:
         return ROOT
     parent = _parent(node)
-    above = became[parent] if parent in became else _carried(parent, became)
+    parent_path = became[parent] if parent in became else _carried(parent, became)
     name = place_of(node).name
-    return f"<{name}>" if above == ROOT else f"{above}<{name}>"
+    return f"<{name}>" if parent_path == ROOT else f"{parent_path}<{name}>"
 
 
 def _parent(node: str) -> str:

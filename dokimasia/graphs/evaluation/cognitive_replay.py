@@ -296,8 +296,8 @@ async def draw_criteria(
     if reply.value is not None and problems and reply.sent_back is None:
         problem_list = "\n".join(f"- {problem.text}" for problem in problems)
         rejected = Rejected(text=evaluation.criteria_reply(reply.value), problem=problem_list, call=reply.call or "")
-        again = await context.ask(role, node=node, attempt=attempt, rejected=rejected)
-        reply = reply.then(again, sent_back=rejected)
+        second_reply = await context.ask(role, node=node, attempt=attempt, rejected=rejected)
+        reply = reply.then(second_reply, sent_back=rejected)
         problems = broken(reply.value)
     calls = tuple(reply.calls)
     if reply.value is None:

@@ -308,8 +308,8 @@ def _judge(
         if row.unit in values:
             judged[item] = values[row.unit]
     alignment = "same" if scale == RIGHT_OR_WRONG else "distance"
-    beside = beside_people(people, judged, clusters, alignment=alignment, epsilon=epsilon)
-    return compared.model_copy(update=beside._asdict())
+    comparison = beside_people(people, judged, clusters, alignment=alignment, epsilon=epsilon)
+    return compared.model_copy(update=comparison._asdict())
 
 
 def _verdicts(pairs: Sequence[_Pair]) -> VerdictsCompared:

@@ -43,8 +43,8 @@ def measure_blocks(agreement: AnnotationFigures) -> Iterator[Block]:
             yield Paragraph(f"No agreement between people: {measured.absent}.", "note")
         else:
             yield _together(measured, measured.chance_corrected)
-        beside = {name: (judge.ceiling, judge.replacement) for name, judge in measured.judges.items()}
-        yield from ceiling_tables(ceiling_rows(beside))
+        rows = {name: (judge.ceiling, judge.replacement) for name, judge in measured.judges.items()}
+        yield from ceiling_tables(ceiling_rows(rows))
 
 
 def _held_against(measured: MeasureAgreement) -> Table:

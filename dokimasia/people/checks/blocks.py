@@ -35,8 +35,8 @@ def label_blocks(labels: LabelFigures, run: str, place: str = "/labels") -> list
     waiting = labels.made - labels.labelled
     if waiting:
         command = Span(f"dokimasia decide {run}", "code")
-        said = f"{waiting} of {labels.made} perturbations wait for a person to label them: "
-        blocks.append(Paragraph((said, command), "warning"))
+        sentence = f"{waiting} of {labels.made} perturbations wait for a person to label them: "
+        blocks.append(Paragraph((sentence, command), "warning"))
     if labels.labelled:
         blocks += [_by_dimension(labels, place), Paragraph(_meaning(labels), "note")]
         blocks += _agreement(labels.agreement, f"{place}/agreement")

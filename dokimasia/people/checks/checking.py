@@ -115,18 +115,18 @@ def decide(
     """
     settings, _ = place_of(settings, home)
     with Home.open(settings.home, write=False) as reading:
-        left = checked(
+        filed = checked(
             reading, item, action, who=who, text=text, delete=delete, at=at, shown=shown, seen=seen, reasons=reasons
         )
-    item, who = left.item, left.who
+    item, who = filed.item, filed.who
     try:
         writing = Home.open(settings.home, write=True, create=False, command="dokimasia decide")
     except HomeLocked:
-        file_decision(settings.home, left.model_copy(update={"seen": None}))
+        file_decision(settings.home, filed.model_copy(update={"seen": None}))
         clear_draft(settings.home, item.id, who)
         return None
     with writing:
-        return _finish(keep_decision(writing, left))
+        return _finish(keep_decision(writing, filed))
 
 
 def checked(
@@ -210,12 +210,12 @@ def open_for_people(settings: Settings, run: str) -> list[Standing]:
     except HomeLocked:
         home = Home.open(settings.home, write=False)
     with home:
-        found = resolve_run(home, run, waits).id
+        run_id = resolve_run(home, run, waits).id
         if home.is_writing:
-            _finish(_opened(home, found))
-        every = all_standings(home, found)
+            _finish(_opened(home, run_id))
+        every = all_standings(home, run_id)
     if not every:
-        raise nothing_to_check(found)
+        raise nothing_to_check(run_id)
     return every
 
 

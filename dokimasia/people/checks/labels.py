@@ -64,9 +64,9 @@ def labelled(home: Home, run: str, standings: Sequence[Standing] | None = None) 
     perturbations: list[LabelledPerturbation] = []
     for made, item in made_values(home, run, Perturbed):
         standing = by_subject.get(made.id)
-        said = {} if standing is None else labels_of(standing)
-        first: Label | None = next(iter(said.values()), None)
-        perturbations.append(LabelledPerturbation(item, made.cluster, first, said))
+        by_person = {} if standing is None else labels_of(standing)
+        first: Label | None = next(iter(by_person.values()), None)
+        perturbations.append(LabelledPerturbation(item, made.cluster, first, by_person))
     return perturbations
 
 
@@ -181,6 +181,6 @@ def _confusion(items: Sequence[LabelledPerturbation]) -> tuple[Met, ...]:
         met.update(permutations(item.said.values(), 2))
     rows: list[Met] = []
     for label in LABELS:
-        beside: LabelCounts = {other: met[label, other] for other in LABELS}
-        rows.append(Met(label=label, n=sum(beside.values()), beside=beside))
+        counts: LabelCounts = {other: met[label, other] for other in LABELS}
+        rows.append(Met(label=label, n=sum(counts.values()), beside=counts))
     return tuple(rows)

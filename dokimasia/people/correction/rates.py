@@ -144,18 +144,18 @@ def _shifted(
             f"the given mix is not the passport's: {percentage(moved)} of its weight would have to move to other "
             f"kinds of error; {how}"
         )
-    seen = [] if labels is None else labels.kinds
-    if mix.counted and not seen:
+    observed_kinds = [] if labels is None else labels.kinds
+    if mix.counted and not observed_kinds:
         kinds = list(Counter({name: int(count) for name, count in mix.kinds.items()}).elements())
         p_value = same_kinds(kinds, own, seed=seed)
         warnings += _tested(p_value, len(kinds), "those of the passport", how)
-    named = in_kinds([kind for _, kind in seen], own, rates)
-    if seen and named is not None:
+    named = in_kinds([kind for _, kind in observed_kinds], own, rates)
+    if observed_kinds and named is not None:
         cluster_of: dict[AnnotationUnit, str] = {}
         for measure in judged.measures:
             for answers in measure.models.values():
                 cluster_of |= {answer.unit: answer.cluster for answer in answers}
-        clusters = [cluster_of[unit] for unit, _ in seen]
+        clusters = [cluster_of[unit] for unit, _ in observed_kinds]
         against, what = (own, "those of the passport") if mix.counted else (mix.kinds, "those of the given mix")
         warnings += _tested(same_kinds(named, against, clusters=clusters, seed=seed), len(named), what, how)
     return warnings

@@ -115,8 +115,8 @@ class _JudgementScale(NamedTuple):
         values = {reading.value for reading in judgements.gold.values() if reading.value is not None}
         for by_item in (*judgements.people.values(), *judgements.judges.values()):
             values |= {judged.both.value for judged in by_item.values() if judged.both.value is not None}
-        whole = all(value == int(value) for value in values) and len(values) <= MOST_CATEGORIES
-        return cls(pairs=False, categories=tuple(sorted(values)) if whole else None, clusters=judgements.clusters)
+        categorical = all(value == int(value) for value in values) and len(values) <= MOST_CATEGORIES
+        return cls(pairs=False, categories=tuple(sorted(values)) if categorical else None, clusters=judgements.clusters)
 
     @property
     def alignment(self) -> Alignment:
@@ -191,9 +191,9 @@ def _judge(
     values = scale.values(readings)
     failed = [item for item in judged if item not in values]
     failures = Counter(readings[item].failure for item in failed)
-    beside = BesidePeople(None, None)
+    comparison = BesidePeople(None, None)
     if epsilon is not None:
-        beside = beside_people(
+        comparison = beside_people(
             {name: _plain(by_item, scale) for name, by_item in people.items()},
             _plain(values, scale),
             scale.clusters,
@@ -209,8 +209,8 @@ def _judge(
         gold=_compared(values, failed, gold, scale) if gold else None,
         orders=_orders(judged, gold, scale) if gold and twice else None,
         people=_compared(values, failed, panel, scale) if panel else None,
-        ceiling=beside.ceiling,
-        replacement=beside.replacement,
+        ceiling=comparison.ceiling,
+        replacement=comparison.replacement,
     )
 
 

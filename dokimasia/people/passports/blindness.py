@@ -147,14 +147,16 @@ def _telling(passport: Passport, way: JudgeUse, measured: Way, below: float) -> 
             f"{way.what} finds fault with {percent(alarms)} of what is not worse, which is surely above "
             f"{percentage(ALARMS_ABOVE)}"
         )
-    apart = apart_of(passport, way)
-    if apart is None:
+    difference = apart_of(passport, way)
+    if difference is None:
         yield f"{way.what} was not measured on answers without an error: how often it raises false alarms is not known"
-    elif apart.mean is not None and (apart.mean < LEAST_APART or apart.low is None or apart.low <= 0):
-        interval = bracketed(apart, signed_text)
+    elif difference.mean is not None and (
+        difference.mean < LEAST_APART or difference.low is None or difference.low <= 0
+    ):
+        interval = bracketed(difference, signed_text)
         yield (
             f"{way.what} hardly tells right from wrong: detection less false alarms (sensitivity + specificity - 1) is "
-            f"{signed_text(apart.mean)}{interval}, and 0 is chance"
+            f"{signed_text(difference.mean)}{interval}, and 0 is chance"
         )
 
 

@@ -239,8 +239,8 @@ def judge_check(
 
 def _is_unmeasured(passport: Passport, way: JudgeUse) -> bool:
     """Return whether none of the evaluators for a way of judging a task's answers was measured."""
-    asked = [evaluator for task, evaluator in passport.evaluators if task == way.task]
-    return bool(asked) and not set(asked).intersection(way.evaluators)
+    measured_evaluators = [evaluator for task, evaluator in passport.evaluators if task == way.task]
+    return bool(measured_evaluators) and not set(measured_evaluators).intersection(way.evaluators)
 
 
 def _measured(passport: Passport, way: Way, replies: ReplyRates) -> Iterator[JudgeQuality]:
@@ -514,15 +514,15 @@ def verdict_on(check: JudgeCheck) -> tuple[str | Span, ...]:
 def _notes(check: JudgeCheck) -> Iterator[str]:
     """Yield limits of the verdict: errors that an evaluator does not judge, and unlabelled ones."""
     for evaluator, count in check.unjudged.items():
-        left = f"{count:,} of {check.perturbations:,} perturbations leave the final answer as it is"
+        unjudged = f"{count:,} of {check.perturbations:,} perturbations leave the final answer as it is"
         if all(use.evaluator != evaluator for use in check.uses):
             yield (
                 f"{evaluator} is left out, without a verdict: it judges final answers alone, and no planted error changes one "
-                f"({left})."
+                f"({unjudged})."
             )
         else:
             yield (
-                f"{evaluator} judges final answers alone: {left}, are no errors to it, and it is not asked about them."
+                f"{evaluator} judges final answers alone: {unjudged}, are no errors to it, and it is not asked about them."
             )
     unmeasured = [
         use.evaluator for use in check.uses if all(quality.name != "false alarms" for quality in use.qualities)
