@@ -219,10 +219,10 @@ _MODULES = {
     }.items()
     for name in names
 }
-"""By name of the front door: the module that it comes from."""
+"""The module of each public name."""
 
 _CALLED = {"filter": "filter_images", "modes": "find_modes"}
-"""By name of the front door: the name in its module, where that is another."""
+"""The name in its module, for public names that differ."""
 
 _SYNC = "_sync"
 

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from dokimasia.cli.interrupts import end_on_interrupt
 
 COLLECT_EVERY = 50_000
-"""How many new objects call for a look at the garbage: what a command loads stays, so that looking often finds nothing."""
+"""The number of new objects before a garbage collection: a command's imports stay, so frequent collections find
+nothing.
+"""
 
 LACKING = (
     "error: {name} is not installed for this Python, nor perhaps what else Dokimasia needs: install all of it with "
@@ -17,10 +19,10 @@ LACKING = (
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit with what it returns; docs/commands.md has the table of exit codes."""
+    """Run the command line and exit with its code; docs/commands.md has the table of exit codes."""
     end_on_interrupt()
     gc.set_threshold(COLLECT_EVERY)
-    atexit.register(gc.freeze)  # else the end of a process with LiteLLM and LangGraph looks for garbage for seconds
+    atexit.register(gc.freeze)  # otherwise LiteLLM and LangGraph cost seconds of garbage collection at exit
     try:
         from dokimasia.cli.main import run
 

@@ -1,4 +1,4 @@
-"""LangChain chat models as models: by plug-in or as an object; their identity, which holds no secret."""
+"""LangChain chat models as models, by plug-in or as an object; their identity, which contains no secret."""
 
 import dataclasses
 import math
@@ -36,23 +36,23 @@ _NOT_SHAPING = re.compile(
     r"cache|callbacks|callback_manager|verbose|tags|metadata|name|profile|rate_limiter|i"
     r"|max_retries|timeout|request_timeout|default_request_timeout|(.*_)?client"
 )
-"""Names of a chat model's fields that shape no reply; `i` counts the replies of LangChain's own fakes."""
+"""Names of a chat model's fields that do not affect replies; `i` counts the replies of LangChain's own fakes."""
 
 _FIRST_IDENTITIES: dict[int, dict[str, str]] = {}
-"""By the `id` of a chat model whose replies change its fields: each identity that it came to have, and its first."""
+"""By the `id` of a chat model that changes its own fields: each later identity, with the first one."""
 
 _OPAQUE = object()
-"""Stands for a value that cannot be written as JSON."""
+"""Represents a value that cannot be written as JSON."""
 
 _LARGEST = 1 << 63
-"""The first integer that is written as text."""
+"""The smallest integer that is written as text."""
 
 
 def check_chat_model(name: str, model: object) -> None:
     """Check that an object is a LangChain chat model.
 
     Raises:
-        ConfigError: it is another object; the message says what it is.
+        ConfigError: it is another object; the message states its type.
     """
     from langchain_core.language_models import BaseChatModel
 
@@ -67,12 +67,12 @@ def check_chat_model(name: str, model: object) -> None:
 def chat_model_ref(name: str, model: "BaseChatModel") -> ModelRef:
     """Return the identity of a chat model under a shown name.
 
-    The ledger knows the model by its class, its `_llm_type`, its fields that can be written as JSON, its
-    `_identifying_params` and, where it has one, its `name`. Left out are its `lc_secrets` and what is called like a secret;
-    fields that are excluded from serialisation; and fields that shape no reply, such as callbacks, clients and timeouts. A
-    value that cannot be written as JSON counts by its type in `_identifying_params`, and not at all in a field. A field that
-    the chat model itself changes while it replies, such as a count of its replies, counts as it was before (see
-    `keeping_identity`).
+    The ledger identifies the model by its class, its `_llm_type`, its fields that can be written as JSON, its
+    `_identifying_params` and, if it has one, its `name`. Excluded are its `lc_secrets` and anything named like a
+    secret; fields excluded from serialisation; and fields that do not affect replies, such as callbacks, clients and
+    timeouts. A value that cannot be written as JSON counts by its type in `_identifying_params`, and not at all in a
+    field. A field that the chat model itself changes while it replies, such as a count of its replies, counts with its
+    earlier value (see `keeping_identity`).
 
     Args:
         name: the shown name.
@@ -85,13 +85,13 @@ def chat_model_ref(name: str, model: "BaseChatModel") -> ModelRef:
 
 @contextmanager
 def keeping_identity(model: "BaseChatModel", ref: ModelRef) -> Iterator[None]:
-    """Keep the identity of a chat model that changes its own fields during the block, in which it is asked.
+    """Preserve the identity of a chat model that changes its own fields during the block, in which it is called.
 
-    Without this, a chat model that counts its replies would be another model to the ledger after each of them.
+    Otherwise a chat model that counts its replies would be a different model to the ledger after each of them.
 
     Args:
         model: the chat model.
-        ref: the identity under which it is asked.
+        ref: the identity under which it is called.
     """
     first = _identity(model)
     try:
@@ -105,7 +105,7 @@ def keeping_identity(model: "BaseChatModel", ref: ModelRef) -> Iterator[None]:
 
 
 def _identity(model: "BaseChatModel") -> tuple[str, str]:
-    """Return the name by which a chat model is shown, and the digest of its type and its fields as they are now."""
+    """Return the shown name of a chat model, and the digest of its type and its current fields."""
     secrets = set(model.lc_secrets)
     stated = {
         key: _type_of(value) if (part := _plain(value)) is _OPAQUE else part
@@ -121,17 +121,17 @@ def _identity(model: "BaseChatModel") -> tuple[str, str]:
 
 
 def chat_model_spec(model: "BaseChatModel", configured: ModelSpec, name: str) -> ModelSpec:
-    """Return a spec, with its limits, prices and sampling, for the chat model that goes by a name."""
+    """Return a spec, with its limits, prices and sampling, for the chat model with a name."""
     return configured.model_copy(
         update={"ref": chat_model_ref(configured.ref.name, model), "transport": f"{LANGCHAIN}{name}"}
     )
 
 
 def chat_model_of_plugin(name: str) -> "BaseChatModel":
-    """Return the chat model of a plug-in, made once in a process.
+    """Return the chat model of a plug-in, created once in a process.
 
     Raises:
-        ConfigError: no plug-in brings one of that name, or its factory failed.
+        ConfigError: no plug-in provides one of that name, or its factory failed.
     """
     return _made(name, tuple(sys.path))
 
@@ -140,21 +140,21 @@ def resolved_chat_model(spec: ModelSpec) -> ModelSpec:
     """Return the spec of a model `langchain/NAME`, with the identity of the plug-in's chat model.
 
     Raises:
-        ConfigError: no plug-in brings one of that name, or its factory failed.
+        ConfigError: no plug-in provides one of that name, or its factory failed.
     """
     name = spec.ref.model.removeprefix(LANGCHAIN)
     return chat_model_spec(chat_model_of_plugin(name), spec, name)
 
 
 def chat_model_for(spec: ModelSpec, given: Mapping[str, "BaseChatModel"]) -> "BaseChatModel":
-    """Return the chat model that a spec with a transport `langchain/NAME` asks.
+    """Return the chat model of a spec with a transport `langchain/NAME`.
 
     Args:
         spec: the spec.
-        given: chat models that a program gave, by name; others come from plug-ins.
+        given: chat models passed by a program, by name; others come from plug-ins.
 
     Raises:
-        ConfigError: there is none of that name, or it is another one than the spec was made for.
+        ConfigError: there is none of that name, or it differs from the one the spec was made for.
     """
     name = spec.transport.removeprefix(LANGCHAIN)
     try:
@@ -180,7 +180,7 @@ def _made(name: str, path: tuple[str, ...]) -> "BaseChatModel":
 
 
 def _without_secrets(params: Iterable[tuple[object, object]], secrets: Collection[str]) -> dict[str, object]:
-    """Return parameters by name as text, without secrets. A number is none, whatever it is called (`token_limit`)."""
+    """Return parameters by name as text, without secrets. A number is never one, whatever its name (`token_limit`)."""
     kept: dict[str, object] = {}
     for key, value in params:
         name = _text(str(key))
@@ -192,7 +192,9 @@ def _without_secrets(params: Iterable[tuple[object, object]], secrets: Collectio
 
 
 def _fields(model: BaseModel) -> dict[str, object]:
-    """Return the plain fields of a pydantic model, such as a chat model, that may shape its replies, without secrets."""
+    """Return the plain fields of a pydantic model, such as a chat model, that may affect its replies,
+    without secrets.
+    """
     from langchain_core.language_models import BaseLanguageModel
 
     secrets = getattr(model, "lc_secrets", ())
@@ -209,7 +211,7 @@ def _plain_parts(params: Iterable[tuple[object, object]], secrets: Collection[st
 
 
 def _plain(value: object) -> object:
-    """Return a parameter as plain JSON, without secrets and without parts that are opaque; `_OPAQUE` if it is so itself."""
+    """Return a parameter as plain JSON, without secrets and opaque parts; `_OPAQUE` if it is opaque itself."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, Enum):

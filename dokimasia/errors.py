@@ -19,10 +19,11 @@ DokimasiaError
 └── Interrupted              stopped by the user; resumable: exit code 130
 """
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
 
 AttemptKind = Literal[
     "rate_limit",
@@ -43,12 +44,12 @@ AttemptKind = Literal[
 
 
 class DokimasiaError(Exception):
-    """Base of all. `exit_code` is what the command line returns."""
+    """The base of all errors. `exit_code` is the command line's exit code."""
 
     exit_code = 1
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Travel between processes with all that it says, however it is made."""
+        """Pickle with all attributes, whatever the constructor's arguments."""
         return _as_it_was, (type(self), self.args, self.__dict__)
 
 
@@ -60,13 +61,13 @@ def _as_it_was(type_: type[DokimasiaError], args: tuple[Any, ...], said: dict[st
 
 
 class InputError(DokimasiaError):
-    """The user's mistake: the message says what is wrong, where, and the way out."""
+    """The user's mistake: the message states what is wrong, where, and what to do."""
 
     exit_code = 2
 
 
 class DataError(InputError):
-    """A data file that cannot be used as it is; the message names file and line or id."""
+    """A data file that cannot be used; the message names file and line or id."""
 
 
 class ConfigError(InputError):
@@ -74,15 +75,15 @@ class ConfigError(InputError):
 
 
 class DecidedMeanwhile(InputError):
-    """Somebody decided on the same item while this decision was being made: nothing was written over."""
+    """Somebody decided on the same item while this decision was being made; nothing was overwritten."""
 
 
 class NotFound(InputError):
-    """Something named is not there."""
+    """Something named does not exist."""
 
 
 class UnparsableReply(DokimasiaError):
-    """A model's text does not say what it was asked to say; `reason` says why, without quoting more than a few words."""
+    """A model's text does not contain what was asked; `reason` explains why, quoting at most a few words."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -90,17 +91,17 @@ class UnparsableReply(DokimasiaError):
 
 
 class ToolFailure(DokimasiaError):
-    """A tool cannot do what was asked of it; the message is written for the model that asked, and says what would do."""
+    """A tool cannot do what a model asked; the message is written for the model, and states what would work."""
 
 
 class TransportError(DokimasiaError):
     """One try brought no usable envelope.
 
     Attributes:
-        kind: what went wrong.
+        kind: the kind of failure.
         retryable: whether the same request may succeed later.
-        status: the HTTP status, where there was one.
-        retry_after: seconds that the endpoint asked to wait, or None.
+        status: the HTTP status, if there was one.
+        retry_after: the wait requested by the endpoint, in seconds, or None.
     """
 
     def __init__(
@@ -120,10 +121,10 @@ class TransportError(DokimasiaError):
 
 
 class CallFailed(DokimasiaError):
-    """A call has no answer: after all tries (`api_error`), for its length (`context_overflow`), for money (`budget`), or not
-    yet, since a person is asked (`waiting`).
+    """A call has no answer: after all tries (`api_error`), because of its length (`context_overflow`) or the budget
+    (`budget`), or not yet, since a person is asked (`waiting`).
 
-    `last` is what its last try met, where one was made.
+    `last` is the failure of its last try, if there was one.
     """
 
     def __init__(
@@ -140,7 +141,7 @@ class CallFailed(DokimasiaError):
 
 
 class Unreachable(DokimasiaError):
-    """A model cannot be asked at all: its key, its name or its address is wrong, or its server is down."""
+    """A model cannot be called at all: its key, its name or its address is wrong, or its server is down."""
 
 
 class StorageError(DokimasiaError):
@@ -150,7 +151,7 @@ class StorageError(DokimasiaError):
 class HomeLocked(StorageError):
     """Another process writes to this home; the message names it.
 
-    `service` is the address of the service that does, empty where it is another command.
+    `service` is the address of the service that does, empty if it is another command.
     """
 
     exit_code = 2
@@ -161,7 +162,7 @@ class HomeLocked(StorageError):
 
 
 class ImpossibleHome(StorageError):
-    """No home can be made where one was asked for, or it may not be opened or written; the message names the place."""
+    """No home can be created at the requested place, or it cannot be opened or written; the message names the place."""
 
     exit_code = 2
 
@@ -173,25 +174,52 @@ class NewerHome(StorageError):
 
 
 class OlderHome(StorageError):
-    """The home was written by an older version: it is not read any more, or has to be brought up to date first."""
+    """The home was written by an older version: it is no longer readable, or has to be migrated first."""
 
     exit_code = 2
 
 
 class Interrupted(DokimasiaError):
-    """Stopped by the user; all finished calls are kept and the message says how to go on."""
+    """Stopped by the user; all finished calls are kept, and the message states how to continue."""
 
     exit_code = 130
 
 
 class LoopRunning(DokimasiaError, RuntimeError):
-    """A function for callers without an event loop was called inside one; the message says what to write instead."""
+    """A function for callers without an event loop was called inside one; the message states what to write instead."""
 
     exit_code = 2
 
 
+class Fault(NamedTuple):
+    """What is wrong with a field of a model.
+
+    Attributes:
+        field: the path to the field, such as `candidates.0.name`; empty where it is the model as a whole.
+        message: what is wrong, as pydantic or the validator says it.
+        kind: pydantic's name for the kind of mistake, such as `missing`.
+    """
+
+    field: str
+    message: str
+    kind: str
+
+    @classmethod
+    def of(cls, details: "ErrorDetails") -> "Fault":
+        """Return a fault from the details of an error of pydantic."""
+        field = ".".join(map(str, details["loc"]))
+        return cls(field, details["msg"].removeprefix("Value error, "), details["type"])
+
+    def __str__(self) -> str:
+        """Return the message, after the field that it is about."""
+        return f"{self.field}: {self.message}" if self.field else self.message
+
+
+def list_faults(error: "ValidationError") -> list[Fault]:
+    """Return what is wrong with the fields of a model, in order, without the values themselves."""
+    return [Fault.of(details) for details in error.errors(include_url=False, include_input=False)]
+
+
 def faults_of(error: "ValidationError") -> str:
-    """Return what is wrong with the fields of a model, as `a.b: message; c: message`, without the values themselves."""
-    return "; ".join(
-        f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors(include_input=False)
-    )
+    """Return the faults of a model's fields, as `a.b: message; c: message`, without the values themselves."""
+    return "; ".join(map(str, list_faults(error)))

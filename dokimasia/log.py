@@ -1,7 +1,7 @@
 """Logging with structlog to standard error and, optionally, a file, with bound context and without secrets.
 
-As a library the package prints nothing: until `configure` is called, or the program has set structlog up, lines go to the
-loggers of the standard library below `dokimasia`, which show them where the program has set those up.
+As a library, the package prints nothing: until `configure` is called, or the program has set structlog up, lines go to
+the loggers of the standard library below `dokimasia`, which show them if the program has configured those.
 """
 
 import base64
@@ -28,10 +28,12 @@ _CONTROLS = re.compile(
 """Control characters (C0 and C1 except tab and line feed), marks of writing direction, invisible tags, and lone surrogates,
 which cannot be encoded."""
 SHORTEST_SECRET = 6
-"""Characters of a known secret, at least; a shorter value could be ordinary text and is redacted only if it looks like a key."""
+"""The minimum length of a known secret; a shorter value could be ordinary text and is redacted only if it looks like a
+key.
+"""
 
 LONG_SECRET = 20
-"""Characters of a known secret from which on each half of it is a secret, too."""
+"""The length of a known secret from which each half of it is a secret too."""
 
 _KEY_LIKE = re.compile(
     r"""
@@ -54,10 +56,10 @@ _SECRET_NAME = re.compile(
     r"|(?:api|auth|access|bearer|refresh)_?tokens(?:$|_)"
     r"|(?:^|_)(?:auth|cookies?)$"
 )
-"""Names of secrets in lower case, their words joined by underscores. `max_tokens` is none."""
+"""Names of secrets in lower case, their words joined by underscores. `max_tokens` is not one."""
 
 _WORD_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-"""Where a word of a name in camel case begins."""
+"""The beginning of a word of a name in camel case."""
 
 _THIRD_PARTIES = (
     "LiteLLM",
@@ -78,7 +80,7 @@ def printable(text: str) -> str:
 
 
 def names_secret(name: str) -> bool:
-    """Return whether a parameter, header or variable of this name may hold a secret, in any spelling.
+    """Return whether a parameter, header or variable of this name may contain a secret, in any spelling.
 
     Example:
         >>> [names_secret(name) for name in ("X-Api-Key", "apiKey", "api_keys", "AWS_ACCESS_KEY_ID", "passwd")]
@@ -96,7 +98,7 @@ def unguarded(stream: Any) -> Any:
 
 
 class Redactor:
-    """Replaces secrets in text: known values in every form that a log or a provider gives them, and key-like strings.
+    """Replaces secrets in text: known values in all forms used by logs and providers, and key-like strings.
 
     Args:
         secrets: known values. Those under six characters are ignored, and counted in `ignored`.
@@ -126,9 +128,10 @@ class Redactor:
 
 
 def forms_of(secret: str) -> set[str]:
-    """Return the forms of a secret in which it may appear in a text.
+    """Return the forms in which a secret may appear in a text.
 
-    These are the secret itself, escaped for JSON, Python, HTML and URLs, and line by line; and the forms in which an endpoint
+    These are the secret itself, escaped for JSON, Python, HTML and URLs, and line by line; and the forms in which an
+    endpoint
     may echo it: in base64 (also inside a longer text), in hexadecimal digits, with every character or every sign
     percent-encoded, reversed, and, if it is long, each half.
     """
@@ -158,7 +161,7 @@ def _echoes(text: str) -> set[str]:
         encoded = base64.b64encode(b"\0" * before + data).decode("ascii")
         inner = encoded[
             -(-before * 4 // 3) : (before + len(data)) * 4 // 3
-        ]  # without the characters that depend on its neighbours
+        ]  # without the characters that depend on adjacent ones
         forms |= {inner, inner.replace("+", "-").replace("/", "_"), inner[::-1]}
     return forms
 
@@ -172,13 +175,13 @@ def configure(
 ) -> None:
     """Set up logging for the whole process, replacing an earlier set-up.
 
-    Lines go to standard error, for people or, with `json`, as JSON; `file` also gets JSON lines. Loggers of other libraries
-    go the same way from warnings up, so that their lines are redacted, too.
+    Lines go to standard error, for people or, with `json`, as JSON; `file` also gets JSON lines. Warnings and errors of
+    other libraries' loggers are handled alike, so that their lines are redacted too.
 
     Args:
         level: debug, info, warning or error.
-        json: whether standard error takes JSON.
-        file: appended to; its folder must exist.
+        json: whether standard error receives JSON.
+        file: the file to append to; its folder must exist.
         redact: applied to each finished line, exceptions included.
 
     Raises:
@@ -219,9 +222,9 @@ def configure(
 
 
 def quieten_third_parties() -> None:
-    """Route the log of other libraries, from warnings up, through the own handlers; call again after importing a library.
+    """Route other libraries' warnings and errors through this package's handlers; call again after importing a library.
 
-    On import LiteLLM adds handlers to its loggers that would write unredacted lines.
+    On import, LiteLLM adds handlers to its loggers that would write unredacted lines.
     """
     for name in _THIRD_PARTIES:
         logger = logging.getLogger(name)
@@ -255,19 +258,19 @@ _KEYS = Redactor()
 
 
 def _plain_line(logger: object, method: str, event: Mapping[str, object]) -> str:
-    """Return a line for a logger of the standard library: what happened, and the values that are bound to it."""
+    """Return a line for a logger of the standard library: the event, and the values bound to it."""
     fields = dict(event)
     words = [str(fields.pop("event", "")), *(f"{name}={value}" for name, value in sorted(fields.items()))]
     return _KEYS(printable(" ".join(words)))
 
 
 def bound(**names: str) -> AbstractContextManager[None]:
-    """Bind values (`run_id`, `sample_id`, `role`) to every line that this task and its children write meanwhile."""
+    """Bind values (`run_id`, `sample_id`, `role`) to every line that this task and its children write in the block."""
     return structlog.contextvars.bound_contextvars(**names)
 
 
 class _Formatter(structlog.stdlib.ProcessorFormatter):
-    """A formatter of its own class, so that a second set-up finds the handlers of the first."""
+    """A separate formatter class, so that a second set-up finds the handlers of the first."""
 
 
 def _formatter(redact: Redactor, *, as_json: bool, colors: bool) -> _Formatter:

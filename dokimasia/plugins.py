@@ -27,11 +27,11 @@ GROUPS: dict[Kind, str] = {
     "transports": "dokimasia.transports",
     "chat_models": "dokimasia.chat_models",
 }
-"""Kind of plug-in to the group of entry points that announces it."""
+"""The group of entry points for each kind of plug-in."""
 
 
 class Plugin(NamedTuple):
-    """A plug-in as it was found: `value` is what its entry point refers to, `problem` why it cannot be used, if so."""
+    """A plug-in as discovered: `value` is the target of its entry point, `problem` why it cannot be used, if so."""
 
     kind: Kind
     name: str
@@ -63,7 +63,7 @@ def load(kind: Kind, name: str) -> Any:
     """Return the object of a plug-in's entry point, loaded and checked to be of its kind.
 
     Raises:
-        ConfigError: there is none of that name, there are two, it cannot be loaded, or it is not what it should be;
+        ConfigError: there is none of that name, there are two, it cannot be loaded, or it is of the wrong kind;
             the message names distribution and entry point.
     """
     points_by_name = entry_points_of(kind)
@@ -94,7 +94,7 @@ def prompt_folder(name: str) -> Path:
     """Return the folder of prompts of a plug-in.
 
     Raises:
-        ConfigError: there is neither such a plug-in nor, as `--prompts` would take it, such a folder.
+        ConfigError: there is neither such a plug-in nor, for `--prompts`, such a folder.
     """
     if name not in entry_points_of("prompts"):
         raise ConfigError(f"--prompts {name}: there is no such folder, and no plug-in brings prompts of that name")
@@ -102,10 +102,10 @@ def prompt_folder(name: str) -> Path:
 
 
 def transports_for(names: Collection[str]) -> Iterator[tuple[str, Any]]:
-    """Yield the plug-ins' transports among the names, each made by its factory; other names are ignored.
+    """Yield the plug-ins' transports among the names, each created by its factory; other names are ignored.
 
     Raises:
-        ConfigError: a transport that is among the names cannot be loaded or made.
+        ConfigError: one of these transports cannot be loaded or created.
     """
     points_by_name = entry_points_of("transports") if names else {}
     for name in sorted(set(names) & set(points_by_name)):
@@ -113,7 +113,7 @@ def transports_for(names: Collection[str]) -> Iterator[tuple[str, Any]]:
 
 
 def make_chat_model(name: str) -> Any:
-    """Return what the factory of a plug-in's chat model makes.
+    """Return the chat model created by a plug-in's factory.
 
     Raises:
         ConfigError: there is no such plug-in, or it cannot be loaded, or its factory failed.
@@ -131,11 +131,11 @@ def _call_factory(kind: Kind, name: str) -> Any:
 
 
 def _shown(error: BaseException) -> BaseException | None:
-    """Return an error as the cause of another; None for one whose message may hold a key.
+    """Return an error as the cause of another; None for one whose message may contain a key.
 
-    A `ValidationError` prints what it was given.
+    A `ValidationError` prints its input.
     """
-    from pydantic import ValidationError  # not above: `--help` comes without it
+    from pydantic import ValidationError  # imported late: `--help` does not need it
 
     causes: list[BaseException] = []
     cause: BaseException | None = error
@@ -215,7 +215,7 @@ def _distribution(point: EntryPoint) -> str:
 
 
 def broken_plugin(error: BaseException) -> str | None:
-    """Return the message about an error that passed through a plug-in's code, or None if it passed through none.
+    """Return the message about an error that passed through a plug-in's code, or None for any other error.
 
     The message names the plug-in, its distribution, and the line of its code.
     """
@@ -230,7 +230,9 @@ def broken_plugin(error: BaseException) -> str | None:
 
 
 def _package_folder(point: EntryPoint) -> Path | None:
-    """Return the folder of the package that a plug-in's code is in, or its module; None if it is not loaded, or our own."""
+    """Return the folder of the package with a plug-in's code, or its module; None if it is not loaded, or this
+    package's own.
+    """
     name = point.module.partition(".")[0]
     file = getattr(sys.modules.get(name), "__file__", None)
     if file is None or name == "dokimasia":

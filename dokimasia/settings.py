@@ -18,7 +18,7 @@ from dokimasia.chat_models import LANGCHAIN, chat_model_spec, check_chat_model, 
 from dokimasia.domain.call import PEOPLE, ModelRef, ModelSpec, Sampling
 from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.domain.wording import nearest
-from dokimasia.errors import ConfigError
+from dokimasia.errors import ConfigError, list_faults
 from dokimasia.log import Redactor, names_secret
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ V = TypeVar("V", bound=Value)
 CONFIG_NAME = "dokimasia.toml"
 HOME_NAME = ".dokimasia"
 ADDED_NAME = "models.toml"
-"""The file of a home with the models that were added to it; its tables are those of dokimasia.toml."""
+"""The file in a home with its added models; its tables are those of dokimasia.toml."""
 
 _TOP_KEYS = ("home", "embedding", "worker_keys", "defaults", "models")
 _WORKER_KEYS = ("environment", "sent")
@@ -50,15 +50,15 @@ class Settings:
         home: the folder for runs, calls and images; it need not exist yet.
         config_path: the configuration file that was read, or None.
         models: configured models by name.
-        added: the names of those that the home's models.toml configures.
+        added: the names of models configured by the home's models.toml.
         defaults: the limits of models that are not configured (`max_concurrency`, `start_concurrency`,
             `timeout`, `rpm`, `tpm`).
         secrets: values that no log, error or file may show.
         worker_keys: the source of workers' keys: their own `environment`, or `sent` by the driver.
         embedding: the name of the model that embeds texts for searches by meaning; empty if there is none.
-        server: the address of the service that commands use, empty if this process does the work itself.
+        server: the address of the service that commands use; empty if this process does the work itself.
         server_token: the token for the service.
-        chat_models: LangChain chat models that this process asks, by name (see `with_chat_models`).
+        chat_models: LangChain chat models called by this process, by name (see `with_chat_models`).
     """
 
     home: Path
@@ -75,7 +75,7 @@ class Settings:
     chat_models: Mapping[str, "BaseChatModel"] = field(default_factory=dict, repr=False)
 
     def at(self, home: str | Path) -> "Settings":
-        """Return the settings with another home folder, and the models that were added to it.
+        """Return the settings with another home folder, and that home's added models.
 
         Raises:
             ConfigError: the file of those models cannot be used.
@@ -85,7 +85,7 @@ class Settings:
 
     @property
     def added_path(self) -> Path:
-        """The file with the models that were added to the home; it need not exist."""
+        """The file with the home's added models; it need not exist."""
         return self.home / ADDED_NAME
 
     def file_of(self, name: str) -> Path | str:
@@ -95,13 +95,14 @@ class Settings:
     def with_chat_models(self, chat_models: "Mapping[str, BaseChatModel] | None") -> "Settings":
         """Return the settings with LangChain chat models as further models.
 
-        A model of that name in the configuration lends its limits, prices and sampling.
+        A configured model of the same name provides limits, prices and sampling.
 
         Args:
-            chat_models: chat models by the names under which they are asked, such as `{"mine": ChatOpenAI(...)}`.
+            chat_models: chat models by their names in requests, such as `{"mine": ChatOpenAI(...)}`.
 
         Raises:
-            ConfigError: a name is invalid, an object is no chat model, or two objects are one model to the ledger.
+            ConfigError: a name is invalid, an object is not a chat model, or two objects are the same model to the
+            ledger.
         """
         if not chat_models:
             return self
@@ -124,7 +125,7 @@ class Settings:
 
 
 def _alike(first: ModelSpec, second: ModelSpec) -> bool:
-    """Return whether the ledger knows two models as one."""
+    """Return whether two models are the same to the ledger."""
     return (first.ref.model, first.ref.endpoint) == (second.ref.model, second.ref.endpoint)
 
 
@@ -138,10 +139,10 @@ def load_settings(
     """Return the settings from the configuration file, the models added to the home, and the environment.
 
     Args:
-        config: the configuration file; without it `dokimasia.toml` in the working folder, if it is there.
-        home: the home folder; without it `DOKIMASIA_HOME`, then `home` in the configuration, then `.dokimasia`.
-        env: the environment; without it the process's own.
-        cwd: the working folder; without it the process's own.
+        config: the configuration file; by default `dokimasia.toml` in the working folder, if it exists.
+        home: the home folder; by default `DOKIMASIA_HOME`, then `home` in the configuration, then `.dokimasia`.
+        env: the environment; by default the process's own.
+        cwd: the working folder; by default the process's own.
 
     Raises:
         ConfigError: a file is missing, is not TOML, or has an invalid value; the message names file and key.
@@ -176,13 +177,13 @@ def load_settings(
 
 
 def read_added_models(settings: Settings) -> dict[str, JsonObject]:
-    """Return the tables of the models that were added to the home, by name; empty without a file.
+    """Return the tables of the home's added models, by name; empty without a file.
 
     Raises:
         ConfigError: the file cannot be read, or is not TOML.
     """
     path = settings.added_path
-    if not os.path.isfile(path):  # which an unreadable home is not refused for
+    if not os.path.isfile(path):  # an unreadable home is not refused because of this file
         return {}
     content = _read_toml(path)
     _known_keys(content, ("models",), str(path))
@@ -193,14 +194,14 @@ def read_added_models(settings: Settings) -> dict[str, JsonObject]:
 def with_added_models(
     settings: Settings, tables: Mapping[str, JsonObject], *, env: Mapping[str, str] | None = None
 ) -> Settings:
-    """Return the settings with these models in place of those that were added before.
+    """Return the settings with these models replacing earlier added ones.
 
     A model of dokimasia.toml takes precedence over an added one of the same name.
 
     Args:
         settings: the settings.
         tables: a table for each model by its name, as in dokimasia.toml.
-        env: the environment; without it the process's own.
+        env: the environment; by default the process's own.
 
     Raises:
         ConfigError: a table has an unknown key or an invalid value; the message names model and key.
@@ -235,9 +236,9 @@ def worker_keys(
 
 
 def prepare_ray() -> None:
-    """Disable Ray's usage statistics and protect a Ray started by this process with a token.
+    """Disable Ray's usage statistics, and protect a Ray started by this process with a token.
 
-    If a program has imported Ray before, Ray has already read its environment, and its access is left to the program.
+    If a program has already imported Ray, Ray has read its environment, and access is left to the program.
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     if "RAY_AUTH_MODE" not in os.environ and "ray" not in sys.modules:
@@ -275,7 +276,7 @@ def api_key(settings: Settings, spec: ModelSpec) -> str | None:
     """Return the model's key, or None if the configuration names no variable (then the provider's own one is used).
 
     Raises:
-        ConfigError: the variable that the configuration names is not set.
+        ConfigError: the configured variable is not set.
     """
     if spec.api_key_env is None:
         return None
@@ -322,7 +323,7 @@ def _worker_keys(content: Mapping[str, object], where: str) -> str:
 
 
 def _defaults(table: dict[str, object], where: str) -> dict[str, int | float]:
-    """Return the limits of models that are not configured, once they are checked."""
+    """Return the checked limits of models that are not configured."""
     place = f"{where}, [defaults]"
     _known_keys(table, _DEFAULT_KEYS, place)
     _spec({"ref": ModelRef(name="defaults", model="defaults"), **table}, place)
@@ -354,7 +355,7 @@ def _model(name: str, table: dict[str, object], defaults: Mapping[str, int | flo
 
 
 def check_model_name(name: str, place: str) -> None:
-    """Refuse a name that cannot stand in a list of models.
+    """Refuse a name that cannot be in a list of models.
 
     Raises:
         ConfigError: the message begins with `place`.
@@ -375,7 +376,7 @@ def _sampling(table: dict[str, object], place: str) -> Sampling:
     extra = _table(table, "extra", place)
     _refuse_literal_keys(extra, f"{place}, extra")
     for part in _objects_within(extra):
-        # Below the top, members of a JSON schema have any name, and are no texts; a `key` alone may be anything.
+        # Below the top, members of a JSON schema have any name, and are not texts; a `key` alone may be anything.
         texts = {name for name, value in part.items() if isinstance(value, str)}
         _refuse_literal_keys(texts - {"key"}, f"{place}, extra")
     return _validated(Sampling, table, place)
@@ -394,7 +395,7 @@ def _spec(values: dict[str, object], place: str) -> ModelSpec:
 
 _PRICES = ("input_price", "output_price", "cached_input_price", "cache_write_price", "image_price")
 _OF_MODELS = frozenset(("api_base", "api_key_env", "transport", *_PRICES))
-"""Settings that a person in the place of a model does not have."""
+"""Settings that do not apply to a person in place of a model."""
 
 
 def _of_person(ref: ModelRef, values: Mapping[str, object], place: str) -> dict[str, object]:
@@ -422,16 +423,14 @@ def _validated(type_: type[V], values: Mapping[str, object], place: str) -> V:
     try:
         return type_.model_validate(values, strict=True)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"{place}: {key}: {first['msg']}") from error
+        raise ConfigError(f"{place}: {list_faults(error)[0]}") from error
 
 
 def _check_address(key: str, address: str, place: str) -> None:
     wrong = f"{place}: {key} is not an address such as http://127.0.0.1:8000/v1"
     try:
         parts = urlsplit(address)
-    except ValueError:  # a host in brackets that is none
+    except ValueError:  # an invalid host in brackets
         raise ConfigError(wrong) from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ConfigError(wrong)
@@ -447,12 +446,12 @@ def _known_keys(table: Mapping[str, object], allowed: Iterable[str], place: str,
 
 
 def _looks_like_key(variable: str) -> bool:
-    """Return whether a name of a variable is rather an API key, such as `AIzaSy...`: names are not of mixed case."""
+    """Return whether the name of a variable looks like an API key, such as `AIzaSy...`: names are not in mixed case."""
     return not variable.isupper() and not variable.islower() and Redactor()(variable) != variable
 
 
 def _objects_within(value: object) -> Iterator[Mapping[str, object]]:
-    """Yield a value of JSON and its members, at any depth, that are objects."""
+    """Yield the objects in a JSON value, at any depth, including itself."""
     members: Iterable[object] = ()
     if isinstance(value, Mapping):
         object_ = cast("Mapping[str, object]", value)
@@ -490,6 +489,8 @@ def _optional_text(table: Mapping[str, object], key: str, place: str) -> str | N
 
 
 def _may_be_secret(value: str, is_key: bool) -> bool:
-    """Return whether a value may be secret: not empty, and, unless the configuration names it, no plain number or word."""
+    """Return whether a value may be secret: not empty and, unless the configuration names it, not a plain number or
+    word.
+    """
     plain = value.strip()
     return bool(plain) and (is_key or not (plain.isdigit() or plain.lower() in _ORDINARY))

@@ -22,7 +22,7 @@ IN_MEMORY = Path("/dev/shm")
 SPACE_FOR_FOLDERS = 8 * 2**30
 """Bytes that must be free in memory for the folders of tests to lie there: homes are synced to the disk all the time."""
 
-MOST_GROWTH = 150 * 2**20
+MOST_GROWTH = 100 * 2**20
 """Bytes by which a process may grow before all of it is searched for garbage."""
 
 settings.register_profile("dokimasia", deadline=None)  # how long an example takes is the machine's affair
@@ -54,8 +54,8 @@ def pytest_collection_finish() -> None:
 def pytest_runtest_protocol() -> Generator[None, object, object]:
     """Collect the garbage of a test: an application holds itself, and hundreds of them would wait for the next search.
 
-    A run that ends brings back to the searches what was left out of them (`dokimasia.graphs.executor.reduced_gc`), and makes
-    the collector forget how much a test made. So what the process has grown by decides when all of it is searched.
+    What a test made and the next one drops, such as the fixtures of a module, is left out of these searches. So what the
+    process has grown by decides when all of it is searched.
     """
     result = yield
     if gc.get_count()[1:] != (0, 0):

@@ -147,6 +147,7 @@ def _start(work: Callable[[list[str]], None], arguments: Sequence[object], limit
 
 
 def _set_up(work: Callable[[list[str]], None], arguments: list[str], limits: Limits, printed: Path) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job would ignore it
     os.chdir(limits.folder)
     os.environ.clear()
     os.environ.update(limits.environment)
@@ -155,6 +156,7 @@ def _set_up(work: Callable[[list[str]], None], arguments: list[str], limits: Lim
         os.dup2(file, number)
         os.close(file)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits.largest, resource.RLIM_INFINITY))
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite that runs in the background ignores it
     work(arguments)
 
 

@@ -26,10 +26,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave files without a quick test out of the quick tier: to import them all takes longer than its tests."""
-    if config.getoption("markexpr") != "quick" or not _whole(config) or not collection_path.name.startswith("test_"):
+    """Leave files without a test of the tier out: importing them takes time, and memory of every worker."""
+    marker = config.getoption("markexpr")
+    if marker not in {"quick", "not full"} or not _whole(config) or not collection_path.name.startswith("test_"):
         return None
-    return "mark.quick" not in collection_path.read_text(encoding="utf-8") or None
+    text = collection_path.read_text(encoding="utf-8")
+    return ("mark.quick" not in text if marker == "quick" else "\npytestmark = pytest.mark.full" in text) or None
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

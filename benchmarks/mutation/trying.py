@@ -32,19 +32,22 @@ class Suite:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._files = [
-            str(path)
+        texts = {
+            str(path): path.read_text(encoding="utf-8")
             for path in sorted((root / "tests" / "algorithms").glob("test_*.py"))
-            if STATISTICS in path.read_text(encoding="utf-8")
-        ]
+        }
+        self._texts = {file: text for file, text in texts.items() if STATISTICS in text}
         self._limit: float | None = None
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload(LOADED)
 
     def notice(self, mutant: Mutant | None) -> bool:
         """Return whether a test fails on a mutant, or without one on the source as it is, which sets the time limit."""
-        source = None if mutant is None else (mutant.path, mutant.tree())
-        process = self._context.Process(target=_try, args=(self._root, self._files, source))
+        files, source = list(self._texts), None
+        if mutant is not None:
+            name, source = mutant.path.stem, (mutant.path, mutant.tree())
+            files.sort(key=lambda file: -self._texts[file].count(name))  # the first failure ends the tests
+        process = self._context.Process(target=_try, args=(self._root, files, source))
         started = time.perf_counter()
         process.start()
         process.join(self._limit)

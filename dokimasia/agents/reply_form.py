@@ -72,8 +72,9 @@ class ReplyForm(NamedTuple):
                 re.escape(word) + (f"(?P<p{name}>.*?)" if name else "")
                 for word, name in zip(piece.words, [*piece.places, ""], strict=True)
             )
-            # Plain words match only what no other line matches.
-            quantifier = "" if not piece.places else "?" if any(piece.words) else "??"
+            quantifier = ""  # plain words match only what no other line matches
+            if piece.places:
+                quantifier = "?" if any(piece.words) else "??"
             pattern += f"(?:{inner}(?:\\n|\\Z)){quantifier}"
         match = re.fullmatch(pattern, text, re.DOTALL)
         if match is None:
@@ -150,7 +151,10 @@ def _of_elements(form: str) -> tuple[list[FormPiece], list[FormField]] | None:
             places.append(FormField(name, spoken_name(label), hint, _written(tag, hint, long=long), otherwise=after))
             pieces.append(FormPiece((f"<{tag}>{gap}", f"{gap}</{tag}>"), (name,)))
         else:
-            inside.append(opened) if opened else inside.pop() if inside else None
+            if opened:
+                inside.append(opened)
+            elif inside:
+                inside.pop()
             pieces.append(FormPiece((match[0],)))
     return None if form[at:].strip() or inside or not places else (pieces, places)
 
@@ -204,6 +208,14 @@ def _of_lines(lines: Sequence[str], introduction: str) -> tuple[list[FormPiece],
     )
 
 
+def _json_field(name: str, field: re.Match[str]) -> FormField:
+    """Return a field of a JSON object: true or false, a text, or a list of texts."""
+    called = spoken_name(field[1])
+    if field[4]:
+        return FormField(name, called, field[4], "truth", (("true", ""), ("false", "")))
+    return FormField(name, called, field[2] or field[3], "string" if field[2] else "list")
+
+
 def _of_object(lines: Sequence[str]) -> tuple[list[FormPiece], list[FormField]] | None:
     """Return the form of a single-line JSON object whose fields are all places."""
     line = lines[0]
@@ -213,13 +225,7 @@ def _of_object(lines: Sequence[str]) -> tuple[list[FormPiece], list[FormField]] 
         return None
     if len(matches) == 1 or any(match[4] and not match[4].startswith("true or false") for match in matches):
         return None
-    truths = (("true", ""), ("false", ""))
-    places = [
-        FormField(str(n), spoken_name(match[1]), match[4], "truth", truths)
-        if match[4]
-        else FormField(str(n), spoken_name(match[1]), match[2] or match[3], "string" if match[2] else "list")
-        for n, match in enumerate(matches)
-    ]
+    places = [_json_field(str(n), field) for n, field in enumerate(matches)]
     words = [f'{gap}"{match[1]}": ' for gap, match in zip(gaps, matches, strict=True)]
     return [FormPiece((*words, "}"), tuple(field.name for field in places))], places
 
@@ -251,8 +257,8 @@ def _known(place: FormField, count: int) -> FormField:
     return place
 
 
-def _range(found: re.Match[str]) -> tuple[tuple[str, str], ...]:
-    return tuple((str(number), "") for number in range(int(found[1]), int(found[2]) + 1))
+def _range(match: re.Match[str]) -> tuple[tuple[str, str], ...]:
+    return tuple((str(number), "") for number in range(int(match[1]), int(match[2]) + 1))
 
 
 def _options(hint: str, instructions: str, aid: Aid, form: ReplyForm) -> tuple[tuple[str, str], ...]:
@@ -276,13 +282,15 @@ def _options(hint: str, instructions: str, aid: Aid, form: ReplyForm) -> tuple[t
     if taken("no such thing"):
         return ()
     offered = {value: meanings.get(value, "") for value in [*offered, *meanings] if taken(value)}
-    options = sorted(offered.items(), key=lambda one: int(one[0]) if one[0].isdigit() else MOST_OPTIONS)
+    options = sorted(offered.items(), key=lambda item: int(item[0]) if item[0].isdigit() else MOST_OPTIONS)
     return tuple(options) if 1 < len(options) <= MOST_OPTIONS else ()
 
 
 def _ordinary(place: FormField) -> str:
     """Return an acceptable content of a place, for testing the others."""
-    return place.options[0][0] if place.options else "1" if "number" in place.hint.lower() else "words of one's own"
+    if place.options:
+        return place.options[0][0]
+    return "1" if "number" in place.hint.lower() else "words of one's own"
 
 
 def _filled(place: FormField, given: Given, places: Sequence[FormField]) -> str:
@@ -290,7 +298,9 @@ def _filled(place: FormField, given: Given, places: Sequence[FormField]) -> str:
     if place.kind == "first":
         first = next((field for field in places if field.kind == "order"), None)
         order = [entry.strip() for entry in given.get(first.name, ()) if entry.strip()] if first and values else []
-        return order[0] if order else values[0] if values and values[0].isdigit() else ""
+        if order:
+            return order[0]
+        return values[0] if values and values[0].isdigit() else ""
     if place.kind == "order":
         return _between(place).join(values)
     if place.kind == "several":

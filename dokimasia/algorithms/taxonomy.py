@@ -23,6 +23,7 @@ __all__ = [
     "assign",
     "attributes_of",
     "carry",
+    "categories_of",
     "copy_of",
     "deepest",
     "fold",
@@ -59,6 +60,17 @@ def attributes_of(tree: Tree, node: str) -> NodeAttributes:
     NodeAttributes(layer=1, support=0, members=frozenset(), absorbed=())
     """
     return NodeAttributes(**tree.nodes[node])
+
+
+def categories_of(tree: Tree) -> tuple[str, ...]:
+    """Return the fixed categories of a tree in the order given; none where the graph names none.
+
+    Examples
+    --------
+    >>> categories_of(new_tree(["A", "B"]))
+    ('A', 'B')
+    """
+    return tuple(tree.graph.get("categories", ()))
 
 
 _EMPTY: dict[str, object] = {"support": 0, "members": frozenset(), "absorbed": ()}
@@ -149,7 +161,7 @@ def add_all(tree: Tree, paths: Iterable[Path]) -> Tree:
     grown = copy_of(tree)
     for path in map(path_of, paths):
         if f"<{path.category}>" not in grown:
-            anchors = ", ".join(grown.graph.get("categories", ()))
+            anchors = ", ".join(categories_of(grown))
             raise ValueError(f"<{path.category}> is none of the fixed categories: {anchors}")
         hang(grown, path)
     return grown

@@ -1,1 +1,1 @@
-"""The command line: thin verbs over runs and methods, each loaded when it is called."""
+"""The command line: thin verbs over runs and methods, each loaded on use."""

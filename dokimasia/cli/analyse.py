@@ -1,4 +1,4 @@
-"""`dokimasia analyse`: what an audit's figures say: gaps, domains, consistency, agreement, length, judges, coverage."""
+"""`dokimasia analyse`: an audit's figures: gaps, domains, consistency, agreement, length, judges, coverage."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,7 +72,7 @@ def command(
 
 
 def _files_by_name(benchmarks: tuple[str, ...]) -> dict[str, Path]:
-    """Return the files of other benchmarks by their names."""
+    """Return the files of other benchmarks by name."""
     files: dict[str, Path] = {}
     for benchmark in benchmarks:
         name, equals, path = benchmark.partition("=")

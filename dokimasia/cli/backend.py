@@ -1,4 +1,4 @@
-"""The backend of a command: the home of this process, or a service; chosen by the options of the verb."""
+"""The backend of a command, chosen by the options of the verb: the home of this process, or a service."""
 
 import shlex
 from collections.abc import Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 Backend: TypeAlias = "LocalBackend | RemoteBackend"
-"""Where a verb does its work; verbs use both in the same way."""
+"""Where a verb does its work; verbs use both kinds in the same way."""
 
 
 def with_backend(function: Callable[..., R]) -> Callable[..., R]:
@@ -49,7 +49,7 @@ def with_backend(function: Callable[..., R]) -> Callable[..., R]:
 
 
 def detachable(function: Callable[..., R]) -> Callable[..., R]:
-    """Add --detach to a verb that has a backend and begins a run."""
+    """Add --detach to a verb that has a backend and starts a run."""
 
     def detach_backend(backend: Backend, detach: bool) -> dict[str, Backend]:
         if detach:
@@ -61,7 +61,7 @@ def detachable(function: Callable[..., R]) -> Callable[..., R]:
 
 
 def backend_of(settings: "Settings", *, where: str = "") -> Backend:
-    """Return the backend of the service that the settings name, with the options `where` that name it, or else of the home."""
+    """Return the backend of the service in the settings, with the options `where` that name it, or else of the home."""
     if settings.server:
         from dokimasia.cli.remote_backend import RemoteBackend
 

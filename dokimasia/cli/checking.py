@@ -1,4 +1,4 @@
-"""Decisions in the terminal: a person goes through waiting items one at a time, and each decision is stored at once."""
+"""Decisions in the terminal: a person goes through waiting items one at a time; each decision is stored at once."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -44,21 +44,21 @@ KEYS: dict[Kind, str] = {
     "perturbation": " · ".join([*(f"{key} {label.replace('_', ' ')}" for key, label in LABEL_KEYS.items()), _MOVES]),
 }
 STEPS = {"s": 1, "b": -1, "q": None}
-"""Steps to another item, by the key that makes them; None to stop."""
+"""Steps to another item by key; None to stop."""
 
 
 Pictures = Sequence[tuple[str, Path]]
-"""The pictures of an item, each as its name and file."""
+"""The images of an item, each as name and file."""
 
 
 def go_through(backend: "Backend", run: str, *, who: str, second: bool) -> int:
     """Show waiting items and ask for decisions until none waits or the person stops; return the number of decisions.
 
-    The home is locked only while a decision is written, so that runs can continue meanwhile. The end of the input, Ctrl-C
-    and a closed terminal stop it; decisions are kept, and so is an edit that the editor had saved.
+    The home is locked only while a decision is written, so that runs can continue meanwhile. The end of the input,
+    Ctrl-C and a closed terminal stop the loop; decisions are kept, and so is an edit saved in the editor.
 
     Raises:
-        Unreachable: the service does not answer any more; the message says how to continue.
+        Unreachable: the service no longer answers; the message states how to continue.
     """
     due = backend.due_items(run, who=who, second=second)
     out = console()
@@ -121,7 +121,7 @@ def _show(screen: "CheckScreen", number: int, count: int, pictures: Pictures) ->
 
 
 def _show_perturbation(perturbation: "PerturbationOnScreen") -> None:
-    """Print the question, the gold answer, the change in it, and the kind of error that the change was meant as."""
+    """Print the question, the gold answer, its change, and the intended kind of error."""
     rows: list[tuple[str, Cell]] = [
         ("asked", perturbation.prompt),
         ("gold", perturbation.gold),
@@ -138,7 +138,7 @@ def _show_perturbation(perturbation: "PerturbationOnScreen") -> None:
 def _ask(
     backend: "Backend", screen: "CheckScreen", who: str, pictures: Pictures, *, second: bool
 ) -> tuple[int | None, int]:
-    """Ask until something is decided; return the step to the next item (None: stop) and how many decisions were made."""
+    """Ask until something is decided; return the step to the next item (None: stop) and the number of decisions."""
     out, item = console(), screen.item
     decisions_seen = None if second or item.kind == "question" else screen.shown.decided
     since = screen.since if item.kind == "question" else ""
@@ -167,7 +167,7 @@ def _ask(
 
 
 def _reasons(item: CheckItem, action: Action) -> tuple[Sequence[ChangeReason], bool]:
-    """Ask why a caption is changed; return the reasons, and whether the input ended, which loses no decision."""
+    """Ask for the reasons for changing a caption; return them, and whether the input ended, which loses no decision."""
     if item.kind != "caption" or action not in REASON_ACTIONS:
         return (), False
     names = list(CHANGE_REASONS)
@@ -190,7 +190,7 @@ def _action_and_text(
     """Return the action of a key and its argument on an item, and the text; None if the key decides nothing.
 
     Raises:
-        InputError: the item does not take this decision.
+        InputError: the item does not accept this decision.
         ValueError: there is no such sentence.
     """
     item = screen.item
@@ -226,7 +226,7 @@ def _action(item: CheckItem, key: str) -> Action | None:
     """Return the action of a key without argument on an item; None if it needs more, or decides nothing.
 
     Raises:
-        InputError: the item does not take the key's action.
+        InputError: the item does not accept the key's action.
     """
     actions: dict[str, Action] = {"a": "accept", "r": "reject", "e": "edit", "d": "edit"}
     if key in actions and (refusal := item.refusal(actions[key])):
@@ -255,7 +255,7 @@ def _print_decision(decision: Decision | None) -> int:
 
 
 def _pictures(backend: "Backend", screen: "CheckScreen", folder: Path) -> Pictures:
-    """Write an item's images to a folder, with file extensions that image viewers know, and return them."""
+    """Write an item's images to a folder, with file extensions that image viewers recognise, and return them."""
     images = [(image.name, image.sha256) for image in screen.shown.images]
     if screen.item.kind == "question":
         parts = [part for message in screen.shown.messages for part in message.parts]

@@ -1,4 +1,4 @@
-"""`dokimasia criteria`: export, import and check sets of atomic criteria, made once and reused for ever."""
+"""`dokimasia criteria`: export, import and check sets of atomic criteria, made once and reused."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""`dokimasia data`: look at a data set before anything is paid for."""
+"""`dokimasia data`: look at a data set before spending anything."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -21,13 +21,15 @@ BAD = 2
 """The exit code of a data set with a problem."""
 
 MOST_NAMED = 15
-"""Roles, instructions, types of images and sub-categories that are printed (Creation-MMBench, figure 10); --json has all."""
+"""The number of printed roles, instructions, image types and sub-categories (Creation-MMBench, figure 10); --json has
+all.
+"""
 
 LONGEST_NAME = 60
-"""Characters of a role or an instruction that are printed."""
+"""The number of printed characters of a role or an instruction."""
 
 SHOWN = 200
-"""Problems that are printed one by one; --json has them all."""
+"""The number of problems printed in full; --json has them all."""
 
 
 @click.group()
@@ -128,7 +130,7 @@ def _print(data: Path, name: str, report: "DataReport") -> None:
     if not report.problems:
         out.print("\n[green]No problems found.[/green]")
         return
-    unit = "file" if name == "folder" else "row" if name in ("parquet", "hf") else "line"
+    unit = {"folder": "file", "parquet": "row", "hf": "row"}.get(name, "line")
     bad = f" on {_count(report.bad_lines, unit)}" if report.bad_lines else ""
     out.print(f"\n[bold red]{_count(len(report.problems), 'problem')}{bad}[/bold red]")
     table = grid()
@@ -153,7 +155,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _counts(counted: "Mapping[str, int]", most: int = 12) -> str:
-    """Return how many different things there are, and the most frequent ones with their counts."""
+    """Return the number of different things, and the most frequent ones with their counts."""
     if not counted:
         return "none"
     largest = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
@@ -166,7 +168,7 @@ def _cut(name: str) -> str:
 
 
 def _statistics(statistics: "DataStatistics") -> dict[str, str]:
-    """Return the statistics of a data set in words, by what they are of; without those that no sample has."""
+    """Return the statistics of a data set as text, by subject, without those that no sample has."""
     facts: dict[str, str] = {}
     for name, lengths in (("words a query", statistics.query_words), ("words a reference", statistics.reference_words)):
         if lengths is not None:
@@ -191,12 +193,15 @@ def _statistics(statistics: "DataStatistics") -> dict[str, str]:
 
 
 def _places(problems: "list[Problem]") -> str:
-    """Return the lines of problems, runs of them as ranges, at most forty ranges."""
+    """Return the lines of problems, consecutive lines as ranges, at most forty ranges."""
     lines = sorted({problem.line for problem in problems})
     starts = [lines[0], *(later for earlier, later in pairwise(lines) if later != earlier + 1)]
     ends = [*(earlier for earlier, later in pairwise(lines) if later != earlier + 1), lines[-1]]
-    ranges = [
-        "all" if end == 0 else str(start) if start == end else f"{start}–{end}"
-        for start, end in zip(starts, ends, strict=True)
-    ]
-    return shortened(ranges, 40)
+    return shortened(map(_range, starts, ends), 40)
+
+
+def _range(start: int, end: int) -> str:
+    """Return lines in words; line 0 stands for the whole file."""
+    if end == 0:
+        return "all"
+    return str(start) if start == end else f"{start}–{end}"

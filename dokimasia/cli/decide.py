@@ -1,4 +1,4 @@
-"""`dokimasia decide`: go through what waits for a person in a run, or hand it out and take it in as files."""
+"""`dokimasia decide`: go through the items that wait for a person in a run, or exchange them as files."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -82,7 +82,7 @@ def command(
 
         go_through(backend, run, who=person, second=second)
         if second and backend.due_items(run, who=person, second=True).items:
-            return  # figures would say what others decided on what is still to be judged
+            return  # figures would reveal others' decisions on items still to be judged
     figures = backend.standing(run)
     if as_json:
         print_json(figures)

@@ -1,4 +1,4 @@
-"""`dokimasia demo`: the main workflow, offline, on a simulated world whose truth is known, to compare figures with."""
+"""`dokimasia demo`: the main workflow, offline, on a simulated world whose known truth is compared with the figures."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -63,7 +63,7 @@ def tree_step(
     models: Sequence[str],
     as_json: bool,
 ) -> JsonObject:
-    """Grow a tree from a run's criteria, print it and where each model is significantly weak, and return the figures.
+    """Grow a tree from a run's criteria, print it and each model's significant weaknesses, and return the figures.
 
     Each weak node is shown with the mean planted skill at its criteria and at all others, from the models' profiles.
     """
@@ -71,6 +71,7 @@ def tree_step(
     from dokimasia.cli.running import run_to_end
     from dokimasia.cli.tree.show import print_tree
     from dokimasia.methods.tree import METHOD, GrowthRequest, load_tree, members_below, tree_figures, weaknesses_of
+    from dokimasia.methods.tree.figures import TreeFigures
     from dokimasia.report.fields import as_json as plain
     from dokimasia.runs.lifecycle import run as run_method
     from dokimasia.storage.home import Home
@@ -78,7 +79,7 @@ def tree_step(
 
     request = GrowthRequest(judge=judge, run=run, seed=seed, name=f"demo-tree-{len(pairs)}-{seed}")
     grown = run_to_end(partial(run_method, METHOD, request), settings, method=METHOD.name)
-    tree = str(grown.summary["tree"])
+    tree = TreeFigures.model_validate(grown.summary).tree
     with Home.open(settings.home, write=False) as home:
         figures = tree_figures(home, tree)
         loaded = load_tree(home, tree)
@@ -93,17 +94,18 @@ def tree_step(
     if not as_json:
         print_tree(figures, where=f" --home {shown_path(settings.home)}")
         print_blocks(_weak(weaknesses, planted_at))
-    views = {name: plain(weakness) for name, weakness in weaknesses.items()}
-    for name, view in views.items():
-        for row in (*view["weak"], *view["strong"]):
-            row["planted"] = planted_at(name, row["node"])._asdict()
+    views: dict[str, JsonObject] = {}
+    for name, weakness in weaknesses.items():
+        view = views[name] = plain(weakness)
+        for kind, rows in (("weak", weakness.weak), ("strong", weakness.strong)):
+            view[kind] = [{**plain(row), "planted": planted_at(name, row.node)._asdict()} for row in rows]
     return {**plain(figures), "weaknesses": views}
 
 
 def planted_steps(
     pairs: "Sequence[tuple[Scene, SceneQuestion]]", criteria: "Mapping[str, TreeCriterion]"
 ) -> "dict[str, tuple[str, Domain]]":
-    """Return the capability and the domain of the planted step that each criterion asks for; other criteria have none."""
+    """Return the capability and the domain of the planted step behind each criterion; other criteria have none."""
     planted: dict[tuple[str, str], tuple[str, Domain]] = {
         (question.id, step.question): (step.capability, scene.domain)
         for scene, question in pairs
@@ -114,7 +116,7 @@ def planted_steps(
 
 
 def planted_skill(name: str, keys: Iterable[str], steps: "Mapping[str, tuple[str, Domain]]") -> float:
-    """Return a model's mean planted skill, 0 to 1, at criteria; 0 where none of them has a planted step."""
+    """Return a model's mean planted skill, 0 to 1, at criteria; 0 if none of them has a planted step."""
     from dokimasia.simulation.profiles import as_candidate, find_profile
 
     profile = as_candidate(find_profile(name))
@@ -166,9 +168,10 @@ def diagnosis_step(
     models: Sequence[str],
     as_json: bool,
 ) -> JsonObject:
-    """Diagnose the run, have a writer that is planted to err describe it, print both, and return the figures.
+    """Diagnose the run, have a writer with planted errors describe it, print both, and return the figures.
 
-    Each leaf at which a model is significantly worse than the others is shown with its mean planted skill there, and theirs.
+    Each leaf at which a model is significantly worse than the others is shown with its mean planted skill there, and
+    theirs.
     """
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
@@ -196,7 +199,9 @@ def diagnosis_step(
 def _marked(
     settings: "Settings", run: str, pairs: "Sequence[tuple[Scene, SceneQuestion]]", models: Sequence[str]
 ) -> list[MarkedLeaf]:
-    """Return every leaf at which a model is significantly better or worse than the others, with the planted skills there."""
+    """Return every leaf where a model is significantly better or worse than the others, with the
+    planted skills there.
+    """
     from dokimasia.methods.diagnosis.tables import stored_diagnosis
     from dokimasia.methods.tree import load_tree, members_below
     from dokimasia.storage.home import Home
@@ -264,7 +269,7 @@ def _marked_blocks(marked: Sequence[MarkedLeaf]) -> "Iterator[Block]":
 
 
 def _word_blocks(words: "DiagnosisFigures", planted: float) -> "Iterator[Block]":
-    """Yield what a writer that is planted to err got wrong, with a verified and an unverified sentence."""
+    """Yield the sentences that a writer with planted errors got wrong, with a verified and an unverified sentence."""
     from dokimasia.report.blocks import Paragraph, Span
 
     totals = words.totals
@@ -293,7 +298,9 @@ DIMENSIONS = ("entity_substitution", "numerical_errors", "logical_inconsistency"
 
 
 def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> JsonObject:
-    """Perturb answers to a few pictures, probe a judge with them, print its misses beside the planted rates; return figures."""
+    """Perturb answers to a few pictures, probe a judge with them, print its misses next to the planted rates; return
+    figures.
+    """
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
     from dokimasia.methods.perturb import METHOD as PERTURB
@@ -356,7 +363,7 @@ def _expected(task: "ProbedTask", evaluator: "Evaluator") -> dict[str, float]:
 JUDGE = "sim/judge-noisy"
 CANDIDATES = ("sim/strong", "sim/steady", "sim/hasty", "sim/nearsighted", "sim/weak")
 REFINED = ("sim/hasty", "sim/weak")
-"""Models whose failures are refined; all others may give them hints, and so may each other."""
+"""Models whose failures are refined; all others, and these among themselves, may give hints."""
 
 
 @click.command()
@@ -380,8 +387,7 @@ def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> Non
         f"made {several(samples, 'question')} on {several(pictures, 'picture')} in seven domains: {data}", err=True
     )
     pairs = list(make_world(samples, seed))
-    evaluation = evaluation_step(settings, data.absolute(), pairs, seed, as_json=as_json)
-    run = evaluation["run"]
+    run, evaluation = evaluation_step(settings, data.absolute(), pairs, seed, as_json=as_json)
     figures = {
         **evaluation,
         "tree": tree_step(settings, run, pairs, seed, judge=JUDGE, models=CANDIDATES, as_json=as_json),
@@ -397,7 +403,9 @@ def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> Non
 
 
 def page_step(settings: "Settings", run: str) -> Path:
-    """Write the report of the evaluation, with tree and diagnosis, and return its path from the working folder."""
+    """Write the report of the evaluation, with tree and diagnosis, and return its path relative to the
+    working folder.
+    """
     from dokimasia.runs.reading.reporting import write_report
 
     with reading(settings, run) as (home, row):
@@ -407,8 +415,8 @@ def page_step(settings: "Settings", run: str) -> Path:
 
 def evaluation_step(
     settings: "Settings", data: Path, pairs: "Sequence[tuple[Scene, SceneQuestion]]", seed: int, *, as_json: bool
-) -> JsonObject:
-    """Evaluate the models, print their scores beside the planted ones, and return the figures with `planted`."""
+) -> tuple[str, JsonObject]:
+    """Evaluate the models, print their scores beside the planted ones; return the run's id, and the figures with `planted`."""
     from dokimasia.cli.drawing import print_run
     from dokimasia.cli.local_backend import LocalBackend
     from dokimasia.cli.running import run_to_end
@@ -431,13 +439,13 @@ def evaluation_step(
         )
         home = shown_path(settings.home)
         out.print(f"look closer: dokimasia show {result.run} --sample {pairs[0][1].id} --home {home}\n", soft_wrap=True)
-    return {**result.summary, "planted": planted}
+    return result.run, {**result.summary, "planted": planted}
 
 
 def refinement_step(
     settings: "Settings", run: str, pairs: "Sequence[tuple[Scene, SceneQuestion]]", seed: int, *, as_json: bool
 ) -> JsonObject:
-    """Let models refine wrong answers, print the results beside the planted rates, and return the figures."""
+    """Let models refine wrong answers, print the results next to the planted rates, and return the figures."""
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
     from dokimasia.methods.refinement import METHOD as REFINEMENT

@@ -106,7 +106,7 @@ def command(
 
 
 def _write(backend: Backend, asked: Mapping[str, object], *, dry_run: bool, as_json: bool) -> int:
-    """Have a judge write reports on a run, or print those that it wrote."""
+    """Have a judge write reports on a run, or print those it wrote."""
     from dokimasia.methods.diagnosis import METHOD
 
     request = made(WordsRequest, {name: asked[name] for name in WordsRequest.model_fields if name in asked})
@@ -114,7 +114,7 @@ def _write(backend: Backend, asked: Mapping[str, object], *, dry_run: bool, as_j
 
 
 def _match(backend: Backend, asked: Mapping[str, object], *, dry_run: bool, as_json: bool) -> int:
-    """Have a judge match reports to responses, or only write them, for a person to match."""
+    """Have a judge match reports to responses, or only write the reports, for a person to match."""
     from dokimasia.methods.fingerprints import METHOD
 
     return run_verb(METHOD, backend, made(FingerprintRequest, asked), dry_run=dry_run, as_json=as_json)
@@ -148,7 +148,7 @@ _OPTIONS = {
     "--write": _PAID,
     "--fingerprint": _PAID | _HAND | {"export"},
 }
-"""The options that go with each action; --tree, --seed and --json go with all."""
+"""The options that go with each action; --tree, --seed and --json go with all of them."""
 
 
 def _check_together(*, write: bool, fingerprint: bool) -> None:
@@ -165,7 +165,13 @@ def _check_together(*, write: bool, fingerprint: bool) -> None:
         for param in context.command.params
         if param.name and context.get_parameter_source(param.name) is click.core.ParameterSource.COMMANDLINE
     }
-    action = "--write" if write else "--fingerprint" if fingerprint else "--why" if "why" in options else ""
+    action = ""
+    if write:
+        action = "--write"
+    elif fingerprint:
+        action = "--fingerprint"
+    elif "why" in options:
+        action = "--why"
     for name, option in options.items():
         actions = [flag for flag, names in _OPTIONS.items() if name in names and flag]
         if name in _OPTIONS[action] or not any(name in names for names in _OPTIONS.values()):

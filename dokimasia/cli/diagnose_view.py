@@ -20,7 +20,7 @@ ANSWER = 400
 
 
 def notes(simulated: Sequence[str], sentences: Sequence[str]) -> Iterator[Block]:
-    """Yield the warnings that a reader needs first; commands in them are not wrapped."""
+    """Yield the warnings to read first; commands in them are not wrapped."""
     if simulated:
         yield Paragraph(SIMULATED_NOTE, "warning")
     for note in sentences:
@@ -80,7 +80,7 @@ def assets_named(assets: Sequence["Asset"], names: Sequence[str]) -> list["Asset
 
 
 def compared(change: "Changes", assets: Sequence["Asset"]) -> Iterator[Block]:
-    """Yield the tables of what got better or worse between two runs."""
+    """Yield the tables of improvements and regressions between two runs."""
     title = f"run {change.second} against {change.first} · {change.shared} shared samples"
     yield Paragraph(Span(title, "strong"))
     for asset in assets:
@@ -88,7 +88,7 @@ def compared(change: "Changes", assets: Sequence["Asset"]) -> Iterator[Block]:
 
 
 def asset_blocks(asset: "Asset", *, most: int | None = MOST_ROWS) -> Iterator[Block]:
-    """Yield a table under its title and its sentence, with at most `most` rows."""
+    """Yield a table below its title and sentence, with at most `most` rows."""
     yield Paragraph(Span(f"\n{asset.title}", "strong"))
     yield from table(asset, most=most)
 

@@ -32,7 +32,7 @@ def print_run(
 
     Args:
         backend: where the run is.
-        run: the run's id, or another name of it that users can give.
+        run: the run's id, or another of its names.
         as_json: print JSON.
         sample: print all results of this sample instead.
         raw: with `sample`, also the calls as they were sent.
@@ -117,7 +117,7 @@ class PreviewShown(BaseModel):
 
 
 def print_preview(preview: JsonObject, *, prompts: bool, as_json: bool) -> None:
-    """Print a run's cost and calls, and with `prompts` one prompt of each kind; JSON has the prompts in any case."""
+    """Print a run's cost and calls, and with `prompts` one prompt of each kind; JSON always includes the prompts."""
     if as_json:
         print_json(preview)
         return
@@ -130,7 +130,7 @@ def print_preview(preview: JsonObject, *, prompts: bool, as_json: bool) -> None:
 
 
 def print_prompts(preview: PreviewShown) -> None:
-    """Print one prompt of each kind, as a model would be sent it."""
+    """Print one prompt of each kind as a model would receive it."""
     out = console()
     for name, messages in preview.prompts.items():
         out.rule(f"prompt {name}")

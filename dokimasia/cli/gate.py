@@ -33,7 +33,7 @@ class Percent(click.ParamType):
 
 
 def _models_of(models: str | None) -> tuple[str, str] | None:
-    """Return the model of the baseline and that of the run, of the same name where one is named; None without the option."""
+    """Return the model of the baseline and that of the run, the same if only one is named; None without the option."""
     names = [] if models is None else [name.strip() for name in models.split(",")]
     if len(names) > 2 or not all(names):
         raise click.UsageError("--models takes a model of both runs, A, or that of the baseline and that of RUN: A,B")

@@ -1,4 +1,4 @@
-"""Ctrl-C while a process has nothing to save: it ends at once, with one line and no traceback."""
+"""Ctrl-C in a process with nothing to save: the process ends at once, with one line and no traceback."""
 
 import os
 import signal
@@ -11,8 +11,8 @@ INTERRUPTED = 130
 
 
 def end_interrupted(message: str) -> NoReturn:
-    """End the process from a signal handler with a message; whatever it is loading or waiting for is abandoned."""
-    with suppress(OSError, RuntimeError, ValueError):  # closed, or interrupted in the middle of writing to it
+    """End the process from a signal handler with a message, abandoning whatever it loads or waits for."""
+    with suppress(OSError, RuntimeError, ValueError):  # closed, or interrupted during a write
         sys.stdout.flush()
     with suppress(OSError):
         os.write(2, f"{message}\n".encode())
@@ -24,7 +24,7 @@ def _end(*_: object) -> None:
 
 
 def end_on_interrupt() -> None:
-    """Let Ctrl-C end the process at once, unless a program that calls this one handles it, or it is ignored."""
+    """Let Ctrl-C end the process at once, unless the calling program handles or ignores it."""
     with suppress(ValueError):  # signals are handled in the main thread
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, _end)

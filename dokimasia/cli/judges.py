@@ -1,4 +1,4 @@
-"""`dokimasia judges check`: whether a judge is good enough, from errors that are planted to a verdict."""
+"""`dokimasia judges check`: whether a judge is good enough, from planted errors to a verdict."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -70,18 +70,19 @@ def check(backend: Backend, asked: Mapping[str, object], dry_run: bool, as_json:
 
 
 def _print_estimates(backend: Backend, request: JudgeCheckRequest, *, as_json: bool) -> None:
-    """Print what the two runs of a check would cost; that of the probe is known once its errors are planted.
+    """Print what the two runs of a check would cost; the probe's cost is known once its errors are planted.
 
     Raises:
-        ConfigError: after printing: a key is not set.
+        ConfigError: a key is not set; raised after printing.
     """
-    from dokimasia.cli.drawing import print_preview
+    from dokimasia.cli.drawing import PreviewShown, print_preview
 
     previews: dict[str, JsonObject | None] = {"planting": None, "probing": None}
     planted: Path | None = request.data
     if (planting := request.planting) is not None:
         preview = previews["planting"] = backend.preview(PERTURB, planting)
-        planted = Path(str(preview["run"])) if preview.get("status") == "done" else None
+        planting_preview = PreviewShown.model_validate(preview)
+        planted = Path(planting_preview.run) if planting_preview.status == "done" else None
     if planted is not None:
         previews["probing"] = backend.preview(PROBE, request.probing(planted))
     if as_json:

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
 
 from dokimasia.cli.outcomes import CheckScreen, DueItems, ItemOnScreen, RunOutcome, edited_in, person_named
 from dokimasia.cli.shared import console, home_options, reading, redact, with_target_flags
 from dokimasia.domain.decision import Action, ChangeReason, CheckItem, Decision, Standing
 from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.judgement import FailureKind
-from dokimasia.errors import DecidedMeanwhile, HomeLocked, InputError, NotFound, StorageError
+from dokimasia.errors import DecidedMeanwhile, HomeLocked, InputError, NotFound, StorageError, faults_of
 from dokimasia.operations.operation import ListPage, OperationContext, operation_of
 from dokimasia.report.fields import RunFigures, as_json
 from dokimasia.runs.catalogue import method_of
@@ -44,11 +43,11 @@ E = TypeVar("E")
 R = TypeVar("R")
 
 WHOLE = 2**31
-"""A page limit with which a list is read on one page."""
+"""A page limit that fits a whole list on one page."""
 
 
 class LocalBackend:
-    """Carries out operations and runs in a home of this machine; a service that holds the home makes the changes."""
+    """Carries out operations and runs in a home of this machine; if a service holds the home, it makes the changes."""
 
     remote = False
 
@@ -59,7 +58,7 @@ class LocalBackend:
 
     @property
     def where(self) -> str:
-        """The options by which another command finds the same home and configuration, with a space in front."""
+        """The options for another command to find the same home and configuration, with a leading space."""
         return home_options(self.settings)
 
     @property
@@ -68,13 +67,13 @@ class LocalBackend:
         return str(self.settings.home)
 
     def only_here(self, what: str) -> None:
-        """Refuse nothing: this is a home of this machine."""
+        """Refuse nothing, since the home is on this machine."""
 
     def detach(self) -> None:
         """Leave runs to the service that holds the home.
 
         Raises:
-            click.UsageError: there is none.
+            click.UsageError: no service holds it.
         """
         if self.holder() is None:
             raise click.UsageError(
@@ -83,9 +82,9 @@ class LocalBackend:
         self.detached = True
 
     def holder(self) -> "RemoteBackend | None":
-        """Return the service that holds the home, if there is one that accepts commands of this user.
+        """Return the service that holds the home, if one accepts commands of this user.
 
-        Files that a killed service left behind do not count: only a live process holds the lock.
+        Files left by a killed service do not count: only a live process holds the lock.
         """
         access = access_to(self.settings.home)
         if access is None:
@@ -107,7 +106,7 @@ class LocalBackend:
         return service
 
     def call(self, function: Callable[..., Awaitable[R] | R], *, who: str = "", **arguments: object) -> R:
-        """Carry out an operation, in the name of `who`, and return what it returns."""
+        """Carry out an operation on behalf of `who`, and return its reply."""
         operation = operation_of(function)
         if operation.changes and (service := self.holder()):
             return service.call(function, who=who, **arguments)
@@ -125,7 +124,7 @@ class LocalBackend:
         return list(entries_of(self.call(function, who=who, limit=WHOLE, **arguments)))
 
     def upload(self, path: Path) -> str:
-        """Return the name of a file for an operation, uploading it to the service that holds the home."""
+        """Return a file's name for an operation, uploading the file to the service that holds the home."""
         service = self.holder()
         return str(path) if service is None else service.upload(path)
 
@@ -135,7 +134,7 @@ class LocalBackend:
             return row
 
     def preview(self, method: AnyMethod, request: RunRequest) -> JsonObject:
-        """Return the id, the calls, the cost and the prompts that a run would have."""
+        """Return the id, calls, cost and prompts of a prospective run."""
         from dokimasia.runs.preview import preview
 
         return preview(method, request, settings=self.settings)
@@ -162,7 +161,7 @@ class LocalBackend:
     def resume(
         self, run: Run, changes: Mapping[str, object], *, prompts: Sequence[Path], retry: Sequence[FailureKind]
     ) -> RunOutcome:
-        """Resume a run, to its end."""
+        """Resume a run and carry it out to its end."""
         from dokimasia.cli.running import run_to_end
         from dokimasia.runs.lifecycle import resume
 
@@ -175,7 +174,7 @@ class LocalBackend:
     def resume_preview(
         self, run: Run, changes: Mapping[str, object], *, prompts: Sequence[Path], retry: Sequence[FailureKind]
     ) -> JsonObject:
-        """Return the calls and the cost that are left of a run."""
+        """Return the remaining calls and cost of a run."""
         from dokimasia.runs.lifecycle import preview_resume
 
         with reading(self.settings, run.id) as (home, row):
@@ -183,14 +182,14 @@ class LocalBackend:
             return asyncio.run(work)
 
     def fork_preview(self, run: Run, request: ForkRequest) -> JsonObject:
-        """Return the id, the steps, the calls and the cost that a fork would have."""
+        """Return the id, steps, calls and cost of a prospective fork."""
         from dokimasia.runs.forking import prepare_fork
 
         with reading(self.settings, run.id) as (home, parent):
             return asyncio.run(prepare_fork(home, parent, request, settings=self.settings)).preview
 
     def fork(self, run: Run, request: ForkRequest) -> RunOutcome:
-        """Fork a run, to the end of the new run."""
+        """Fork a run and carry the new run out to its end."""
         from dokimasia.cli.running import run_to_end
         from dokimasia.runs.forking import fork
 
@@ -223,7 +222,7 @@ class LocalBackend:
         figures: RunFigures | None = None,
         planted: Mapping[str, object] | None = None,
     ) -> None:
-        """Print a run's conclusion and its first table; with `full`, all sections that a terminal shows."""
+        """Print a run's conclusion and its first table; with `full`, all sections for a terminal."""
         from dokimasia.report.terminal import draw_run
         from dokimasia.runs.reading.reporting import run_data
 
@@ -238,7 +237,7 @@ class LocalBackend:
         return list_models(self.settings, chosen_models(self.settings, names, simulated=simulated))
 
     def standing(self, run: str) -> "StandingFigures":
-        """Return the states of the items that people decide in a run, and their agreement."""
+        """Return the states of a run's items for people, and people's agreement."""
         from dokimasia.people.checks import open_for_people
         from dokimasia.people.checks.figures import standing_figures
 
@@ -261,7 +260,7 @@ class LocalBackend:
         return DueItems(standings[0].item.run, items, check_figures(standings).asked)
 
     def show_item(self, run: str, item: str, *, who: str) -> CheckScreen:
-        """Return an item as a person sees it; record that a question was shown, unless the home is locked."""
+        """Return an item as shown to a person; record that a question was shown, unless the home is locked."""
         from dokimasia.people.checks import show_question, shown_item
         from dokimasia.storage.decisions import standing
 
@@ -273,7 +272,7 @@ class LocalBackend:
             ):
                 asyncio.run(show_question(home, item))  # in a locked home, the time is stored with the answer
         with Home.open(self.settings.home, write=False) as home:
-            with suppress(NotFound):  # a home that another process holds may have no row of it yet
+            with suppress(NotFound):  # a home held by another process may not have its row yet
                 item_standing = standing(home, item)
             unfinished = draft_file(self.settings.home, item, who).is_file()
             shown = ItemOnScreen.model_validate(shown_item(home, item_standing, who))
@@ -289,11 +288,11 @@ class LocalBackend:
         return edited_in(draft_file(self.settings.home, item.id, who), begin)
 
     def forget_text(self, item: CheckItem, *, who: str) -> None:
-        """Forget a person's unfinished text."""
+        """Delete a person's unfinished text."""
         clear_draft(self.settings.home, item.id, who)
 
     def check_files(self, run: str, name: str, *, who: str, others: bool) -> Mapping[str, bytes]:
-        """Return the files with which a person checks all items of a run offline; the first has this name."""
+        """Return the files for checking all items of a run offline; the first has this name."""
         from dokimasia.people.checks import open_for_people
         from dokimasia.people.checks.files import check_files
 
@@ -320,10 +319,11 @@ class LocalBackend:
         seen: int | None = None,
         reasons: Sequence[ChangeReason] = (),
     ) -> Decision | None:
-        """Store and return a person's decision on an item; None if it is left for the process that holds the home.
+        """Store and return a person's decision on an item; None if it is left to the process that holds the home.
 
         Raises:
-            DecidedMeanwhile: there are more decisions on it by now than the person had `seen`; their text is kept unfinished.
+            DecidedMeanwhile: there are more decisions on it than the person had `seen`; the person's text is kept
+            unfinished.
         """
         from dokimasia.people.checks import decide, keep_draft
         from dokimasia.storage.decisions import standing
@@ -361,7 +361,9 @@ def _outcome(result: "RunResult") -> RunOutcome:
 
 
 def _resumed(changes: Mapping[str, object], prompts: Sequence[Path]) -> dict[str, object]:
-    """Return the changes to the request of a resumed run: it is no fresh one, and keeps its prompts unless others are named."""
+    """Return the changes to the request of a resumed run: it is not fresh, and keeps its prompts unless others are
+    named.
+    """
     resumed: dict[str, object] = {**changes, "fresh": False}
     if prompts:
         resumed["prompts"] = prompts
@@ -378,11 +380,4 @@ def _body(function: Callable[..., object], values: object) -> BaseModel:
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        faults = error.errors(include_url=False, include_input=False)
-        raise InputError("; ".join(map(_message, faults))) from None
-
-
-def _message(fault: ErrorDetails) -> str:
-    """Return the message of an error of pydantic, after the field that it is about."""
-    message = fault["msg"].removeprefix("Value error, ")
-    return f"{'.'.join(map(str, fault['loc']))}: {message}" if fault["loc"] else message
+        raise InputError(faults_of(error)) from None

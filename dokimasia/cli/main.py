@@ -1,4 +1,4 @@
-"""The command group, which imports a verb when it is called; control characters in all output are escaped."""
+"""The command group, which imports a verb on use; control characters in all output are escaped."""
 
 import importlib
 import os
@@ -17,19 +17,19 @@ from dokimasia.runs.catalogue import OWN, plugin_methods
 
 
 class Guarded:
-    """A text stream that escapes control characters in all that is written to it; bytes go to its `buffer` as they are.
+    """A text stream that escapes control characters in everything written to it; its `buffer` writes bytes unchanged.
 
-    Code that writes escape sequences, having escaped the texts between them itself, writes to `unguarded`.
+    Code that writes escape sequences, with the texts between them already escaped, writes to `unguarded`.
     """
 
     def __init__(self, stream: TextIO) -> None:
         self.unguarded = stream
 
     def write(self, text: str) -> int:
-        """Write a text with control characters, and characters that the stream's encoding lacks, escaped."""
+        """Write a text, escaping control characters and characters that the stream's encoding lacks."""
         encoding = self.unguarded.encoding or "utf-8"
         if not text.replace("\n", "").isprintable():
-            from dokimasia.log import printable  # loaded when needed: it brings structlog along
+            from dokimasia.log import printable  # imported late, since it imports structlog
 
             text = printable(text)
         return self.unguarded.write(text.encode(encoding, "backslashreplace").decode(encoding))
@@ -87,10 +87,10 @@ def check_once(command: click.Command, parent: click.Context, name: str, argumen
 
 
 def with_service(command: click.Command, parent: click.Context, name: str, arguments: Sequence[str]) -> list[str]:
-    """Return a command's arguments, with the options that name a service added if they were given before the verb.
+    """Return a command's arguments, plus the options that name a service if they precede the verb.
 
     Raises:
-        click.UsageError: they were, and the verb does not work on a service.
+        click.UsageError: they do, and the verb does not work on a service.
     """
     given_options = [
         (f"--{option.replace('_', '-')}", value)
@@ -176,18 +176,19 @@ VERB_GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "sim": ("dokimasia.cli.sim", "Make simulated data and serve simulated models."),
     },
 }
-"""The verbs under the headings of the help. Each has its module (with its `command`, or `module:name`), empty for a method,
-whose verb is made from its request, and its line of help."""
+"""The verbs under the headings of the help. Each has its module (with its `command`, or `module:name`), empty for a
+method, whose verb is made from its request, and its line of help.
+"""
 
 VERBS = {name: entry for verbs in VERB_GROUPS.values() for name, entry in verbs.items()}
 """All verbs, in the order of the help."""
 
 RENAMED = {"check": "decide", "run": "graph"}
-"""Verbs of earlier versions, and their names now."""
+"""Verbs of earlier versions, and their present names."""
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are imported when they are called; `VERBS` has their help lines."""
+    """A group whose commands are imported on use; `VERBS` has their help lines."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the verbs, in the order of use."""
@@ -209,7 +210,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the verb; for a misspelt one suggest the nearest, and refuse options that are given twice."""
+        """Find the verb; suggest the nearest for a misspelt one, and refuse repeated options."""
         if args and args[0] not in self.list_commands(ctx) and not args[0].startswith("-"):
             import difflib
 
@@ -222,7 +223,7 @@ class LazyGroup(click.Group):
         if name is not None and command is not None:
             remaining = with_service(command, ctx, name, remaining)
             check_once(command, ctx, name, remaining)
-        raise_on_interrupt()  # the verb is loaded, and may have work to put in order
+        raise_on_interrupt()  # the verb is loaded, and may have cleanup to do
         return name, command, remaining
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -262,7 +263,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
             stdout.flush()
         except (BrokenPipeError, SystemExit) as stop:
             closed = any(isinstance(error, BrokenPipeError) for error in (stop, stop.__context__))
-            if not closed and sys.stdout is stdout:  # click replaces the stream when it meets a closed pipe
+            if not closed and sys.stdout is stdout:  # click replaces the stream at a closed pipe
                 raise
             os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())  # discard the remaining output
             return BROKEN_PIPE
@@ -304,7 +305,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _usage(problem: click.ClickException) -> str:
-    """Return the message of an error of use, with the command whose help shows the way out."""
+    """Return the message of a usage error, with the command whose help explains the usage."""
     message = problem.format_message().rstrip(".")
     context = problem.ctx if isinstance(problem, click.UsageError) else None
     if context is None:

@@ -15,7 +15,7 @@ BATTLES = "--battles"
 
 
 class BattlesVerb(click.Command):
-    """A verb that rates battles that exist where `--battles FILE` is among its arguments, and starts a run otherwise."""
+    """A verb that rates existing battles if `--battles FILE` is among its arguments, and otherwise starts a run."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -67,10 +67,10 @@ def run_verb(
 ) -> int:
     """Run a request and print its results, or with `dry_run` its cost and calls; return the exit code.
 
-    `show_prompts` is a dry run that prints the prompts, too.
+    `show_prompts` is a dry run that also prints the prompts.
 
     Raises:
-        ConfigError: in a dry run, after printing: a key is not set.
+        ConfigError: a key is not set, in a dry run; raised after printing.
     """
     from dokimasia.cli.drawing import print_preview, print_run
     from dokimasia.cli.running import exit_code

@@ -25,7 +25,7 @@ _ASKED: "tuple[Capability, ...]" = ("vision", "json_schema", "tools", "image_edi
 _CHECKED = (
     "transport", "reached", "sees\nimage", "JSON\nschema", "tools", "edits\nimages", "usage", "finish\nreason", "latency",
 )  # fmt: skip
-"""Titles of what is checked of a model; no word of them is broken at 100 columns."""
+"""Column titles of a model's checks; none of their words is broken at 100 columns."""
 KEYS = {True: "[green]set[/green]", False: "[red]not set[/red]"}
 MARKS = {"yes": "[green]yes[/green]", "no": "[red]no[/red]", "unknown": "[yellow]?[/yellow]"}
 
@@ -174,7 +174,7 @@ def _table(assignments: tuple[str, ...]) -> "JsonObject":
     """Return settings of the form KEY=VALUE as a table; a value is TOML, or a text.
 
     Raises:
-        click.BadParameter: one has no value, or two have the same key.
+        click.BadParameter: a setting has no value, or two have the same key.
     """
     import tomllib
 
@@ -322,7 +322,9 @@ def _paid(checks: "list[ModelCheck]") -> str:
 
 
 def _named(model: "ModelListed") -> str:
-    """Return the model's name, the name that is sent if that differs, and its endpoint unless it is the provider's own."""
+    """Return the model's name, the name sent to the provider if different, and its endpoint unless it is the provider's
+    own.
+    """
     lines = [f"[bold]{_plain(model.name)}[/bold]"]
     if model.model != model.name:
         lines.append(_plain(model.model))
@@ -375,5 +377,5 @@ def _capabilities(model: "ModelListed") -> str:
 
 
 def _plain(text: object) -> str:
-    """Return text that Rich prints as it stands."""
+    """Return text that Rich prints unchanged."""
     return escape(str(text))

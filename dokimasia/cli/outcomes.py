@@ -1,4 +1,4 @@
-"""Values that backends return to verbs: the outcome of a run, items that a person can decide, and an item as they see it."""
+"""Values that backends return to verbs: the outcome of a run, items for people, and an item as shown."""
 
 import getpass
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class RunOutcome(NamedTuple):
-    """The outcome of a run: its id, how it ended, a reason if that is not as wanted, and its figures.
+    """The outcome of a run: its id, how it ended, the reason if it did not end as wanted, and its figures.
 
     `summary` is None if the figures have not been computed.
     """
@@ -81,7 +81,7 @@ class ItemOnScreen(BaseModel):
 
 
 class CheckScreen(NamedTuple):
-    """An item as a person is shown it, whether they have an unfinished text of it, and since when it is shown."""
+    """An item as shown to a person, whether they have an unfinished text for it, and since when it is shown."""
 
     item: "CheckItem"
     shown: ItemOnScreen
@@ -90,17 +90,17 @@ class CheckScreen(NamedTuple):
 
 
 def person_named(who: str | None) -> str:
-    """Return the name of a person without spaces around it; without one that of the user of this machine."""
+    """Return the name of a person, stripped; by default that of the user of this machine."""
     if who:
         return who.strip()
     try:
         return getpass.getuser().strip()
-    except (OSError, KeyError):  # no name is known to the system, as in some containers
+    except (OSError, KeyError):  # the system knows no name, as in some containers
         return "somebody"
 
 
 def edited_in(path: Path, begin: str) -> str:
-    """Open a file in $EDITOR, created with an initial text if it is missing, and return what was saved."""
+    """Open a file in $EDITOR, created with an initial text if missing, and return its saved text."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(begin, encoding="utf-8")

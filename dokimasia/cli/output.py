@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 STANDARD_OUTPUT = Path("-")
 FORMS = ("preferences", "vlmevalkit", "perturbations")
-"""Forms of other programs in which `export` can write runs of some methods."""
+"""Formats of other programs in which `export` can write runs of some methods."""
 
 
 TableFormat = Literal["text", "latex"]
@@ -194,7 +194,7 @@ def _refuse_file_options(files: FileOptions) -> None:
 
 
 def export_form(backend: Backend, run: str, form: str, output: Path | None, name: str | None) -> None:
-    """Write a run's files in the form of another program to a folder, which is created if it is missing."""
+    """Write a run's files in another program's format to a folder, which is created if missing."""
     from dokimasia import operations
     from dokimasia.operations.results import unzipped
     from dokimasia.runs.reading.preferences import COUNTS, counts_said
@@ -211,10 +211,10 @@ def export_form(backend: Backend, run: str, form: str, output: Path | None, name
 
 
 def _write_folder(backend: Backend, output: Path, files: Mapping[str, bytes]) -> None:
-    """Write files to a folder, which is created if it is missing.
+    """Write files to a folder, which is created if missing.
 
     Raises:
-        InputError: the folder cannot be made, or a file would lie outside of it.
+        InputError: the folder cannot be created, or a file would lie outside it.
     """
     from dokimasia.errors import InputError
     from dokimasia.runs.reading.exporting import make_folder, write_whole
@@ -336,7 +336,7 @@ def report(
 def _report_files(
     backend: Backend, names: tuple[str, ...], files: FileOptions, path: Path | None, format: "Format", *, as_json: bool
 ) -> None:
-    """Write a report on files of results, to standard output without a path."""
+    """Write a report on result files, to standard output without a path."""
     from dokimasia.runs.reading.exporting import write_whole
     from dokimasia.runs.reading.reporting import render
     from dokimasia.runs.reading.result_files import results_report
@@ -368,7 +368,7 @@ def _default_path(backend: Backend, name: str) -> Path:
 
 
 def stream(parts: Iterable[bytes]) -> None:
-    """Write bytes to standard output, as they come."""
+    """Write bytes to standard output as they arrive."""
     for part in parts:
         sys.stdout.buffer.write(part)
     sys.stdout.buffer.flush()

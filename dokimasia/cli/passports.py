@@ -164,7 +164,9 @@ def correct_command(
 
 
 def _drawn(figures: "CorrectionFigures") -> "Iterator[Block]":
-    """Yield the paragraphs and tables to print: conclusion, sources of the correction, rates, pairs, refusals and warnings."""
+    """Yield the paragraphs and tables to print: conclusion, sources of the correction, rates, pairs, refusals and
+    warnings.
+    """
     from dokimasia.report.blocks import Paragraph, Span
     from dokimasia.report.data import SIMULATED_NOTE
 
@@ -186,7 +188,7 @@ def _drawn(figures: "CorrectionFigures") -> "Iterator[Block]":
 
 
 def _sources(figures: "CorrectionFigures") -> Iterator[str]:
-    """Yield a line on each of passport, mix of errors and labels."""
+    """Yield a line each on passport, mix of errors and labels."""
     passport, mix, human = figures.passport, figures.mix, figures.human
     if passport is not None:
         for name, specificity in passport.specificity.items():
@@ -265,7 +267,7 @@ def _rates(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table"
 
 
 def _needed(labels: int | None, width: float | None) -> str:
-    """Return a note of how many labels an interval of `width` needs, starting with a comma; empty without a width."""
+    """Return a note on how many labels an interval of `width` needs, starting with a comma; empty without a width."""
     if width is None:
         return ""
     return f", {100 * width:.3g} % wide: {'not by labels' if labels is None else f'{labels:,}'}"
@@ -341,7 +343,7 @@ def _pairs(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table"
 
 
 def _robustness(measure: "CorrectedMeasure") -> Iterator[str]:
-    """Yield a line for each conclusion by passport: how far the judge's rates may differ before it changes."""
+    """Yield a line for each conclusion by passport: how much the judge's rates may differ before it changes."""
     for name, rates in measure.models.items():
         yield from (f"{name}: {robustness.text}" for robustness in rates.robustness)
     for pair in measure.pairs:
@@ -349,7 +351,7 @@ def _robustness(measure: "CorrectedMeasure") -> Iterator[str]:
 
 
 def _refusals(measure: "CorrectedMeasure", refusals_shown: Collection[str]) -> Iterator[str]:
-    """Yield the reasons for refused corrections, each once with its models, without those that are shown as warnings."""
+    """Yield the reasons for refused corrections, each once with its models, except those shown as warnings."""
     models_by_reason: dict[tuple[str, str], list[str]] = {}
     for name, rates in measure.models.items():
         for label, rate in (("by passport", rates.by_passport), ("by labels", rates.by_labels)):

@@ -1,4 +1,4 @@
-"""`dokimasia prompts`: the prompts that ship with the package, listed, shown, and copied to be changed."""
+"""`dokimasia prompts`: the prompts of the package, listed, shown, and copied to be edited."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The backend of a service, remote or holding a home of this machine; everything goes over HTTP."""
+"""The backend of a service, on another machine or holding a home of this one; everything goes over HTTP."""
 
 import re
 import signal
@@ -55,7 +55,7 @@ class RemoteBackend:
 
     Args:
         settings: its address and token.
-        where: the options by which another command finds the same service; by default the address.
+        where: the options for another command to find the same service; by default the address.
     """
 
     remote = True
@@ -83,7 +83,7 @@ class RemoteBackend:
         self.detached = True
 
     def call(self, function: Callable[..., Awaitable[R] | R], *, who: str = "", **arguments: object) -> R:
-        """Have the service carry out an operation, in the name of `who` if it accepts that, and return its reply."""
+        """Have the service carry out an operation, on behalf of `who` if it accepts that, and return its reply."""
         with self._client_of(who) as client:
             return client.reply(function, **arguments)
 
@@ -99,7 +99,7 @@ class RemoteBackend:
         return self.client.upload(path)
 
     def find(self, run: str, usable: Usable | None = None) -> Run:
-        """Return the run that a user means, with the fields that lists have; `last` is the newest usable one."""
+        """Return the run that a user means, with the fields of lists; `last` is the newest usable one."""
         if run != LAST or usable is None:
             return _row(self.call(operations.runs.one_run, run=run))
         runs = [_row(entry) for entry in self.entries(operations.runs.list_of_runs, lambda page: page.runs)]
@@ -107,7 +107,7 @@ class RemoteBackend:
         return newest or _row(self.call(operations.runs.one_run, run=run))
 
     def preview(self, method: AnyMethod, request: RunRequest) -> JsonObject:
-        """Return the id, the calls, the cost and the prompts that a run would have."""
+        """Return the id, calls, cost and prompts of a prospective run."""
         return self.client.preview_of(method.name, request)
 
     def check_keys(self, preview: JsonObject) -> None:
@@ -120,7 +120,7 @@ class RemoteBackend:
     def resume(
         self, run: Run, changes: Mapping[str, object], *, prompts: Sequence[Path], retry: Sequence[str]
     ) -> RunOutcome:
-        """Resume a run, to its end."""
+        """Resume a run and follow it to its end."""
         limits = _limits(changes)
         client_run = ClientRun(self.client, run.model_dump())
 
@@ -134,16 +134,16 @@ class RemoteBackend:
     def resume_preview(
         self, run: Run, changes: Mapping[str, object], *, prompts: Sequence[Path], retry: Sequence[str]
     ) -> JsonObject:
-        """Return the calls and the cost that are left of a run."""
+        """Return the remaining calls and cost of a run."""
         client_run = ClientRun(self.client, run.model_dump())
         return client_run.resume_preview(retry=retry, prompts=prompts, **_limits(changes))
 
     def fork_preview(self, run: Run, request: ForkRequest) -> JsonObject:
-        """Return the id, the steps, the calls and the cost that a fork would have."""
+        """Return the id, steps, calls and cost of a prospective fork."""
         return ClientRun(self.client, run.model_dump()).fork_preview(**_set_fields(request))
 
     def fork(self, run: Run, request: ForkRequest) -> RunOutcome:
-        """Fork a run, to the end of the new run."""
+        """Fork a run and follow the new run to its end."""
         parent = ClientRun(self.client, run.model_dump())
         return self._follow(lambda: parent.fork(**_set_fields(request)), request)
 
@@ -167,7 +167,7 @@ class RemoteBackend:
         figures: RunFigures | None = None,
         planted: Mapping[str, object] | None = None,
     ) -> None:
-        """Print what `draw` of a local backend prints, as the service draws it."""
+        """Print what a local backend's `draw` prints, as drawn by the service."""
         out = console()
         colour = bool(out.is_terminal and out.color_system)
         width = max(40, min(out.width, 500))
@@ -197,7 +197,7 @@ class RemoteBackend:
         return [models[name] for name in dict.fromkeys(names)] if names else all_models
 
     def standing(self, run: str) -> "StandingFigures":
-        """Return the states of the items that people decide in a run, and their agreement.
+        """Return the states of a run's items for people, and people's agreement.
 
         Raises:
             NotFound: the run has no such items.
@@ -242,7 +242,7 @@ class RemoteBackend:
         return DueItems(figures.run, items, figures.asked)
 
     def show_item(self, run: str, item: str, *, who: str) -> CheckScreen:
-        """Return an item as a person sees it; the service records that a question was shown."""
+        """Return an item as shown to a person; the service records that a question was shown."""
         item_shown = self.call(operations.reviews.one_item, who=who, run=run, item=item)
         self._drafts.pop(item, None)
         if item_shown.draft is not None:
@@ -259,7 +259,7 @@ class RemoteBackend:
             return b""
 
     def edit_text(self, item: CheckItem, begin: str, *, who: str) -> str:
-        """Open a text in $EDITOR, and store what was saved as a draft on the service.
+        """Open a text in $EDITOR, and store the saved text as a draft on the service.
 
         Raises:
             Unreachable: the service does not answer; the message names a local file with the text.
@@ -279,18 +279,18 @@ class RemoteBackend:
         return text
 
     def forget_text(self, item: CheckItem, *, who: str) -> None:
-        """Forget a person's unfinished text."""
+        """Delete a person's unfinished text."""
         self._drafts.pop(item.id, None)
         self._keep_draft(item, "", who)
 
     def check_files(self, run: str, name: str, *, who: str, others: bool) -> Mapping[str, bytes]:
-        """Return the files with which a person checks all items of a run offline; the first has this name."""
+        """Return the files for checking all items of a run offline; the first has this name."""
         reply = self.call(operations.reviews.files, who=who, run=self._reviewed_run(run), name=name, others=others)
         files = operations.results.unzipped(reply.data)
         return {file: files[file] for file in sorted(files, key=lambda file: file != name)}
 
     def take_in_checks(self, run: str, file: Path, *, who: str) -> "ImportResult":
-        """Import the decisions of a file into the service; what the file only shows is not sent."""
+        """Import the decisions of a file into the service, without the file's display fields."""
         from dokimasia.people.checks.filled import ImportResult, read_checks
 
         lines = [line.model_dump(mode="json", exclude_defaults=True) for line in read_checks(file)]
@@ -303,7 +303,7 @@ class RemoteBackend:
 
     @contextmanager
     def _client_of(self, who: str) -> Iterator[Client]:
-        """Yield a client that acts in the name of `who`, or in nobody's."""
+        """Yield a client that acts on behalf of `who`, or of nobody."""
         if not who:
             yield self.client
             return
@@ -332,7 +332,7 @@ class RemoteBackend:
         body = {"action": action, "text": text, "reasons": [*reasons], **precondition}
         try:
             item_shown = self.call(operations.reviews.decide, who=who, run=item.run, item=item.id, body=body)
-        except DecidedMeanwhile as problem:  # the advice at its end is about HTTP requests
+        except DecidedMeanwhile as problem:  # its final advice is about HTTP requests
             raise DecidedMeanwhile(str(problem).partition(": send it")[0]) from None
         own_decisions = [decision for decision in item_shown.decisions if decision.who == who]
         return own_decisions[-1] if own_decisions else None
@@ -413,7 +413,7 @@ class _EventPrinter:
             )
 
     def lost(self, why: str) -> None:
-        """Say once that the service does not answer."""
+        """Report once that the service does not answer."""
         if not self._lost:
             self._lost = why
             say(f"{why}; trying again")
@@ -421,7 +421,7 @@ class _EventPrinter:
 
 @contextmanager
 def _stop_on_interrupt(run: ClientRun) -> Iterator[threading.Event]:
-    """Make Ctrl-C stop a run: the first time once the calls in flight are committed, the second time at once."""
+    """Make Ctrl-C stop a run: the first after the calls in flight are committed, the second at once."""
     stop_asked, presses = threading.Event(), 0
 
     def interrupt(*_: object) -> None:
@@ -449,7 +449,7 @@ def _cancel(run: ClientRun, at_once: bool) -> None:
 
 
 def _print(text: str, *, colour: bool) -> None:
-    """Print a text that a service drew; only its colours control the terminal."""
+    """Print a text drawn by a service; only its colours control the terminal."""
     pieces = _COLOURS.split(text) if colour else [text]
     out = unguarded(sys.stdout)
     out.write("".join(piece if colour and _COLOURS.fullmatch(piece) else printable(piece) for piece in pieces))
@@ -457,12 +457,12 @@ def _print(text: str, *, colour: bool) -> None:
 
 
 def _row(shown: "RunShown") -> Run:
-    """Return the row of a run from its entry in a list; fields that lists do not have are empty."""
+    """Return the row of a run from its entry in a list; fields missing from lists are empty."""
     return Run.model_validate(shown.model_dump(include=set(Run.model_fields)))
 
 
 def _limits(changes: Mapping[str, object]) -> JsonObject:
-    """Return the changes that a resumed run is sent: those that are set, and limits that are removed."""
+    """Return the changes sent for a resumed run: the set ones, and removed limits."""
     return {name: value for name, value in changes.items() if value not in (None, ()) or name in LIMITS}
 
 
@@ -471,5 +471,5 @@ def _set_fields(request: ForkRequest) -> JsonObject:
 
 
 def _read(model: type[V], data: JsonObject) -> V:
-    """Return the value of which an event has the fields; others are left out."""
+    """Return the value with an event's fields, ignoring others."""
     return model.model_validate({name: data[name] for name in model.model_fields if name in data})

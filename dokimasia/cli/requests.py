@@ -38,10 +38,10 @@ def request_options(
 
     Args:
         request: the request.
-        leave_out: fields that the command does not take as options.
-        optional: fields that the request requires and the command does not.
-        lifted: fields for numbers that also accept the word `none`.
-        named: fields that the command receives as parameters of their own, too.
+        leave_out: fields that are not options of the command.
+        optional: fields that the request requires but the command does not.
+        lifted: numeric fields that also accept the word `none`.
+        named: fields that the command also receives as separate parameters.
     """
     fields = [(name, field) for name, field in fields_in_order(request) if name not in leave_out]
     fields = [(name, field) for name, field in fields if not option_of(field).hidden]
@@ -116,7 +116,7 @@ class DataPath(click.Path):
     """A parameter type for the path of a data set, or its name at the Hugging Face Hub."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path; a name of the Hub, with its parts checked, as it is."""
+        """Return the path, or a name of the Hub, whose parts are checked, unchanged."""
         if not isinstance(value, str) or not value.startswith(SCHEME):
             return super().convert(value, param, ctx)
         path = as_data_path(value)
@@ -125,10 +125,10 @@ class DataPath(click.Path):
 
 
 def made(request: type[Q], asked: Mapping[str, object], **more: object) -> Q:
-    """Return the request that the arguments of a command describe.
+    """Return the request described by the arguments of a command.
 
     Raises:
-        click.UsageError: they make no valid request; the message names the option.
+        click.UsageError: they do not form a valid request; the message names the option.
     """
     fields = request.model_fields
     values = {name: _value(fields[name], value) for name, value in asked.items()}

@@ -1,4 +1,4 @@
-"""What `diff`, `export` and `report` do with files of results: their options, and the rows of files and of runs."""
+"""Result files in `diff`, `export` and `report`: their options, and the rows of files and of runs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,7 +20,7 @@ FORMATS = ("inspect", "lmms-eval", "vlmevalkit", "promptfoo", "openai-evals", "t
 
 
 class FileOptions(NamedTuple):
-    """How files of results are read: their format, the columns of tables, the scorer, and the scale of scores."""
+    """How result files are read: their format, the columns of tables, the scorer, and the scale of scores."""
 
     format: str | None
     columns: "ColumnNames"
@@ -34,7 +34,7 @@ class FileOptions(NamedTuple):
 
 
 def results_options(function: Callable[..., R]) -> Callable[..., R]:
-    """Add the options on files of results to a verb, which receives them as `files`."""
+    """Add the options on result files to a verb, which receives them as `files`."""
 
     def read_options(
         source_format: str | None, columns: tuple[str, ...], scorer: str | None, scale: str | None
@@ -78,14 +78,14 @@ def _scale(text: str | None) -> tuple[float, float] | None:
 
 
 def is_results_file(name: str) -> bool:
-    """Return whether an argument names a file, by itself or as `NAME=FILE`, and no run."""
+    """Return whether an argument names a file, alone or as `NAME=FILE`, rather than a run."""
     from dokimasia.integrations import is_results_file as names_file
 
     return names_file(name)
 
 
 def missing_file(names: Sequence[str]) -> str | None:
-    """Return the first argument that looks like a file and is none; None without one."""
+    """Return the first argument that looks like a file but does not exist; None without one."""
     from dokimasia.integrations import missing_file as first_missing
 
     return first_missing(names)

@@ -141,13 +141,15 @@ def _invocation(asked: Mapping[str, object]) -> Invocation:
 
 
 def _changes(asked: Mapping[str, object]) -> dict[str, object]:
-    """Return the changes to a resumed run: of the spending limits only those that were given, None for one that is removed."""
+    """Return the changes to a resumed run; of the spending limits only given ones, None for a removed limit."""
     unset_limits = {name for name in LIMITS if asked[name] is None}
     return {name: value for name, value in _invocation(asked).invocation.items() if name not in unset_limits}
 
 
 def _resumable(*, retry_failed: bool) -> "Usable":
-    """Return whether `resume last` can mean a run: an unfinished one or, with --retry-failed, one whose method can retry."""
+    """Return whether `resume last` can mean a run: an unfinished one or, with --retry-failed, one whose method can
+    retry.
+    """
     from dokimasia.runs.catalogue import method_of
 
     if retry_failed:

@@ -1,4 +1,6 @@
-"""Run a method from the command line under a live line; Ctrl-C once finishes the calls in flight, twice stops at once."""
+"""Run a method from the command line with a live line; the first Ctrl-C finishes the calls in flight, the second stops
+at once.
+"""
 
 import asyncio
 import logging
@@ -35,21 +37,23 @@ if TYPE_CHECKING:
     from dokimasia.runs.lifecycle import RunResult
 
 DATA_NOTE = "read "
-"""The beginning of the note on the files of a new run, which is printed first and as it stands."""
+"""The beginning of the note on the files of a new run, which is printed first, unchanged."""
 
 ROOM_FOR_A_BAR = 110
-"""Columns of the terminal below which the line has no bar, to leave room for spending and the remaining time."""
+"""The terminal width, in columns, below which the line has no bar, to leave room for spending and
+the remaining time.
+"""
 
 PLAIN_EVERY = 180.0
-"""Seconds without a line after which a run without a terminal prints one, beside those of each step."""
+"""Seconds of silence after which a run without a terminal prints a line, in addition to those of each step."""
 
 PLAIN_STEPS = 10
-"""Into how many steps, each with a line, a run without a terminal is divided."""
+"""The number of steps, each with a line, of a run without a terminal."""
 
 PLAIN_FIRST = 5.0
-"""Seconds between two lines of steps, at least: short runs print none."""
+"""The minimum number of seconds between two lines of steps; short runs print none."""
 BRIEF = 60
-"""Maximum number of characters of a failed try's reason on the line."""
+"""The maximum number of characters of a failed try's reason on the line."""
 
 
 class ProgressLine:
@@ -70,9 +74,9 @@ class ProgressLine:
         self._failing: dict[str, str] = {}
         self.run_id = ""
         self.starts = False
-        """Whether workers are just being started."""
+        """Whether workers are being started."""
         self.begun = False
-        """Whether workers were started, or a model was asked: what an interruption has to put in order."""
+        """Whether workers were started or a model was asked, which an interruption has to clean up."""
         self.standing: Progress | None = None
         self.before = 0.0
         """US dollars that the run had spent on the service before it was resumed there."""
@@ -123,7 +127,7 @@ class ProgressLine:
             self._live.start()
 
     def starting(self, workers: int, address: str | None) -> None:
-        """Print which workers are starting; the remaining time is estimated from when they are ready."""
+        """Print which workers are starting; the remaining time is estimated once they are ready."""
         self.starts = workers > 0
         if not workers:
             self._speed = Speed()
@@ -148,7 +152,7 @@ class ProgressLine:
             say(f"{progress.done}/{progress.items} done · {note}")
 
     def _is_due(self, progress: Progress, silent: float) -> bool:
-        """Return whether a run without a terminal prints a line, after so many seconds without any."""
+        """Return whether a run without a terminal prints a line after this many seconds of silence."""
         step = PLAIN_STEPS * progress.done // max(1, progress.items)
         if silent < PLAIN_EVERY and (silent < PLAIN_FIRST or step <= self._step):
             return False
@@ -156,7 +160,7 @@ class ProgressLine:
         return True
 
     def happened(self, event: GatewayEvent) -> None:
-        """Remember reasons of changed limits and of failed tries for the line, and log the event."""
+        """Remember reasons for changed limits and failed tries for the line, and log the event."""
         from dokimasia.log import logger
 
         self.begun = True
@@ -180,7 +184,7 @@ class ProgressLine:
         """Do nothing: the command prints at its end how the run ended."""
 
     def paid(self) -> str:
-        """Return a sentence on the calls of this invocation, and what they cost."""
+        """Return a sentence on the calls of this invocation and their cost."""
         if self.standing is None:
             return "nothing was asked: the run was complete"
         stats = self.standing.stats
@@ -212,7 +216,7 @@ class ProgressLine:
         return " · ".join(parts)
 
     def _spent(self, stats: GatewayStats) -> str:
-        """Return the known cost of answers, in words."""
+        """Return the known cost of answers as text."""
         known_cost = self.before + stats.cost
         if stats.cost_unknown and not known_cost:
             return f"an unknown amount ({several(stats.cost_unknown, 'call')} of unknown cost)"
@@ -232,13 +236,13 @@ def _clock(seconds: float) -> str:
 
 
 EXIT_CODES: dict[End, int] = {"complete": 0, "failures": 3, "spending": 4, "below": 5, "waiting": 6}
-"""Exit codes by how a run ended; errors have their own: 1 internal, 2 the user's, 130 interrupted."""
+"""Exit codes by the end of a run; errors have their own: 1 internal, 2 the user's, 130 interrupted."""
 
 STARTS = "stopping once Ray has started or let this process in, in some 10 seconds; Ctrl-C again does not shorten that"
 """The message on Ctrl-C while workers are starting."""
 
 NOT_BEGUN = "no model was asked yet; the same command begins again"
-"""The message on Ctrl-C before there is a run to resume, or anything that was sent."""
+"""The message on Ctrl-C before there is a run to resume, or anything was sent."""
 
 Work: TypeAlias = "Callable[..., Awaitable[RunResult]]"
 """A function that carries out a run, given `settings`, `observer` and `stop`, and returns a `RunResult`."""
@@ -259,7 +263,7 @@ def run_to_end(work: Work, settings: Settings, *, method: str = "run", worker_fl
         if line.begun:
             loop.call_soon_threadsafe(interrupt)
             return
-        line.__exit__()  # gives the terminal its cursor back
+        line.__exit__()  # restores the terminal's cursor
         end_interrupted(f"interrupted: {NOT_BEGUN}")
 
     def interrupt() -> None:
@@ -298,7 +302,7 @@ def run_interrupted(run: str, options: str, progress: Progress | None) -> Interr
     Args:
         run: the run's name, or its id if it has none.
         options: the options by which the command finds the run.
-        progress: how far the run came; None if that is not known.
+        progress: the run's progress; None if unknown.
     """
     results = "" if progress is None else f"{progress.done:,} of {several(progress.items, 'result')} and "
     resume = f"dokimasia resume {shlex.quote(run)}{options}"
@@ -313,7 +317,7 @@ def _name_of(run: str, settings: Settings) -> str:
 
 @contextmanager
 def _signals_handled(handler: Callable[..., None]) -> Iterator[None]:
-    """Handle the signals that end a command in a `with` block; outside the main thread nothing is changed."""
+    """Handle the signals that end a command in a `with` block; outside the main thread, change nothing."""
     before: dict[int, signal.Handlers | Callable[..., object] | int | None] = {}
     with suppress(ValueError):
         for number in stopping_signals():
@@ -328,7 +332,7 @@ def _signals_handled(handler: Callable[..., None]) -> Iterator[None]:
 def exit_code(outcome: RunOutcome, where: str) -> int:
     """Print why a run did not end as wanted, after its results, and return the exit code.
 
-    `where` are the options by which another command finds the same home or service.
+    `where` are the options for another command to find the same home or service.
     """
     if outcome.end == "spending":
         say(f"{outcome.why}. Go on with: dokimasia resume {outcome.run}{where} (with a larger limit, or none)")

@@ -27,7 +27,7 @@ COLOURS = {
 }
 
 MOST_MODELS = 8
-"""How many models of a run the table names."""
+"""The maximum number of a run's models named in the table."""
 
 
 @click.group(invoke_without_command=True)
@@ -68,7 +68,7 @@ SPENT_NOTE = (
 
 
 def _print_runs(runs: "Sequence[RunShown]") -> None:
-    """Print a line for each run, and below it the command that asks for the same."""
+    """Print a line for each run, and below it the command that requests the same."""
     titles = ["run", "names and tags", "status", "started", "spent"]
     rows: list[list[str]] = []
     for run in runs:

@@ -1,4 +1,4 @@
-"""`dokimasia serve`: serve a home over HTTP until it is stopped: runs, pages, and questions to people."""
+"""`dokimasia serve`: serve a home over HTTP until stopped: runs, pages, and questions to people."""
 
 import asyncio
 import secrets
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DOLLARS = click.FloatRange(0, 1e9)
 PORT = 8181
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-"""Wildcard addresses, each with the loopback address by which this machine reaches a service there."""
+"""Wildcard addresses, each with the loopback address at which this machine reaches such a service."""
 
 
 @click.command()
@@ -191,13 +191,13 @@ async def _drain(engine: "object", hurrying: asyncio.Event) -> None:
 
 
 def _names(host: str, hosts: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of the service besides those by which this machine reaches itself."""
+    """Return the names of the service other than those this machine uses for itself."""
     own_names = () if host in EVERYWHERE else (host.lower(),)
     return (*own_names, *(name.lower() for name in hosts))
 
 
 def _hint(url: str, host: str, hosts: tuple[str, ...]) -> str:
-    """Return a sentence on how the service is reached from elsewhere."""
+    """Return a sentence on how to reach the service from elsewhere."""
     from dokimasia.service.guard import loopback
 
     port = url.rpartition(":")[2]

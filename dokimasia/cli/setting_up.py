@@ -1,4 +1,4 @@
-"""Verbs to set up: `dokimasia init` writes a configuration; `schema` and `plugins` show what is available."""
+"""Setup verbs: `dokimasia init` writes a configuration; `schema` and `plugins` show what is available."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What all verbs share: options for home, configuration and log, output, and error messages without secrets."""
+"""Shared parts of all verbs: options for home, configuration and log, output, and error messages without secrets."""
 
 import functools
 import os
@@ -42,11 +42,11 @@ _ON_A_RUN = re.compile(rf"\bdokimasia(?: [a-z]+)+(?: {_NAMED}\b)+(?![^`\n]* --(?
 """A command on a run, or on a tree by its generated name, without --home and --server."""
 
 _where = ""
-"""The options by which this command was given its home or service; empty if it was given none."""
+"""The options that gave this command its home or service; empty if there were none."""
 
 
 def home_options(settings: "Settings") -> str:
-    """Return the options by which another command finds the same home and, unless it is the default, configuration."""
+    """Return the options for another command to find the same home and, unless it is the default, configuration."""
     from dokimasia.settings import CONFIG_NAME
 
     config = settings.config_path
@@ -66,7 +66,7 @@ def with_target_flags(text: str) -> str:
 
 
 def redact(text: str) -> str:
-    """Return the text without any secret that the process knows; before settings are read, without key-like patterns."""
+    """Return the text without any secret known to the process; before settings are read, without key-like patterns."""
     global _redact
     if _redact is None:
         from dokimasia.log import Redactor
@@ -76,7 +76,7 @@ def redact(text: str) -> str:
 
 
 def stopping_signals() -> list[int]:
-    """Return the signals that end a command in order: SIGINT, SIGTERM, and SIGHUP unless it is ignored (`nohup`)."""
+    """Return the signals that end a command, in order: SIGINT, SIGTERM, and SIGHUP unless it is ignored (`nohup`)."""
     signals: list[int] = [signal.SIGINT, signal.SIGTERM]
     hangup: int | None = getattr(signal, "SIGHUP", None)
     if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:
@@ -99,14 +99,14 @@ def say(text: str, *, opening: str = "") -> None:
 
 
 def say_read(name: object, *counts: str) -> None:
-    """Write to standard error what was read of a file."""
+    """Write to standard error what was read from a file."""
     say(f"read {name}: {', '.join(counts)}")
 
 
 def read_ratings(path: Path, *, unrated: list[int] | None = None) -> "list[Annotation]":
     """Return the ratings of a file of annotations, and write to standard error what was read.
 
-    `unrated` receives the lines without a value, which are refused without it.
+    `unrated` receives the lines without a value, which are otherwise refused.
     """
     from dokimasia.datasets.annotations import read_annotations
     from dokimasia.report.figures import several
@@ -126,7 +126,7 @@ def say_error(text: str) -> None:
 
 
 def crash_report(problem: BaseException) -> str:
-    """Return the message about an error that nobody expected, redacted: a plug-in's with its place, else an internal one."""
+    """Return the message on an unexpected error, redacted: a plug-in's with its location, or else an internal one."""
     from dokimasia.plugins import broken_plugin
 
     if (broken := broken_plugin(problem)) is not None:
@@ -136,7 +136,7 @@ def crash_report(problem: BaseException) -> str:
 
 
 def prepared(function: Callable[..., R], step: Callable[..., Mapping[str, object]], *names: str) -> Callable[..., R]:
-    """Return a verb of whose options some are replaced by what a step makes of them; all steps of a verb share one wrapper.
+    """Return a verb with some of its options replaced by the result of a step; all steps of a verb share one wrapper.
 
     Steps that are added later run first.
     """
@@ -178,7 +178,7 @@ def configured(function: Callable[..., R]) -> Callable[..., R]:
 
 
 def refuse_remote(command: str) -> None:
-    """Refuse a command on a service that works only on a home of this machine.
+    """Refuse a command on a service if it works only on a home of this machine.
 
     Raises:
         click.UsageError: always.
@@ -190,7 +190,7 @@ def refuse_remote(command: str) -> None:
 
 
 def shared(function: Callable[..., R]) -> Callable[..., R]:
-    """Add the options that all verbs share; `given` says whether a home was named on the command line."""
+    """Add the options that all verbs share; `given` states whether a home was named on the command line."""
 
     def read_settings(home: Path | None, config: Path | None, verbose: int, log_file: Path | None) -> dict[str, object]:
         settings = _settings(home, config, verbose, log_file)
@@ -215,13 +215,15 @@ def shared(function: Callable[..., R]) -> Callable[..., R]:
 
 
 def shown_path(path: Path) -> str:
-    """Return a path for use in printed commands: relative if it is below the working folder, else absolute."""
+    """Return a path for printed commands: relative if it is below the working folder, else absolute."""
     absolute = path.absolute()
     return str(absolute.relative_to(Path.cwd())) if absolute.is_relative_to(Path.cwd()) else str(absolute)
 
 
 def dry_run_options(function: Callable[..., R]) -> Callable[..., R]:
-    """Add --dry-run and --show-prompts to a verb that makes a run, which receives them as `dry_run` and `show_prompts`."""
+    """Add --dry-run and --show-prompts to a verb that starts a run, which receives them as `dry_run` and
+    `show_prompts`.
+    """
     function = click.option(
         "--show-prompts",
         is_flag=True,
@@ -236,7 +238,7 @@ def json_option(function: Callable[..., R]) -> Callable[..., R]:
 
 
 def print_json(value: object) -> None:
-    """Print a value, or what an operation returned, as JSON with sorted keys, redacted: the same value, the same bytes."""
+    """Print a value, or the reply of an operation, as redacted JSON with sorted keys; equal values give equal bytes."""
     import orjson
 
     text = orjson.dumps(value, default=_model_json, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode()
@@ -250,9 +252,9 @@ def _model_json(model: "BaseModel") -> "JsonObject":
 
 
 def console() -> "PrintableConsole":
-    """Return a Rich console on standard output; colours only where the terminal has them.
+    """Return a Rich console on standard output, with colours only in a terminal that has them.
 
-    What is piped is as wide as COLUMNS says, by default 120.
+    Piped output is as wide as COLUMNS, by default 120.
     """
     import shutil
 
@@ -264,7 +266,7 @@ def console() -> "PrintableConsole":
 
 
 def grid(*names: str) -> "Table":
-    """Return an empty table with these columns, whose texts wrap if the terminal is narrow; words of titles stay whole."""
+    """Return an empty table with these columns, whose texts wrap in a narrow terminal, except the words of titles."""
     from rich import box
     from rich.table import Table
 

@@ -102,7 +102,7 @@ def _check_free(file: Path, write: Callable[[Path], object], *, rankings: bool) 
     """Refuse to replace a file with other content.
 
     Raises:
-        InputError: a file exists with content other than what would be written.
+        InputError: a file exists with different content.
     """
     from tempfile import TemporaryDirectory
 

@@ -1,4 +1,4 @@
-"""Suites: one command over several data sets, each a run of its own, with one estimate, one limit and a board at the end."""
+"""Suites: one command over several data sets, each with its own run; one estimate, one limit and a board at the end."""
 
 import re
 import tomllib
@@ -15,7 +15,7 @@ from dokimasia.cli.requests import made
 from dokimasia.cli.shared import console, grid, print_json, say
 from dokimasia.domain.hub import HubPath, as_data_path
 from dokimasia.domain.identity import Value
-from dokimasia.errors import DataError
+from dokimasia.errors import DataError, list_faults
 from dokimasia.report.figures import cost_text, several
 from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.requests import LIMITS, RunLabel, RunRequest
@@ -29,7 +29,7 @@ SUITE_FILES = (".yaml", ".yml", ".toml")
 """The endings of files that name data sets."""
 
 LONGEST_PART = 40
-"""Characters of a data set's name in the name of its run."""
+"""The maximum number of characters of a data set's name in the name of its run."""
 
 
 class SuiteData(Value):
@@ -61,8 +61,26 @@ class SuiteFile(Value):
     data: dict[RunLabel, Annotated[SuiteData, BeforeValidator(_as_data)]] = Field(min_length=1)
 
 
+class SuiteRun(NamedTuple):
+    """How the run of a data set ended, as `--json` prints it."""
+
+    data: str
+    run: str
+    name: str | None
+    end: str
+    why: str
+
+
+class SuiteTotal(NamedTuple):
+    """The samples, calls and US dollars of all runs; the cost is None if that of any is unknown."""
+
+    samples: int
+    calls: int
+    cost: float | None
+
+
 class Member(NamedTuple):
-    """A data set of a suite: what it is called, and the request of its run."""
+    """A data set of a suite: its name, and the request of its run."""
 
     title: str
     request: RunRequest
@@ -74,10 +92,10 @@ def is_suite(data: Sequence[Path]) -> bool:
 
 
 def members_of(method: AnyMethod, asked: Mapping[str, object], data: Sequence[Path]) -> list[Member]:
-    """Return the data sets of a suite with their requests; with the name of a suite, a run is called `SUITE.DATA`.
+    """Return the data sets of a suite with their requests; in a named suite, runs are named `SUITE.DATA`.
 
     Raises:
-        DataError: a file of a suite cannot be used; the message names the file and the place in it.
+        DataError: a suite file cannot be used; the message names the file and the place in it.
         click.UsageError: the arguments cannot be combined.
     """
     if asked.get("responses"):
@@ -111,10 +129,10 @@ def members_of(method: AnyMethod, asked: Mapping[str, object], data: Sequence[Pa
 
 
 def read_suite(path: Path) -> SuiteFile:
-    """Return the suite of a YAML or TOML file.
+    """Return the suite in a YAML or TOML file.
 
     Raises:
-        DataError: the file cannot be read, or is no suite.
+        DataError: the file cannot be read, or is not a suite.
     """
     from dokimasia.domain.user_yaml import read_user_yaml
 
@@ -125,10 +143,9 @@ def read_suite(path: Path) -> SuiteFile:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise DataError(f"{path} cannot be read as a suite: {error}") from error
     except ValidationError as error:
-        fault = error.errors()[0]
-        place = ".".join(map(str, fault["loc"])) or "the file"
+        fault = list_faults(error)[0]
         raise DataError(
-            f"{path}, {place}: {fault['msg'].removeprefix('Value error, ')}; a suite has a `name`, and under `data` the name "
+            f"{path}, {fault.field or 'the file'}: {fault.message}; a suite has a `name`, and under `data` the name "
             "of each data set with its path, or with `data` and `map`, `prompt`, `limit`, `subsample`"
         ) from error
 
@@ -142,10 +159,10 @@ def run_suite(
     show_prompts: bool = False,
     as_json: bool,
 ) -> int:
-    """Run all data sets of a suite one after the other and print their board, or with `dry_run` the estimate of all.
+    """Run all data sets of a suite in turn and print their board, or with `dry_run` the estimate of all.
 
-    All data are read before anything is sent. A limit on spending holds for all runs together: a run gets what the others
-    have left. Return the exit code: that of the first run that did not end as wanted.
+    All data are read before anything is sent. A limit on spending applies to all runs together: each run gets what the
+    others leave. Return the exit code: that of the first run that did not end as wanted.
 
     Raises:
         click.UsageError: runs are to be left to a service.
@@ -192,13 +209,13 @@ def run_suite(
 def _print_results(
     backend: Backend, members: Sequence[Member], outcomes: "Sequence[RunOutcome]", *, as_json: bool
 ) -> None:
-    """Print the runs of a suite and the board over those that have results."""
+    """Print the runs of a suite and the board of those with results."""
     from dokimasia import operations
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.report.board import board_blocks
 
     runs = [
-        {"data": member.title, "run": outcome.run, "name": member.request.name, "end": outcome.end, "why": outcome.why}
+        SuiteRun(member.title, outcome.run, member.request.name, outcome.end, outcome.why)
         for member, outcome in zip(members, outcomes, strict=False)
     ]
     with_results = ",".join(outcome.run for outcome in outcomes if outcome.end != "spending")
@@ -206,11 +223,11 @@ def _print_results(
     if with_results:
         board = backend.call(operations.runs.board, runs=with_results, tag=None, seed=members[0].request.seed)
     if as_json:
-        print_json({"runs": runs, "board": board})
+        print_json({"runs": [run._asdict() for run in runs], "board": board})
         return
     table = grid("data set", "run", "name", "end")
     for run in runs:
-        table.add_row(run["data"], run["run"], run["name"] or "", run["end"])
+        table.add_row(run.data, run.run, run.name or "", run.end)
     console().print(table)
     if board is not None:
         print_blocks(board_blocks(board))
@@ -224,12 +241,12 @@ def _print_estimate(
     prompts: bool,
     as_json: bool,
 ) -> None:
-    """Print what each run of a suite would ask and cost, and what all would."""
+    """Print what each run of a suite would ask and cost, and the totals."""
     from dokimasia.cli.drawing import print_prompts
 
     if as_json:
         each = [{"data": member.title, **preview} for member, preview in zip(members, previews, strict=True)]
-        print_json({"data": each, "total": _total(estimates)})
+        print_json({"data": each, "total": _total(estimates)._asdict()})
         return
     table = grid("data set", "run")
     for name in ("samples", "calls", "cost"):
@@ -251,18 +268,17 @@ def _print_estimate(
 def _in_words(estimates: "Sequence[PreviewShown]") -> str:
     total = _total(estimates)
     known = sum(map(_known_cost, estimates))
-    samples, calls = several(total["samples"], "sample"), several(total["calls"], "call")
-    return f"estimated cost {cost_text(total['cost'], known)}: {samples}, about {calls}"
+    samples, calls = several(total.samples, "sample"), several(total.calls, "call")
+    return f"estimated cost {cost_text(total.cost, known)}: {samples}, about {calls}"
 
 
-def _total(estimates: "Sequence[PreviewShown]") -> "JsonObject":
-    """Return the samples, calls and US dollars of all runs; the cost is None if that of any is unknown."""
+def _total(estimates: "Sequence[PreviewShown]") -> SuiteTotal:
     costs = [preview.cost for preview in estimates if preview.cost is not None]
-    return {
-        "samples": sum(preview.samples for preview in estimates),
-        "calls": sum(preview.calls for preview in estimates),
-        "cost": sum(costs) if len(costs) == len(estimates) else None,
-    }
+    return SuiteTotal(
+        samples=sum(preview.samples for preview in estimates),
+        calls=sum(preview.calls for preview in estimates),
+        cost=sum(costs) if len(costs) == len(estimates) else None,
+    )
 
 
 def _known_cost(preview: "PreviewShown") -> float:
@@ -270,6 +286,6 @@ def _known_cost(preview: "PreviewShown") -> float:
 
 
 def _title(path: Path) -> str:
-    """Return the title of a data set, with only characters that are allowed in the name of a run."""
+    """Return the title of a data set, reduced to characters allowed in the name of a run."""
     name = path.name if isinstance(path, HubPath) else path.stem
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "data"

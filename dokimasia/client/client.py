@@ -14,7 +14,7 @@ from dokimasia.client.connection import PATIENCE, Connection, Event, events, pau
 from dokimasia.client.files import named, paths_of, request_sent, sent
 from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.wording import nearest
-from dokimasia.errors import ConfigError, InputError
+from dokimasia.errors import ConfigError, Fault, InputError
 from dokimasia.operations.operation import FileReply, ListPage, operation_of, read_reply
 from dokimasia.runs.catalogue import OWN, method_named, plugin_methods
 from dokimasia.runs.forking import ForkRequest
@@ -99,9 +99,9 @@ class ClientRun:
 
         Args:
             on_event: called with each event.
-            limits: `max_failures`, `min_score` and `min_accuracy`, which decide whether the run passed.
+            limits: `max_failures`, `min_score` and `min_accuracy`, which decide whether the run passes.
             patience: seconds to wait for a service that does not answer.
-            lost: called with the reason each time that the connection breaks off.
+            lost: called with the reason each time the connection breaks.
         """
         last = ""
         while True:
@@ -113,7 +113,7 @@ class ClientRun:
             time.sleep(pause(1))  # the service is shutting down: reconnect once it is back
 
     def ended(self, limits: Mapping[str, object] | None = None) -> Ended:
-        """Return how the run ended, judged by these limits."""
+        """Return how the run ended, by these limits."""
         thresholds = {name: (limits or {}).get(name) for name in ("max_failures", "min_score", "min_accuracy")}
         end = self._client.reply(operations.finished.end, run=self.id, **thresholds)
         return Ended(self.id, end.status, end.end, end.why)
@@ -131,7 +131,7 @@ class ClientRun:
         yield from self._client.entries(operations.results.items, "items", run=self.id, sample=sample)
 
     def samples(self, *, failed: bool = False) -> Iterator[JsonObject]:
-        """Yield the names of its samples, with how many results each has and how many failed."""
+        """Yield the names of its samples, each with its numbers of results and of failures."""
         yield from self._client.pages(f"{self._path}/samples", "samples", failed=failed or None)
 
     def sample(self, id: str, *, raw: bool = False) -> JsonObject:
@@ -139,11 +139,12 @@ class ClientRun:
         return self._client.call(operations.results.one_sample, run=self.id, sample=id, raw=raw or None)
 
     def search(self, text: str, **options: object) -> JsonObject:
-        """Return the samples nearest to a text by meaning, the nearest first, and what was paid to embed their texts.
+        """Return the samples nearest to a text by meaning, nearest first, and the price paid to embed their texts.
 
         Args:
-            text: what to look for.
-            options: `answers` to search these instead of the questions, `limit`, `max_cost` in US dollars, or `estimate` to
+            text: the text to search for.
+            options: `answers` to search these instead of the questions, `limit`, `max_cost` in US dollars, or
+            `estimate` to
                 send nothing and return the price.
         """
         return self._client.call(operations.results.search, run=self.id, body={"text": text, **options})
@@ -159,11 +160,11 @@ class ClientRun:
         return self._client.call(operations.finished.overrule, run=self.id, body={"sample": sample, **correction})
 
     def corrections(self) -> Iterator[JsonObject]:
-        """Yield all corrections that people made, including those that were undone, in chronological order."""
+        """Yield all corrections by people, including undone ones, in chronological order."""
         yield from self._client.entries(operations.finished.corrections, "corrections", run=self.id)
 
     def comments(self, sample: str | None = None) -> Iterator[JsonObject]:
-        """Yield the comments on its samples, or on one sample, in the order in which they were written."""
+        """Yield the comments on its samples, or on one sample, in the order of writing."""
         yield from self._client.entries(operations.comments.comments, "comments", run=self.id, sample=sample)
 
     def comment(self, sample: str, text: str) -> JsonObject:
@@ -199,7 +200,7 @@ class ClientRun:
         colour: bool | None = None,
         full: bool | None = None,
     ) -> bytes:
-        """Return its report as `html`, `md` or `terminal`; `samples` says how many samples it shows.
+        """Return its report as `html`, `md` or `terminal`; `samples` is the number of samples it shows.
 
         For a terminal, `width` and `colour` describe it, and `full` draws all tables with all columns.
         """
@@ -211,7 +212,7 @@ class ClientRun:
         return self._update(self._client.call(operations.runs.cancel, run=self.id, at_once=at_once or None))
 
     def resume(self, *, prompts: Sequence[str | Path] = (), **limits: object) -> "ClientRun":
-        """Resume the run, with other limits (None removes one) or prompts; spending limits that are not named stay."""
+        """Resume the run, with other limits (None removes one) or prompts; unnamed spending limits stay."""
         body = self._client.as_json(RunRequest, limits, prompts)
         return self._update(self._client.connection.send("POST", f"{self._path}/resume", body))
 
@@ -223,11 +224,11 @@ class ClientRun:
     def resume_preview(
         self, *, retry: Sequence[str] = (), prompts: Sequence[str | Path] = (), **limits: object
     ) -> JsonObject:
-        """Return the calls and the cost that resuming the run would have, without sending anything.
+        """Return the remaining calls and cost of the run when resumed, without sending anything.
 
         Args:
             retry: kinds of failure that would be retried.
-            prompts: prompts in the place of those that it has.
+            prompts: prompts that replace those of the run.
             limits: other limits, as of `resume`.
         """
         body = self._client.as_json(RunRequest, limits, prompts) | ({"kinds": list(retry)} if retry else {})
@@ -241,7 +242,7 @@ class ClientRun:
         return ClientRun(self._client, self._client.connection.send("POST", f"{self._path}/fork", body))
 
     def fork_preview(self, *, prompts: Sequence[str | Path] = (), **changes: object) -> JsonObject:
-        """Return the id, the calls and the cost that a fork would have, without starting it."""
+        """Return the id, calls and cost of a prospective fork, without starting it."""
         body = self._client.as_json(ForkRequest, changes, prompts)
         return self._client.connection.send("POST", f"{self._path}/fork", body, dry_run=True)
 
@@ -252,7 +253,7 @@ class ClientRun:
         return self._update(self._client.call(operations.runs.call_otherwise, run=self.id, body=set_fields))
 
     def delete(self, *, force: bool = False) -> JsonObject:
-        """Delete the run and return what was deleted; `force` allows it even if other runs were made from it."""
+        """Delete the run and return what was deleted; `force` allows this even if other runs were made from it."""
         return self._client.call(operations.runs.delete, run=self.id, force=force or None)
 
     def _update(self, shown: JsonObject) -> "ClientRun":
@@ -261,7 +262,7 @@ class ClientRun:
 
 
 def _ends_work(event: Event) -> bool:
-    """Whether an event says that the work on the run has ended."""
+    """Return whether an event ends the work on the run."""
     picture = event.data["picture"] if event.kind == "snapshot" else {event.kind: event.data}
     status = (picture.get("status") or {}).get("status")
     return bool(picture.get("ended")) or (status is not None and status not in AT_WORK)
@@ -325,11 +326,11 @@ class Client:
         return ClientRun(self, self._post_request(method, request))
 
     def preview(self, method: str, /, **request: object) -> JsonObject:
-        """Return the id, the calls and the cost that a run would have, without starting it."""
+        """Return the id, calls and cost of a prospective run, without starting it."""
         return self.preview_of(method, self.request_of(method, request))
 
     def preview_of(self, method: str, request: RunRequest) -> JsonObject:
-        """Return the id, the calls and the cost that a run of a request would have."""
+        """Return the id, calls and cost of a prospective run of a request."""
         return self._post_request(method, request, dry_run=True)
 
     def runs(
@@ -349,7 +350,7 @@ class Client:
         """Return a run by its name, the beginning of its id, or `last`.
 
         Raises:
-            NotFound: there is none.
+            NotFound: there is no such run.
         """
         return ClientRun(self, self.call(operations.runs.one_run, run=run))
 
@@ -374,7 +375,7 @@ class Client:
         return list(self.pages("/api/uploads", "uploads"))
 
     def methods(self) -> list[JsonObject]:
-        """Return the methods with what each takes."""
+        """Return the methods with their inputs."""
         return self.connection.get("/api/methods")["methods"]
 
     def models(self, *, simulated: bool = False) -> list[JsonObject]:
@@ -382,17 +383,17 @@ class Client:
         return self.call(operations.knowledge.models, simulated=simulated or None)["models"]
 
     def add_model(self, name: str, **settings: object) -> JsonObject:
-        """Add a model to the home, or replace the settings of one that was added, and return it.
+        """Add a model to the home, or replace the settings of an added one, and return it.
 
         Args:
-            name: its name, which runs give.
+            name: its name in runs.
             settings: its settings as in dokimasia.toml, such as `model`, `api_base` and `api_key_env`, the name of the
                 environment variable of the service that holds the key.
         """
         return self.call(operations.knowledge.put_model, name=name, body=settings)
 
     def remove_model(self, name: str) -> JsonObject:
-        """Remove a model that was added to the home, and return its name."""
+        """Remove an added model from the home, and return its name."""
         return self.call(operations.knowledge.delete_model, name=name)
 
     def prompts(self) -> list[JsonObject]:
@@ -426,16 +427,19 @@ class Client:
     def check_judge(
         self, judge: str, data: str | Path, *, on_event: Callable[[Event], None] = lambda event: None, **request: object
     ) -> JsonObject:
-        """Return whether a judge is good enough, once errors are planted and put to it; `dokimasia judges check` prints it.
+        """Return whether a judge is good enough, after planting errors and probing it; `dokimasia judges check` prints
+        it.
 
         Args:
             judge: the judge's name on the service.
             data: data with right answers, or planted errors: a file, a folder or a run of `perturb`.
             on_event: called with each event of both runs.
-            request: other fields of `dokimasia.JudgeCheckRequest`, such as `perturber`, `labels`, `reference` or `max_cost`.
+            request: other fields of `dokimasia.JudgeCheckRequest`, such as `perturber`, `labels`, `reference` or
+            `max_cost`.
 
         Raises:
-            InputError: the data, the labels or the options cannot be used, or a run ended before its end; the same call goes on.
+            InputError: the data, the labels or the options cannot be used, or a run stopped early; the same call
+            continues it.
         """
         check_request = _validated(operations.judge_checks.JudgeCheckRequest, {"judge": judge, "data": data, **request})
         body = request_sent(self.connection, check_request)
@@ -461,10 +465,11 @@ class Client:
         return self.call(operations.reviews.one_item, run=run, item=item)
 
     def decide(self, run: str, item: str, action: str, **decision: object) -> JsonObject:
-        """Decide on an item as the token's holder, with `text`, `delete`, `ratings`, `reasons`, `second`, `seen` as needed.
+        """Decide on an item as the token's holder, with `text`, `delete`, `ratings`, `reasons`, `second`, `seen` as
+        needed.
 
         Raises:
-            InputError: somebody else has already decided, or the item does not take this decision.
+            InputError: somebody else has already decided, or the item does not accept this decision.
         """
         return self.call(operations.reviews.decide, run=run, item=item, body={"action": action, **decision})
 
@@ -494,13 +499,13 @@ class Client:
         return reply.json() if reply.content else None
 
     def replies(self, function: Callable[..., P], /, **arguments: object) -> Iterator[P]:
-        """Yield the pages of an operation that lists."""
+        """Yield the pages of a listing operation."""
         path, query, _ = operation_of(function).request(arguments)
         for page in self.connection.pages(path, **query):
             yield read_reply(function, page)
 
     def entries(self, function: Callable[..., ListPage], name: str, /, **arguments: object) -> Iterator[JsonObject]:
-        """Yield all entries of an operation that lists, as JSON."""
+        """Yield all entries of a listing operation, as JSON."""
         path, query, _ = operation_of(function).request(arguments)
         return self.pages(path, name, **query)
 
@@ -521,7 +526,7 @@ class Client:
         return _validated(method_named(method).request, request)
 
     def _post_request(self, method: str, request: RunRequest, **query: object) -> JsonObject:
-        """Send a request for a run; the error names files that neither this machine nor the service has."""
+        """Send a request for a run; the error names files missing on both this machine and the service."""
         body = request_sent(self.connection, request)
         try:
             return self.connection.send("POST", f"/api/runs/{method}", body, **query)
@@ -547,7 +552,7 @@ def _validated(model: type[Q], values: Mapping[str, object]) -> Q:
     try:
         request = model.model_validate(dict(values))
     except ValidationError as error:
-        faults = [_fault(model, details) for details in error.errors(include_url=False)]
+        faults = [_message(model, details) for details in error.errors(include_url=False)]
         raise ConfigError("; ".join(faults)) from None
     absolute_paths = {}
     for name in type(request).model_fields:
@@ -559,15 +564,15 @@ def _validated(model: type[Q], values: Mapping[str, object]) -> Q:
     return request.model_copy(update=absolute_paths) if absolute_paths else request
 
 
-def _fault(model: type[Invocation], fault: ErrorDetails) -> str:
+def _message(model: type[Invocation], details: ErrorDetails) -> str:
     """Return the message about an invalid field."""
-    name = ".".join(map(str, fault["loc"])) or "the request"
-    kind, value = fault["type"], fault["input"]
-    if kind == "extra_forbidden":
+    fault, value = Fault.of(details), details["input"]
+    name = fault.field or "the request"
+    if fault.kind == "extra_forbidden":
         return f"{name}: there is no such field{nearest(name, model.model_fields)}"
-    if kind == "missing":
+    if fault.kind == "missing":
         return f"{name}: is needed"
-    if kind == "tuple_type":
+    if fault.kind == "tuple_type":
         example = f", such as [{value!r}]" if isinstance(value, str) else ""
         return f"{name}: a list is wanted{example}"
-    return f"{name}: {fault['msg'].removeprefix('Value error, ')}"
+    return f"{name}: {fault.message}"

@@ -21,13 +21,13 @@ SAFE = frozenset({"GET", "HEAD"})
 AWAY = frozenset({502, 503, 504})
 TRIES = 5
 PAGE = 500
-"""Entries on a page of a list."""
+"""The number of entries on a page of a list."""
 
 MOST_REPLY = 2_000_000_000
-"""Bytes of a reply, unpacked, at most."""
+"""The maximum number of bytes of an unpacked reply."""
 
 ENCODED = frozenset({"content-encoding", "content-length", "transfer-encoding"})
-"""Headers that say how the bytes of a reply were sent."""
+"""Headers that describe the encoding of a reply in transit."""
 
 PATIENCE = 60.0
 """Seconds to wait for a service that has answered before."""
@@ -109,7 +109,7 @@ class Connection:
         """Return the JSON of a reply.
 
         Raises:
-            ConfigError: it is no JSON, such as the page of a proxy or of a network's login.
+            ConfigError: it is not JSON, such as a page of a proxy or of a network login.
         """
         try:
             return orjson.loads(reply.content)
@@ -157,7 +157,7 @@ class Connection:
             time.sleep(wait)
 
     def _read(self, reply: httpx.Response) -> httpx.Response:
-        """Read a reply whole, up to `MOST_REPLY` bytes.
+        """Read a whole reply, up to `MOST_REPLY` bytes.
 
         Raises:
             ConfigError: it is longer.
@@ -239,7 +239,7 @@ class Connection:
         return time.monotonic() - began < PATIENCE
 
     def _retry_delay(self, method: str, reply: httpx.Response, number: int) -> float | None:
-        """Return the seconds after which a refused request is sent again; None if it is not."""
+        """Return the delay, in seconds, before a refused request is sent again; None if it is not."""
         busy = reply.status_code == httpx.codes.TOO_MANY_REQUESTS
         unavailable = reply.status_code in AWAY and method in SAFE and ERROR_HEADER not in reply.headers
         if number >= TRIES or not (busy or unavailable):
@@ -290,9 +290,9 @@ def events(
     Args:
         connection: the connection to the service.
         path: the path of the stream.
-        after: the id of the last event that was received.
+        after: the id of the last received event.
         patience: seconds without an answer after which to give up.
-        lost: called with the reason each time that the stream breaks off.
+        lost: called with the reason each time the stream breaks.
 
     Raises:
         Unreachable: the service does not come back.

@@ -1,4 +1,4 @@
-"""Uploads of the files that a request names, identified by content, so that no file is uploaded twice."""
+"""Uploads of the files named by a request, identified by content, so that no file is uploaded twice."""
 
 import hashlib
 import unicodedata
@@ -29,7 +29,7 @@ class UploadPart(NamedTuple):
 
 
 def sent(connection: Connection, path: Path) -> str:
-    """Upload a file with the images that it names, or a folder, unless the service has it; return its name for requests.
+    """Upload a file with the images it names, or a folder, unless the service has it; return its name for requests.
 
     Raises:
         InputError: there is nothing to upload, or the service refuses it.
@@ -50,7 +50,7 @@ def sent(connection: Connection, path: Path) -> str:
 
 
 def parts_of(path: Path) -> Iterator[UploadPart]:
-    """Yield a file and the images of its own folder that it names, or all files of a folder, under the folder's name."""
+    """Yield a file and the images it names in its own folder, or all files of a folder, under the folder's name."""
     if path.is_dir():
         for entry in sorted(path.rglob("*")):
             if entry.is_file() and not any(part.startswith(".") for part in entry.relative_to(path).parts):
@@ -66,7 +66,7 @@ def parts_of(path: Path) -> Iterator[UploadPart]:
 
 
 def request_sent(connection: Connection, request: Invocation) -> JsonObject:
-    """Return a request as JSON, after uploading the files that it names.
+    """Return a request as JSON, after uploading the files it names.
 
     Raises:
         ConfigError: it names an output file, which a service does not write.
@@ -101,7 +101,9 @@ def without_written(request: R) -> R:
 
 
 def named(connection: Connection, path: Path) -> str:
-    """Upload a path if it exists, and return its name in a request; any other path, such as a run's id, is returned as it is."""
+    """Upload a path if it exists, and return its name in a request; return any other path, such as a run's id,
+    unchanged.
+    """
     model, file = name_and_file(path)
     if file != path and file.is_file():
         return f"{model}={sent(connection, file)}"
@@ -134,7 +136,9 @@ def _sha256(path: Path) -> str:
 
 
 def _images(path: Path) -> Iterator[Path]:
-    """Yield the images in a data file's folder that its rows name; none if it cannot be read, which the service reports."""
+    """Yield the images named by a data file's rows in its folder; none if it cannot be read, which the
+    service reports.
+    """
     try:
         bring_reader(path)
         for row in format_of(path).reader(path):

@@ -28,7 +28,7 @@ from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import DataError
 
 UNNAMED = ""
-"""The name of the annotator of rankings that name none; no annotator can have it."""
+"""The name of the annotator of rankings without one; no annotator can have it."""
 
 MAX_RATINGS_BYTES = 256 * 1024 * 1024
 
@@ -85,7 +85,7 @@ def _scale(value: object) -> str:
 
 
 Text = Annotated[str, PlainValidator(_text)]
-"""A text without white space around it; an integer becomes its digits, and a missing value is empty."""
+"""A text, stripped; an integer becomes its digits, and a missing value is empty."""
 
 NeededText = Annotated[str, PlainValidator(_needed_text), Field(validate_default=True)]
 
@@ -138,7 +138,7 @@ class AnnotationRow(RowModel):
 
     @property
     def unit(self) -> AnnotationUnit:
-        """What is rated."""
+        """The rated unit."""
         return AnnotationUnit(self.id, self.measure, self.model, self.baseline, self.criterion)
 
 
@@ -151,17 +151,17 @@ def read_annotations(
 ) -> list[Annotation]:
     """Return the ratings of a file, in order.
 
-    A line has `id`, `annotator` and `value`, and, as it applies, `model`, `baseline` (the value is a verdict, from 2: the
-    model is much better, to -2), `criterion` (a number from 1), `measure`, `category`, `cluster`, `comment`, `error` (the
-    kind of error of a wrong response), `response_sha256` (of the text that was rated), `scale` (of scores, such as `0-1`),
-    and `adjudicates` (true: it decides where others differ). The measure defaults to a verdict on a pair and to a score of
-    a response; a criterion requires it.
+    A line has `id`, `annotator` and `value`, and, as it applies, `model`, `baseline` (the value is a verdict, from 2:
+    the model is much better, to -2), `criterion` (a number from 1), `measure`, `category`, `cluster`, `comment`,
+    `error` (the kind of error of a wrong response), `response_sha256` (of the text that was rated), `scale` (of scores,
+    such as `0-1`), and `adjudicates` (true: it decides where others differ). The measure defaults to a verdict on a
+    pair and to a score of a response; a criterion requires it.
 
     Args:
         path: `.csv` with a heading, else JSON lines.
         known: returns the problem of a unit, such as an unknown sample; None if there is none.
-        filled: whether lines with neither annotator nor value are unfilled lines of a form, to be left out.
-        unrated: takes the numbers of the lines without a value, which are then left out; without it they are refused.
+        filled: whether lines with neither annotator nor value are unfilled lines of a form, to be skipped.
+        unrated: receives the numbers of the lines without a value, which are then skipped; without it they are refused.
 
     Raises:
         NotFound: there is no such file.
@@ -255,14 +255,14 @@ class RankingRow(RowModel):
 def read_rankings(path: Path, *, unknown: Callable[[GivenRanking], Iterable[str]] | None = None) -> list[GivenRanking]:
     """Return the rankings of a file in its order.
 
-    A line is an object with `id`, `annotator` (all lines without one count as one unnamed person), and either `ranking`, a
-    list of groups of models, the best first, those of a group equally good, or `scores`, a finite number for each model,
-    higher is better. A model that a line does not name is not ranked there. Other fields are ignored. Lines of places, as
-    `dokimasia annotate read` writes them (`measure` is `place`, with a `model` and its place, 1 for the best, as `value`),
-    make up one ranking of each sample and annotator; an adjudicated place holds for everybody.
+    A line is an object with `id`, `annotator` (lines without one all count as the same unnamed person), and either
+    `ranking`, a list of groups of models, the best first, those of a group equally good, or `scores`, a finite number
+    for each model, higher is better. A model that a line does not name is not ranked there. Other fields are ignored.
+    Lines of places, as `dokimasia annotate read` writes them (`measure` is `place`, with a `model` and its place, 1 for
+    the best, as `value`), form one ranking for each sample and annotator; an adjudicated place holds for everybody.
 
     Args:
-        path: JSON lines; or `.csv` with a heading, of places alone.
+        path: JSON lines; or `.csv` with a header, which contains only places.
         unknown: yields the unknown names in a ranking, see `unknown_in`.
 
     Raises:
@@ -308,7 +308,9 @@ def read_rankings(path: Path, *, unknown: Callable[[GivenRanking], Iterable[str]
 
 
 def _rankings_of_places(places: Sequence[Annotation]) -> list[GivenRanking]:
-    """Return the rankings that places make up, in the order of their first lines; an adjudicated place replaces all others."""
+    """Return the rankings formed by places, in the order of their first lines; an adjudicated place replaces all
+    others.
+    """
     decided = {place.unit: place.value for place in places if place.adjudicates}
     scores: dict[tuple[str, str], dict[str, float]] = {}
     first_lines: dict[tuple[str, str], int] = {}
@@ -324,7 +326,7 @@ def _rankings_of_places(places: Sequence[Annotation]) -> list[GivenRanking]:
 def unknown_in(
     ranking: GivenRanking, answered: Mapping[str, Collection[str]], models: Collection[str], *, responses: str
 ) -> Iterator[str]:
-    """Yield messages about samples, models and responses that a ranking names and that do not exist.
+    """Yield messages about nonexistent samples, models and responses named by a ranking.
 
     Args:
         ranking: the ranking.
@@ -343,7 +345,7 @@ def unknown_in(
 
 
 class RatedModel(NamedTuple):
-    """One rating, higher is better: of a model, perhaps in a benchmark, or of its response to a sample."""
+    """One rating, higher is better: of a model, possibly in a benchmark, or of its response to a sample."""
 
     model: str
     rating: float
@@ -403,7 +405,7 @@ def read_ratings(path: Path, *, benchmarks: bool = False) -> list[RatedModel]:
         benchmarks: whether a row may name the `benchmark` that the rating is of; else the field is ignored.
 
     Raises:
-        DataError: naming file and line of what cannot be used.
+        DataError: the message names each fault, by file and line.
     """
     try:
         if path.stat().st_size > MAX_RATINGS_BYTES:

@@ -1,4 +1,4 @@
-"""Sets of captions beside each other: images, lengths, domains, annotators and sources (PerceptionRubrics, table 3)."""
+"""Comparison of caption sets: images, lengths, domains, annotators and sources (PerceptionRubrics, table 3)."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,7 +12,7 @@ from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import DataError
 
 CAPTIONS = ("caption", "reference_answer", "gold")
-"""The fields of a line that can hold its caption; the first that does counts."""
+"""The fields of a line that can contain its caption; the first one present counts."""
 
 IMAGES = ("image", "images")
 ANNOTATORS = ("annotator", "annotators", "panel")
@@ -20,7 +20,9 @@ SOURCES = ("source", "sources")
 
 
 class CaptionSet(NamedTuple):
-    """What a set of captions is made of; `words_a_caption` is the mean, and counts are by name, the most frequent first."""
+    """The composition of a set of captions; `words_a_caption` is the mean, and counts are by name, most
+    frequent first.
+    """
 
     name: str
     captions: int
@@ -34,10 +36,11 @@ class CaptionSet(NamedTuple):
 
 
 def read_caption_set(path: Path) -> CaptionSet:
-    """Return what a file of captions is made of; its images are counted by their names and are not opened.
+    """Return the composition of a file of captions; its images are counted by name and are not opened.
 
     A line has the caption as `caption`, `reference_answer` or `gold`, and may have `image` or `images`, a `domain` or
-    `category`, `annotator` (also `annotators`, or the `panel` of a file of rubrics) and `source`, itself or in its `meta`.
+    `category`, `annotator` (also `annotators`, or the `panel` of a file of rubrics) and `source`, itself or in its
+    `meta`.
 
     Raises:
         NotFound: there is no such file.
@@ -84,7 +87,7 @@ def _with_meta(fields: JsonObject) -> JsonObject:
 
 
 def _texts(fields: JsonObject, names: Iterable[str]) -> Iterator[str]:
-    """Yield the texts of the named fields, in order: a text itself, or those of a list."""
+    """Yield the texts of the named fields, in order: a single text, or those of a list."""
     for name in names:
         value = fields.get(name)
         for text in value if isinstance(value, list) else [value]:

@@ -28,7 +28,7 @@ OTHER_NAMES: Mapping[str, str] = {
 
 MOST_SHOWN = 8
 CLOSE = 0.8
-"""Similarity from which a name counts as a misspelling of a field."""
+"""The similarity from which a name counts as a misspelling of a field."""
 
 
 class Columns(NamedTuple):
@@ -87,7 +87,7 @@ def columns_of(header: Sequence[str], *, own_names: bool, images: Sequence[str] 
         header: the columns' names.
         own_names: whether `prompt`, `reference_answer`, `choices` and `options` are recognised, and these and `id` have
             precedence over VLMEvalKit's `index`, `question` and `answer`.
-        images: the columns that contain images; by default they are found by name.
+        images: the columns that contain images; by default recognised by name.
     """
 
     def first(*names: str, own_format: tuple[str, ...] = ()) -> str | None:
@@ -128,7 +128,7 @@ def table_rows(
     Args:
         path: the file.
         records: numbers and cells, or problems; one before the header ends the reading.
-        begin: returns the columns of a header, which it may shorten, or what is wrong with it.
+        begin: returns the columns of a header, which it may shorten, or its fault.
         read: returns the row of a number and its cells, given the header and its columns.
         unit: the word for a row in messages.
     """
@@ -202,7 +202,7 @@ def with_hint(question: str, hint: str) -> str:
 
 
 def as_list(text: str) -> list[str]:
-    """Return the texts of a cell that may hold a list: JSON or a Python literal of strings, else the cell itself."""
+    """Return the texts of a cell that may contain a list: JSON or a Python literal of strings, else the cell itself."""
     if not (text.startswith("[") and text.endswith("]")):
         return [text]
     try:
@@ -217,7 +217,7 @@ def as_list(text: str) -> list[str]:
 def _literal(text: str) -> object:
     """Return the value of a Python literal (no code is evaluated), or None if the text is not one."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of backslashes in the file's strings
+        warnings.simplefilter("ignore")  # from backslashes in the file's strings
         try:
             return ast.literal_eval(text)
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
@@ -309,7 +309,7 @@ def _meta(values: Mapping[str, object], columns: Columns, faults: list[RowFault]
 
 @lru_cache
 def intended_field(name: str, missing: tuple[str, ...]) -> str | None:
-    """Return the field of a sample that a column's name is a misspelling, or another usual name, of; only a missing one.
+    """Return the missing field of a sample for which a column's name is a misspelling or another common name.
 
     Examples:
         >>> intended_field("refrence_answer", ("reference_answer", "category"))
@@ -329,7 +329,7 @@ def _spelling(name: str) -> str:
 
 
 def suggestion(fields: Mapping[str, object], known: Collection[str]) -> str:
-    """Return a hint on a row's unknown fields, and on the fields that they may stand for; empty if there are none.
+    """Return a hint on a row's unknown fields, and the fields they may stand for; empty if there are none.
 
     Examples:
         >>> suggestion({"identifier": "a", "question": "Who?"}, ("id", "prompt"))

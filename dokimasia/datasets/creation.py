@@ -16,23 +16,23 @@ from dokimasia.errors import DataError
 
 REFERENCE = "reference_answer_by_gpt4o"
 COLUMNS = ("question", "task_name", "criteria", REFERENCE)
-"""Columns of a table of creative cases, in addition to `index` and its images."""
+"""The columns of a table of creative cases, in addition to `index` and its images."""
 
 QUERY_PARTS = ("role", "background", "instruction", "requirement")
-"""The parts of a query, which stand for it where a case has no question (Creation-MMBench, section 3.1 and figure 30)."""
+"""The parts of a query, which replace a missing question (Creation-MMBench, section 3.1 and figure 30)."""
 
 _SENTENCE = re.compile(
     r"(?:you(?:r role)?|i am|i['\u2019]m|(?:imagine|pretend|suppose) (?:that )?you"
     r"|(?:act|assume|imagine|play|pretend)\s+(?:(?:being|like|out|yourself)\s+){0,2}(?:as|the|that|a|an|to))\b",
     re.IGNORECASE,
 )
-"""The begin of a role that is a sentence by itself, such as `You are a guide`."""
+"""The beginning of a role that is a whole sentence, such as `You are a guide`."""
 
 _AS = re.compile(r"^as\s+(?:an?\s+|(?=the\s))", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(?:An?|The)(?=\s)")
 
 MAX_CRITERIA = 200_000
-"""Characters of a `criteria` cell, at most; published ones have a few thousand."""
+"""The maximum number of characters of a `criteria` cell; published ones have a few thousand."""
 
 CATEGORIES: dict[str, tuple[str, ...]] = {
     "Literary Writing": (
@@ -96,13 +96,13 @@ CATEGORIES: dict[str, tuple[str, ...]] = {
     ),
 }
 
-"""The 51 tasks of Creation-MMBench in their four categories (Figure 8), under the names that its table gives them."""
+"""The 51 tasks of Creation-MMBench in their four categories (Figure 8), under their names in its table."""
 
 _CATEGORY_OF = {task: category for category, tasks in CATEGORIES.items() for task in tasks}
 
 
 class CreativeCase(NamedTuple):
-    """The additions of a creative case to a sample: `meta` with normalised criteria, the category, the reference answer."""
+    """A creative case's additions to a sample: `meta` with normalised criteria, the category, the reference answer."""
 
     meta: JsonObject
     category: str | None = None
@@ -126,7 +126,7 @@ def creative_fault(header: Sequence[str]) -> str | None:
 def as_case(meta: Mapping[str, object], where: str) -> CreativeCase:
     """Return the fields of a creative case as those of a sample; the `meta` of other samples is unchanged.
 
-    A case has `criteria` and, beside it, `task_name` or `reference_answer_by_gpt4o`.
+    A case has `criteria` together with `task_name` or `reference_answer_by_gpt4o`.
 
     Raises:
         RowError: the criteria cannot be read; the message begins with `where`.
@@ -143,12 +143,11 @@ def as_case(meta: Mapping[str, object], where: str) -> CreativeCase:
 
 
 def composed_query(meta: Mapping[str, object]) -> str:
-    """Return the query that a case's parts make up; empty without a role and an instruction.
+    """Return the query composed from a case's parts; empty without a role and an instruction.
 
-    Background and requirement may be missing. A role that is a sentence by itself, such as `You are a guide`, stands as it
-    is. A part that is a list of texts is written as a numbered list.
+    Background and requirement may be missing. A role that is a whole sentence, such as `You are a guide`, is unchanged.
+    A part that is a list of texts is written as a numbered list.
 
-    Examples:
         >>> print(composed_query({"role": "a guide", "instruction": "describe the hall", "requirement": "Be brief."}))
         Your role: a guide.
         Your task: describe the hall.
@@ -167,12 +166,12 @@ def composed_query(meta: Mapping[str, object]) -> str:
 
 
 def _ended(text: str) -> str:
-    """Return a sentence with a full stop, unless it ends in a stop of its own."""
+    """Return a sentence with a full stop, unless it has its own end mark."""
     return text if text.endswith((".", "!", "?", ":", "\u3002")) else f"{text}."
 
 
 def _part(value: object) -> str:
-    """Return a part of a query as a text; empty where it is none."""
+    """Return a part of a query as a text; empty if it is not one."""
     if isinstance(value, list) and all(isinstance(line, str) for line in value):
         return "\n".join(f"{number}. {line.strip()}" for number, line in enumerate(value, 1))
     return value.strip() if isinstance(value, str) else ""
@@ -210,7 +209,7 @@ def _criteria(value: str | JsonObject, where: str) -> dict[str, str]:
 
 
 def _literal(text: str, where: str) -> str | JsonObject:
-    """Return the object or string of a cell that holds a literal, else the cell itself; nothing is evaluated."""
+    """Return the object or string of a cell that contains a literal, else the cell itself; nothing is evaluated."""
     if len(text) > MAX_CRITERIA:
         raise RowError(
             "criteria", f"{where}: the field 'criteria' has {len(text):,} characters; {MAX_CRITERIA:,} are read"
@@ -225,7 +224,7 @@ def _literal(text: str, where: str) -> str | JsonObject:
 def _python_literal(text: str, where: str) -> object:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of backslashes in the file's strings
+            warnings.simplefilter("ignore")  # from backslashes in the file's strings
             tree = ast.parse(text, mode="eval")
             if any(isinstance(node, ast.Call) for node in ast.walk(tree)):
                 raise RowError(

@@ -1,4 +1,4 @@
-"""Fetching of images from the web: HTTPS only, public and pinned addresses, bounded in size and time."""
+"""Fetching of images from the web: only HTTPS, public and pinned addresses, bounded in size and time."""
 
 import http.client
 import ipaddress
@@ -24,7 +24,7 @@ Connect = Callable[[str, str, int, float], socket.socket]
 
 
 def resolve(host: str, port: int) -> Sequence[str]:
-    """Return the addresses of a host, as the system resolves it."""
+    """Return the addresses of a host, as resolved by the system."""
     entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
@@ -159,7 +159,7 @@ def _read(response: http.client.HTTPResponse, max_bytes: int) -> tuple[bytes, st
 
 
 def _without_query(url: str) -> str:
-    """Return an address without its query, which may hold a key, for messages."""
+    """Return an address without its query, which may contain a key, for messages."""
     plain = url.partition("?")[0]
     if "@" in plain:
         plain = plain.partition("//")[0] + "//\u2026@" + plain.rpartition("@")[2]

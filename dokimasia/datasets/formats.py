@@ -110,10 +110,10 @@ def format_of(path: Path) -> DataFormat:
 
 
 def with_mapping(reader: Reader, mapping: Mapping[str, str]) -> Reader:
-    """Return a reader that takes the columns of a mapping for fields, see `parse_mapping`.
+    """Return a reader that uses the columns of a mapping for fields, see `parse_mapping`.
 
     Raises:
-        ConfigError: its format has no columns that could be mapped.
+        ConfigError: its format has no columns to map.
     """
     if not mapping:
         return reader
@@ -151,7 +151,7 @@ def _head(path: Path) -> bytes:
 
 
 def _by_content(head: bytes) -> str | None:
-    """Return the extension that fits the content of a file, if it is unambiguous."""
+    """Return the extension that matches the content of a file, if it is unambiguous."""
     if head.startswith(b"PAR1"):
         return ".parquet"
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -178,11 +178,11 @@ def _what_it_is(head: bytes) -> str:
 def read_folder(path: Path) -> Iterator[Row | Problem]:
     """Yield one row per image, in the order of the paths: `id` is the path in the folder, `category` the sub-folder.
 
-    Every other file is a problem, so that no photograph in an unsupported format is silently left out. Links to folders
+    Every other file is a problem, so that no photograph in an unsupported format is silently skipped. Links to folders
     are not followed.
 
     Raises:
-        DataError: the folder, or one in it, cannot be read.
+        DataError: the folder, or a folder in it, cannot be read.
     """
     names = sorted(_files(path), key=lambda name: name.split("/"))
     for number, name in enumerate(names, start=1):
@@ -207,7 +207,7 @@ def read_folder(path: Path) -> Iterator[Row | Problem]:
 
 
 def _files(path: Path) -> Iterator[str]:
-    """Yield the paths of the files in a folder and below it, relative to it, with slashes; in no order."""
+    """Yield the relative paths of the files in and below a folder, with slashes, in no particular order."""
 
     def fail(error: OSError) -> None:
         raise DataError(f"{error.filename} cannot be read: {error.strerror or error}") from error
@@ -225,4 +225,4 @@ def _is_image(file: Path) -> bool:
         with file.open("rb") as opened:
             return image_format(opened.read(16)) is not None
     except OSError:
-        return True  # to be named as unreadable by whoever reads it whole
+        return True  # reported as unreadable by the reader of the whole file

@@ -20,10 +20,10 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 def pinned(path: Path) -> Path:
-    """Return the name of a data set with the commit in the place of a branch or a tag; any other path as it is.
+    """Return the name of a data set with a commit in place of a branch or a tag; any other path unchanged.
 
     Raises:
-        ConfigError: the extra `hf` is not installed, the name is none, or the data set needs a login.
+        ConfigError: the extra `hf` is not installed, the name is invalid, or the data set needs a login.
         NotFound: there is no such data set or revision.
         DataError: the Hub cannot be reached.
     """
@@ -36,7 +36,7 @@ def pinned(path: Path) -> Path:
 
 
 def commit_of(name: HubName) -> str:
-    """Return the commit of a data set's revision, by default of its main branch, as the Hub says."""
+    """Return the commit of a data set's revision, by default of its main branch, according to the Hub."""
     from huggingface_hub import HfApi
 
     return HfApi().dataset_info(name.data, revision=name.revision or None).sha or name.revision
@@ -45,13 +45,13 @@ def commit_of(name: HubName) -> str:
 def read_hub(path: Path, mapping: Mapping[str, str] = MappingProxyType({})) -> Iterator[Row | Problem]:
     """Yield the rows of a data set of the Hub in order, counted from 1, as they arrive.
 
-    Columns are found as in Parquet, or named by `mapping`. Images are the columns that are declared as images; their bytes
-    are taken as they are. In a data set without ids, rows' numbers are the ids.
+    Columns are recognised as in Parquet, or named by `mapping`. Images are the columns declared as images; their bytes
+    are unchanged. In a data set without ids, row numbers are the ids.
 
     Raises:
-        ConfigError: the extra `hf` is not installed, the name is none, or the data set needs a login.
-        NotFound: there is no such data set, revision, configuration or split; the message lists those that there are.
-        DataError: the Hub cannot be reached, or the mapping names a column that is not there.
+        ConfigError: the extra `hf` is not installed, the name is invalid, or the data set needs a login.
+        NotFound: there is no such data set, revision, configuration or split; the message lists the existing ones.
+        DataError: the Hub cannot be reached, or the mapping names a missing column.
     """
     name = hub_name(pinned(path))
     stream = _asked(path, lambda: _stream(path, name))
@@ -81,7 +81,7 @@ def read_hub(path: Path, mapping: Mapping[str, str] = MappingProxyType({})) -> I
 
 
 def _stream(path: Path, name: HubName) -> Any:
-    """Return a split as a stream of rows whose images are not decoded."""
+    """Return a split as a stream of rows with undecoded images."""
     datasets = import_module("datasets")
     try:
         splits = datasets.load_dataset(name.data, name.config or None, revision=name.revision, streaming=True)
@@ -102,7 +102,7 @@ def _stream(path: Path, name: HubName) -> Any:
 
 
 def _asked(path: Path, ask: Callable[[], T]) -> T:
-    """Return what the libraries of Hugging Face return; their errors become the user's, without their addresses."""
+    """Return the result of Hugging Face's libraries; their errors become the user's, without their addresses."""
     try:
         import huggingface_hub.errors as hub
 
@@ -111,7 +111,7 @@ def _asked(path: Path, ask: Callable[[], T]) -> T:
         raise ConfigError(
             f"{path}: data sets of the Hugging Face Hub need more packages: pip install 'dokimasia[hf]'"
         ) from error
-    # The error of the HTTP library below, which is another one from version to version.
+    # The error of the underlying HTTP library, which differs between versions.
     unreachable = cast("type[Exception]", hub.HfHubHTTPError.__mro__[1])
     try:
         return ask()
@@ -151,13 +151,13 @@ def _declares_image(feature: object) -> bool:
 
 
 def _loaded(path: Path, value: object, name: HubName, number: int) -> object:
-    """Return an image cell with the bytes of an image that the data set keeps in a file of its own."""
+    """Return an image cell with the bytes of an image that the data set stores in a separate file."""
     if isinstance(value, list):
         return [_loaded(path, part, name, number) for part in value]
     if not isinstance(value, dict) or value.get("bytes") is not None:
         return value
     file = value.get("path")
-    # Files of the data set itself alone: no row may name another file of the Hub or of this machine.
+    # Only files of the data set itself: no row may name another file of the Hub or of this machine.
     if not isinstance(file, str) or not file.startswith(f"{SCHEME}datasets/{name.data}@"):
         return value
 

@@ -1,4 +1,6 @@
-"""A sample's images: data URIs, files beside the data, base64, or, if allowed, URLs; each is decoded and checked once."""
+"""A sample's images: data URIs, files next to the data, base64, or, if allowed, URLs; each is
+decoded and checked once.
+"""
 
 import base64
 import binascii
@@ -111,7 +113,8 @@ def read_image(
         max_pixels: width times height, at most; Pillow's own limit (89 million) also applies.
 
     Raises:
-        DataError: the image is empty, too large, animated, truncated, damaged, or in another format than allowed or declared.
+        DataError: the image is empty, too large, animated, truncated, damaged, or in another format than allowed or
+        declared.
     """
     subject = f"{where}: image {name}" if name else f"{where}: the image"
     if not data:
@@ -130,7 +133,7 @@ def read_image(
                 "image-disguised", f"{subject} {how} {claim} but its content is {actual}; rename or convert it"
             )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # remarks on metadata, which nothing here reads
+        warnings.simplefilter("ignore")  # remarks on metadata, which is not read here
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         try:
             width, height = _check_whole(data, actual, subject, max_pixels)
@@ -143,7 +146,7 @@ def read_image(
                 "image-damaged", f"{subject} begins as {actual} but cannot be read; it is damaged or cut off"
             ) from error
         except (OSError, SyntaxError, ValueError, EOFError, IndexError, TypeError, KeyError, MemoryError) as error:
-            # What Pillow's decoders raise on damaged bytes; its messages say more of the decoder than of the file.
+            # Pillow's decoder errors on damaged bytes; their messages describe the decoder rather than the file.
             raise RowError(
                 "image-damaged", f"{subject} is damaged or cut off ({actual}: {str(error)[:120]})"
             ) from error
@@ -162,7 +165,7 @@ def _check_whole(data: bytes, actual: str, subject: str, max_pixels: int) -> tup
                 "image-size",
                 f"{subject} has {width} x {height} pixels, more than the {max_pixels:,} allowed; make it smaller",
             )
-        # A JPEG of several frames is a photograph with a preview; any other format would be shown one of many.
+        # A JPEG with several frames is a photograph with a preview; in other formats only one of many would be shown.
         frames = 1 if actual == "JPEG" else cast("int", getattr(image, "n_frames", 1))
         if frames > 1:
             raise RowError(
@@ -191,14 +194,14 @@ def _what_else(data: bytes) -> str:
 
 
 MOST_LISTED = 20_000
-"""Files below a folder that are looked through for an image by its base name, at most."""
+"""The maximum number of files below a folder that are searched for an image by its base name."""
 
 DEEPEST = 4
-"""Levels of folders below that of the data that are looked through for an image by its base name."""
+"""The levels of folders below the data's that are searched for an image by its base name."""
 
 
 def _images_below(folder: Path) -> Iterator[Path]:
-    """Yield the image files in a folder and up to `DEEPEST` levels below it; hidden folders are left out."""
+    """Yield the image files in a folder and up to `DEEPEST` levels below it; hidden folders are skipped."""
     listed = 0
     for inside, folders, files in os.walk(folder):
         deep = len(Path(inside).relative_to(folder).parts)
@@ -212,10 +215,10 @@ def _images_below(folder: Path) -> Iterator[Path]:
 
 
 class ImageSource:
-    """Reads the images of one data file and stores their bytes; a file or URL of several samples is read once.
+    """Reads the images of one data file and stores their bytes; a file or URL shared by samples is read once.
 
     Args:
-        folder: the folder that relative paths start from.
+        folder: the base of relative paths.
         blobs: the store for the bytes; None only checks them.
         allow_fetch: whether a URL may be fetched (HTTPS, public addresses only).
         allow_outside: whether a path may lead out of the folder, by `..`, as an absolute path, or by a link.
@@ -243,7 +246,7 @@ class ImageSource:
         self._names: dict[str, Path | None] | None = None
 
     def read(self, value: ImageValue, where: str) -> ImageRef:
-        """Return the image that a value contains or refers to.
+        """Return the image contained in or referred to by a value.
 
         Raises:
             DataError: there is no image, or it cannot be used; the message begins with `where`.
@@ -294,10 +297,11 @@ class ImageSource:
             return None
 
     def _by_base_name(self, value: str) -> Path | None:
-        """Return the only image below the folder that has the file name of a path; None if there is none, or several.
+        """Return the only image below the folder with the base name of a path; None if there is none, or several.
 
-        So data and images that were uploaded from different folders still belong together. If the path names a folder, only
-        an image in a folder of that name or beside the data counts: `val/1.png` is never taken for `train/1.png`.
+        This way data and images uploaded from different folders still match. If the path names a folder, only an image
+        in a
+        folder of that name or next to the data counts: `val/1.png` is never taken for `train/1.png`.
         """
         folder, _, name = value.replace("\\", "/").casefold().rpartition("/")
         if Path(name).suffix not in EXTENSIONS:
@@ -315,7 +319,7 @@ class ImageSource:
     def _from_file(self, path: Path, value: str, where: str) -> ImageRef:
         try:
             with path.open("rb") as file:
-                # As much memory as the file is long, not as it may be; what was written to it meanwhile is read, too.
+                # Memory as long as the file is, not as it may become; content written to it meanwhile is read, too.
                 data = file.read(min(os.fstat(file.fileno()).st_size, MAX_BYTES) + 1)
                 data += file.read(MAX_BYTES + 1 - len(data))
         except OSError as error:
@@ -341,7 +345,7 @@ class ImageSource:
 
 
 def _data_uri(value: str, where: str) -> tuple[bytes, str | None]:
-    """Return the bytes of a data URI and the format that it declares."""
+    """Return the bytes of a data URI and its declared format."""
     header, comma, payload = value.partition(",")
     media_type, *parameters = header[5:].split(";")
     if not comma or "base64" not in [parameter.strip().lower() for parameter in parameters]:

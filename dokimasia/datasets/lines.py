@@ -17,10 +17,10 @@ from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import DataError, NotFound
 
 MAX_LINE_BYTES = 256 * 2**20
-"""Bytes of a line, at most; larger images belong in files of their own."""
+"""The maximum number of bytes of a line; larger images belong in separate files."""
 
 MOST_NAMED = 20
-"""Problems that one message names, at most; it counts the others."""
+"""The maximum number of problems named in a message, which counts the others."""
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -28,7 +28,7 @@ _BOM = b"\xef\xbb\xbf"
 class Problem(NamedTuple):
     """A problem of one line: its number (from 1; 0 is the whole file), the sample's id if known, the message.
 
-    The message names the file and the line by itself; `kind` is a short name for counting (`id`, `image-format`, ...).
+    The message itself names the file and the line; `kind` is a short name for counting (`id`, `image-format`, ...).
     """
 
     line: int
@@ -46,7 +46,7 @@ class RowError(DataError):
 
 
 class RowFault(NamedTuple):
-    """A fault of a row: a message that follows its location, and a short name for counting."""
+    """A fault of a row: a message to follow its location, and a short name for counting."""
 
     kind: str
     text: str
@@ -55,9 +55,9 @@ class RowFault(NamedTuple):
 class Row(NamedTuple):
     """One sample as read, before any checks.
 
-    `line` counts the units of the file from 1 (lines, rows, files), and `unit` is the word for them in messages; `fields`
-    are those of the JSONL format. `names` are the file's own names for fields, for messages, and `faults` are (kind, text)
-    of the problems that the reader itself found in this row.
+    `line` counts the units of the file from 1 (lines, rows, files), and `unit` is the word for them in messages;
+    `fields` are those of the JSONL format. `names` are the file's own names for fields, for messages, and `faults` are
+    (kind, text) of the problems that the reader itself found in this row.
     """
 
     line: int
@@ -104,7 +104,7 @@ class FileProblems:
         """Raise the problems, if there are any.
 
         Raises:
-            DataError: naming twenty of them at most.
+            DataError: the message names at most twenty of them.
         """
         refuse(self.messages)
 
@@ -175,7 +175,7 @@ def parse_row(
 
 
 def digits_of(value: object) -> object:
-    """Return a whole number as its digits, and anything else as it is."""
+    """Return a whole number as its digits, and anything else unchanged."""
     return str(value) if type(value) is int else value
 
 

@@ -1,4 +1,4 @@
-"""Columns that a user names for the fields of a sample: `FIELD=COLUMN`, or a template of several columns."""
+"""Columns named by the user for the fields of a sample: `FIELD=COLUMN`, or a template of several columns."""
 
 import json
 import re
@@ -59,16 +59,16 @@ def mapped_columns(
     images: Sequence[str] | None = None,
     own_names: bool = True,
 ) -> Columns:
-    """Return the column of each field: those that the mapping names, and the others as `columns_of` finds them.
+    """Return the column of each field: those named by the mapping, and the others as recognised by `columns_of`.
 
-    A column that a template names is no field by itself, unless the mapping says so; it becomes `meta`. A template stands
-    in the place of its column, and `with_templates` adds its text to a row.
+    A column used in a template is not a field, unless the mapping says so; it becomes `meta`. The template takes the
+    place of its column, and `with_templates` adds its text to a row.
 
     Args:
         header: the columns' names.
         mapping: columns or templates by field, see `parse_mapping`.
         where: the data set, for messages.
-        images: the columns that are declared as images.
+        images: the columns declared as images.
         own_names: see `columns_of`.
 
     Raises:
@@ -110,7 +110,7 @@ def mapped_rows(rows: Iterable[Row | Problem], path: Path, mapping: Mapping[str,
     """Yield rows of fields with the columns of the mapping, which may differ from row to row.
 
     Raises:
-        DataError: no row has a column that the mapping names.
+        DataError: no row has a column of the mapping.
     """
     missing: set[str] | None = None
     header: list[str] = []
@@ -123,12 +123,10 @@ def mapped_rows(rows: Iterable[Row | Problem], path: Path, mapping: Mapping[str,
         header = header or list(row.fields)
         columns = mapped_columns([*row.fields, *(named - row.fields.keys())], mapping, where=path)
         values = {name: value for name, value in row.fields.items() if value is not None and value != ""}
-        images = [
-            image
-            for name in columns.images
-            for value in [values.get(name)]
-            for image in (value if isinstance(value, list) else [] if value is None else [value])
-        ]
+        images: list[object] = []
+        for name in columns.images:
+            value = values.get(name, [])
+            images += value if isinstance(value, list) else [value]
         yield row_of(row.line, with_templates(values, mapping), columns, unit=row.unit, images=images)
     if missing:
         raise DataError(
@@ -137,7 +135,7 @@ def mapped_rows(rows: Iterable[Row | Problem], path: Path, mapping: Mapping[str,
 
 
 def _text(value: object) -> str:
-    """Return a cell as a template shows it: a list as options by letter, one a line."""
+    """Return a cell as shown in a template: a list as options by letter, one a line."""
     if value is None:
         return ""
     if isinstance(value, str):

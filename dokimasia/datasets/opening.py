@@ -17,7 +17,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import DataError
 
 PROMPT_HINT = "\nfrom Python: prompt='...' for one question to all, or need_prompt=False for images without a question"
-"""What `read_jsonl` adds where a sample has no prompt."""
+"""The hint that `read_jsonl` adds for a sample without a prompt."""
 
 _LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ ,;&")
 
@@ -41,7 +41,7 @@ def open_dataset(
     Raises:
         NotFound: there is nothing at the path.
         DataError: it cannot be read at all: no reader fits, or it is damaged from the beginning.
-        ConfigError: its reader needs an extra that is not installed, or takes no mapping.
+        ConfigError: its reader needs an extra that is not installed, or accepts no mapping.
     """
     if reader is None:
         name, reader = format_of(path)
@@ -71,8 +71,8 @@ def read_jsonl(
 
     Args:
         path: the data file.
-        on_bad: `fail` raises an error that names all problems of the file; `skip` leaves faulty lines out.
-        how: see `ReadingOptions`; `need_prompt=False` reads images that have no question, as `peer_review` takes them.
+        on_bad: `fail` raises an error that names all problems of the file; `skip` skips faulty lines.
+        how: see `ReadingOptions`; `need_prompt=False` reads images without a question, for example for `peer_review`.
 
     Raises:
         NotFound: there is no such file.
@@ -207,7 +207,7 @@ def plain_report(data: Path, name: str, report: DataReport) -> JsonObject:
 
 
 def _unread(sample: Sample) -> Iterator[tuple[str, str]]:
-    """Yield the names of columns that nothing reads, each with the missing field that it may stand for."""
+    """Yield the names of unread columns, each with the missing field it may stand for."""
     present = {
         "reference_answer": sample.reference_answer is not None,
         "choices": bool(sample.choices),

@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
 PANDAS_INDEX = "__index_level_0__"
-"""The index column that pandas adds, which is not part of a sample."""
+"""The index column added by pandas, which is not part of a sample."""
 
 BATCH_ROWS = 16
-"""Rows in memory at once; each may contain several images."""
+"""The number of rows in memory at once; each may contain several images."""
 
 
 def read_parquet(path: Path, mapping: Mapping[str, str] = MappingProxyType({})) -> Iterator[Row | Problem]:
     """Yield the rows of a Parquet file in order, counted from 1; `mapping` names columns, see `parse_mapping`.
 
-    Columns are found by Dokimasia's names (`id`, `prompt`, `reference_answer`, `choices`) or common ones (`index`,
-    `question`, `answer`, `options`); images are the columns that the file's Hugging Face metadata declares as images, else
-    `images`, `image`, or `image_1`, `image_2`, ... In a table without ids, rows' numbers are the ids.
+    Columns are recognised by Dokimasia's names (`id`, `prompt`, `reference_answer`, `choices`) or common ones (`index`,
+    `question`, `answer`, `options`); images are the columns that the file's Hugging Face metadata declares as images,
+    else `images`, `image`, or `image_1`, `image_2`, ... In a table without ids, rows' numbers are the ids.
 
     Raises:
         ConfigError: pyarrow is not installed.
         NotFound: there is no such file.
-        DataError: it is no Parquet file, or the mapping names a column that it lacks.
+        DataError: it is not a Parquet file, or the mapping names a missing column.
     """
     with _opened(path) as file:
         schema = file.schema_arrow
@@ -55,12 +55,12 @@ def read_parquet(path: Path, mapping: Mapping[str, str] = MappingProxyType({})) 
 
 
 def read_columns(path: Path, columns: Collection[str]) -> Iterator[Row | Problem]:
-    """Yield the rows of a Parquet file with only the named columns, as far as it has them.
+    """Yield the rows of a Parquet file with only those of the named columns that it has.
 
     Raises:
         ConfigError: pyarrow is not installed.
         NotFound: there is no such file.
-        DataError: it is no Parquet file.
+        DataError: it is not a Parquet file.
     """
     with _opened(path) as file:
         for record in _records(path, file, [name for name in file.schema_arrow.names if name in columns]):
@@ -125,7 +125,7 @@ def _values(path: Path, number: int, cells: "dict[str, Scalar]", images: Collect
 
 
 def record_row(number: int, values: JsonObject, columns: Columns, mapping: Mapping[str, str]) -> Row:
-    """Return the row of cells by column, of which those of the image columns are as they were read.
+    """Return the row of cells by column, with cells of image columns unchanged.
 
     Without a column for the id, the row's number is the id.
     """

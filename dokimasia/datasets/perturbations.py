@@ -13,7 +13,7 @@ from dokimasia.datasets.samples import ReadingOptions, samples_of
 from dokimasia.domain.blindspots import LABELS, Label, Perturbed, Task
 from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.sample import ImageRef, Sample
-from dokimasia.errors import DataError
+from dokimasia.errors import DataError, list_faults
 
 OWN = ("task", "sample", "gold", "perturbed", "gold_image", "perturbed_image", "dimension")
 ASIDE = ("description", "rationale", "instruction", "by", "label", "annotator", "labels")
@@ -29,7 +29,7 @@ _NEEDED_OF_EDITED = EDITED_FIELDS[:3]
 
 
 class PersonLabel(NamedTuple):
-    """One person's label of a perturbation; the name is empty if the file gives none."""
+    """One person's label of a perturbation; the name is empty if not in the file."""
 
     annotator: str
     label: Label
@@ -46,7 +46,7 @@ class GivenPerturbation(NamedTuple):
 
     @property
     def label(self) -> Label | None:
-        """The label that counts, which is the first; None if there is none."""
+        """The label in effect, which is the first; None without one."""
         return self.labels[0].label if self.labels else None
 
 
@@ -58,13 +58,13 @@ def read_perturbations(
     A line has `id`, `task`, `dimension`, and
 
     - image-to-text: `image` (or `images`), `prompt` (may be missing), `gold` and `perturbed`, two texts;
-    - text-to-image: `prompt`, `gold_image` and `perturbed_image`, and `instruction`, what the editing model was told.
+    - text-to-image: `prompt`, `gold_image` and `perturbed_image`, and `instruction`, the request to the editing model.
 
-    It may have `description` (what was changed), `rationale` (why that is easy to miss), `by` (the perturbing model), `sample`
-    (the name of the sample, by default the id; lines that name the same sample have the same image and prompt),
-    `reference_answer`, `choices`, `category` and `meta` as in any data file, and what people said: `label` with `annotator`,
-    or `labels`, a list of objects with `annotator` and `label`, in the order in which they decided. Images are read as in
-    any data file.
+    It may have `description` (what was changed), `rationale` (why that is easy to miss), `by` (the perturbing model),
+    `sample` (the name of the sample, by default the id; lines that name the same sample have the same image and
+    prompt), `reference_answer`, `choices`, `category` and `meta` as in any data file, and people's labels: `label` with
+    `annotator`, or `labels`, a list of objects with `annotator` and `label`, in the order of decision. Images are read
+    as in any data file.
 
     Args:
         path: the file.
@@ -208,7 +208,7 @@ class _PerturbationLine:
                 **details,
             )
         except ValidationError as error:
-            self.faults.append(error.errors()[0]["msg"])
+            self.faults.append(list_faults(error)[0].message)
             return None
         return GivenPerturbation(self.id, sample, item, labels, self.where)
 
@@ -218,7 +218,7 @@ class _PerturbationLine:
             try:
                 refs[name] = images.read(value, self.where)
             except DataError as error:
-                if name != "gold_image":  # the sample has said it already
+                if name != "gold_image":  # already reported by the sample
                     self.faults.append(str(error).removeprefix(f"{self.where}: "))
 
     def _need(self, *names: str, without: tuple[str, ...]) -> None:
@@ -273,14 +273,14 @@ def read_edited(
 ) -> list[EditedImage]:
     """Return the items of a file of JSON lines, in order, each with a sample's image and its edited version.
 
-    A line has `id` (the sample's), `dimension` and `image`, and may have `instruction` (what the editor was told) and
+    A line has `id` (the sample's), `dimension` and `image`, and may have `instruction` (the request to the editor) and
     `description` (what was changed) and `rationale` (why that is easy to miss).
 
     Args:
         path: the file.
         samples: the samples of the data set by id, each with one image.
         dimensions: the names of the dimensions.
-        images: reads the images that the lines name.
+        images: reads the images named in the lines.
 
     Raises:
         NotFound: there is no such file.

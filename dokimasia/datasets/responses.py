@@ -1,4 +1,4 @@
-"""Existing answers, to be judged without asking the candidate: exports of runs, and VLMEvalKit's predictions."""
+"""Existing answers, to be judged without calling the candidate: exports of runs, and VLMEvalKit's predictions."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ CREATION = ("LiveMMBench_Creation", "Creation_MMBench")
 """Data sets whose names have underscores."""
 
 PREDICTIONS = (".xlsx", ".tsv")
-"""The extensions of files of predictions that are also those of data sets."""
+"""The extensions that files of predictions share with data sets."""
 
 CUT_OFF = 32_767
 """The most characters in a workbook's cell; a text of that length has probably been truncated."""
@@ -44,8 +44,8 @@ CUT_OFF = 32_767
 class GivenResponse:
     """One answer: the sample's id, the model's name, the text (which may be empty), the repeat from 0.
 
-    `place` is its file and line, for messages; `simulated`: the file marks it as the answer of a simulated model, as exports
-    do.
+    `place` is its file and line, for messages. `simulated` states that the file marks it as the answer of a simulated
+    model, as exports do.
     """
 
     sample_id: str
@@ -99,14 +99,17 @@ def name_and_file(path: Path) -> tuple[str | None, Path]:
 
 
 class PredictionsName(NamedTuple):
-    """The parts of a predictions file's name, `MODEL_DATASET.xlsx`, and the data set beside it; None if there is none."""
+    """The parts of a predictions file's name, `MODEL_DATASET.xlsx`, and the data set next to it; None
+    if there is none.
+    """
 
     model: str
     data: Path | None
 
 
 def predictions_name(path: Path, data: str = "") -> PredictionsName | None:
-    """Return model and data set by the name of a file of VLMEvalKit's predictions; None if the name does not say.
+    """Return the model and data set in the name of a VLMEvalKit predictions file; None if the name does not contain
+    them.
 
     The data set's name may have underscores: it is `data`, that of a TSV in the same folder, or a known ending.
 
@@ -128,7 +131,9 @@ def predictions_name(path: Path, data: str = "") -> PredictionsName | None:
 
 
 def dataset_of_predictions(path: Path) -> Path | None:
-    """Return the TSV beside a file of VLMEvalKit's predictions that has their questions; None if it is no such file."""
+    """Return the TSV with the questions of a VLMEvalKit predictions file in the same folder; None if it is not such a
+    file.
+    """
     name = predictions_name(path) if path.suffix.lower() in PREDICTIONS and path.is_file() else None
     if name is None or name.data is None:
         return None
@@ -139,20 +144,20 @@ def dataset_of_predictions(path: Path) -> Path | None:
 def read_responses(path: Path, data: str = "") -> Iterator[GivenResponse]:
     """Yield the answers of a file (JSON lines, CSV or Parquet) with `id`, `model`, `response` and, from 0, `repeat`.
 
-    A run's export is such a file; its rows without an answer (`failed`, and no `response`) and of other arms than the plain
-    question with its image (`arm`) are skipped. Other fields are ignored. VLMEvalKit's predictions (`index`, `prediction`)
-    in a workbook, TSV or JSON are read, too; their model is named by the path (`named_file`), a column `model`, or the
-    file's name.
+    A run's export is such a file; its rows without an answer (`failed`, and no `response`) and of arms other than the
+    plain question with its image (`arm`) are skipped. Other fields are ignored. VLMEvalKit's predictions (`index`,
+    `prediction`) in a workbook, TSV or JSON are read too; their model is named by the path (`named_file`), a column
+    `model`, or the file's name.
 
     Args:
         path: the file.
-        data: the name of the data set that is answered, without extension, if it is known.
+        data: the name of the answered data set, without extension, if known.
 
     Raises:
         ConfigError: the package that reads Parquet or workbooks is not installed.
         NotFound: there is no such file.
-        DataError: a row cannot be used, two rows answer for the same sample, model and repeat (with file and line), or the
-            file has no answer.
+        DataError: a row cannot be used, two rows answer for the same sample, model and repeat (with file and line), or
+            the file has no answer.
     """
     first_lines: dict[tuple[str, str, int], int] = {}
     name, path = name_and_file(path)
@@ -191,14 +196,15 @@ def _as_response(row: Row, path: Path, name: str | None, data: str) -> Row:
     """Return a prediction's row as that of an answer, with `id`, `model` and `response`; an answer's row is unchanged.
 
     Args:
-        row: a row; a prediction has `index` (or `id`) and `prediction`. Without a column `model` its model is `name`, else
+        row: a row; a prediction has `index` (or `id`) and `prediction`. Without a column `model` its model is `name`,
+        else
             the first part of the file's name: `MODEL_DATASET.xlsx`.
         path: the file.
-        name: the model's name that was given with the file.
-        data: the name of the data set, if it is known.
+        name: the model's name passed with the file.
+        data: the name of the data set, if known.
 
     Raises:
-        DataError: the row's model is another than `name`.
+        DataError: the row's model differs from `name`.
     """
     fields = row.fields
     model = fields.get("model") or name

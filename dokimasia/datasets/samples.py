@@ -28,7 +28,7 @@ FIELDS = frozenset(
     {"id", "image", "images", "prompt", "reference_answer", "reference_answers", "choices", "category", "meta"}
 )
 MAX_CHOICES = 26
-"""The most options of a sample, which are named by the letters A to Z."""
+"""The maximum number of options of a sample, which are named by the letters A to Z."""
 
 
 class ReadingOptions(TypedDict, total=False):
@@ -39,7 +39,7 @@ class ReadingOptions(TypedDict, total=False):
         allow_fetch: whether an image's URL is fetched.
         allow_outside: whether an image's path may lead out of the folder of the data.
         need_prompt: whether a sample without a prompt is a problem.
-        prompt: the prompt of samples that have none of their own.
+        prompt: the prompt of samples without one.
         limit: the number of good samples after which to stop.
         max_pixels: width times height of an image, at most.
     """
@@ -69,7 +69,7 @@ def samples_of(
 
     Args:
         rows: rows and problems from a reader.
-        path: the data file or folder, which relative image paths start from.
+        path: the data file or folder, the base of relative image paths.
         blobs, allow_fetch, allow_outside, need_prompt, prompt, limit, max_pixels: see `ReadingOptions`.
     """
     folder = path if path.is_dir() else path.parent
@@ -165,7 +165,7 @@ class SampleRow(RowModel):
 
 
 class _Maker:
-    """Makes the samples of one file; it remembers their ids, and their images for rows that refer to them."""
+    """Creates the samples of one file; it remembers their ids, and their images for rows that refer to them."""
 
     def __init__(self, source: ImageSource, path: Path, *, need_prompt: bool, prompt: str | None) -> None:
         self._source = source
@@ -245,7 +245,7 @@ class _Maker:
 
 
 class _Collecting:
-    """Adds a data error that the block raises to `errors`."""
+    """A context manager that adds a data error raised by its block to `errors`."""
 
     __slots__ = ("_errors",)
 
@@ -256,7 +256,7 @@ class _Collecting:
         """Begin the block."""
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
-        """End the block without its data error."""
+        """End the block, suppressing its data error."""
         if not isinstance(error, DataError):
             return False
         self._errors.append(error)

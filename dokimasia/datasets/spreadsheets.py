@@ -20,7 +20,9 @@ from dokimasia.datasets.tables import (
 from dokimasia.domain.identity import JsonObject
 
 LONGEST_INDEX = 64
-"""Characters of a text in `image` that may be the index of an earlier row; longer ones are images (as in VLMEvalKit)."""
+"""The maximum length of a text in `image` that may be the index of an earlier row; longer ones are images (as in
+VLMEvalKit).
+"""
 
 
 def read_tsv(path: Path, mapping: Mapping[str, str] = MappingProxyType({})) -> Iterator[Row | Problem]:
@@ -31,7 +33,7 @@ def read_tsv(path: Path, mapping: Mapping[str, str] = MappingProxyType({})) -> I
 
     Raises:
         NotFound: there is no such file.
-        DataError: it is a folder or cannot be read, or the mapping names a column that is not there.
+        DataError: it is a folder or cannot be read, or the mapping names a missing column.
     """
 
     def begin(header: list[str]) -> Columns | str:
@@ -87,7 +89,7 @@ def _tsv_row(number: int, values: JsonObject, columns: Columns) -> Row:
 def read_spreadsheet(path: Path, mapping: Mapping[str, str] = MappingProxyType({})) -> Iterator[Row | Problem]:
     """Yield the rows of a CSV file, with commas or semicolons between its cells, or of the first sheet of a workbook.
 
-    Columns are named as the fields of JSON lines are, or as in a VLMEvalKit TSV; others become `meta`; `mapping`
+    Columns have the names of JSON line fields, or those of a VLMEvalKit TSV; others become `meta`; `mapping`
     names columns, see `parse_mapping`. A row's number is that of its first line, or of its row in the sheet.
 
     Raises:

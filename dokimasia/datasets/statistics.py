@@ -1,6 +1,7 @@
-"""What a data set is made of: lengths of queries and references, roles, instructions, types of images, sub-categories.
+"""The composition of a data set: lengths of queries and references, roles, instructions, types of images,
+sub-categories.
 
-These are the statistics that Creation-MMBench gives of itself (figures 5 and 10), and ATOM of its domains (figure 5).
+These are the published statistics of Creation-MMBench (figures 5 and 10), and of ATOM's domains (figure 5).
 """
 
 from bisect import bisect_left
@@ -24,7 +25,8 @@ SUB_CATEGORIES = ("subcategory", "sub_category")
 
 
 class Lengths(NamedTuple):
-    """The lengths of texts in words: how many texts, their mean, median, least and greatest; and how many in each class.
+    """The lengths of texts in words: the number of texts, their mean, median, minimum and maximum; and the number in
+    each class.
 
     `classes` has the number of texts by class, such as `26-50`, in order, without empty classes.
     """
@@ -38,9 +40,9 @@ class Lengths(NamedTuple):
 
 
 class DataStatistics(NamedTuple):
-    """The statistics of a data set; None or empty where no sample has what is counted.
+    """The statistics of a data set; None or empty if no sample has the counted property.
 
-    `sub_categories` counts samples by `domain > sub-category`; where a sample has no `meta.domain`, its category stands for it.
+    `sub_categories` counts samples by `domain > sub-category`; without `meta.domain`, a sample's category replaces it.
     """
 
     query_words: Lengths | None
@@ -53,7 +55,7 @@ class DataStatistics(NamedTuple):
 
 
 class StatisticsCounter:
-    """Counts what samples are made of, one sample at a time; texts are not kept."""
+    """Computes the composition of a data set, one sample at a time; texts are not stored."""
 
     def __init__(self) -> None:
         self._query_words: list[int] = []
@@ -94,7 +96,7 @@ class StatisticsCounter:
 
 
 def _texts(value: JsonValue) -> Iterator[str]:
-    """Yield the texts of a field, in one spelling: single spaces, no stop at the end, no capital letter at the beginning."""
+    """Yield the texts of a field, normalised: single spaces, no full stop at the end, no initial capital."""
     for text in value if isinstance(value, list) else [value]:
         if not isinstance(text, str):
             continue

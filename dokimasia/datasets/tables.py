@@ -123,14 +123,14 @@ def read_csv(path: Path) -> Iterator[Row | Problem]:
 
 
 def csv_delimiter(path: Path) -> str:
-    """Return the delimiter of a CSV file, a comma or a semicolon: the one that its first line has more of."""
+    """Return the delimiter of a CSV file: a comma or a semicolon, whichever its first line has more of."""
     first = next(iter(raw_lines(path, "the line is too long for a table")), b"")
     text = b"" if isinstance(first, Problem) else first
     return ";" if text.count(b";") > text.count(b",") else ","
 
 
 MAX_WORKBOOK = 2**30
-"""Bytes of an unpacked workbook, at most."""
+"""The maximum number of bytes of an unpacked workbook."""
 
 
 def workbook_cells(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -144,12 +144,12 @@ def workbook_cells(path: Path) -> Iterator[tuple[int, list[str]]]:
 def workbook_rows(path: Path, *, formulas: bool = False) -> Iterator[tuple[int, Sequence[object]]]:
     """Yield (row, values) for each row of the first sheet of a workbook.
 
-    With `formulas` a cell that begins with an equals sign gives its text, else the value that was computed for it.
+    With `formulas`, a cell that begins with an equals sign yields its text, otherwise its computed value.
 
     Raises:
         NotFound: there is no such file.
         ConfigError: openpyxl is not installed.
-        DataError: it is no workbook, or is too large.
+        DataError: it is not a workbook, or is too large.
     """
     try:
         openpyxl = importlib.import_module("openpyxl")
@@ -164,7 +164,7 @@ def workbook_rows(path: Path, *, formulas: bool = False) -> Iterator[tuple[int, 
                     f"{path}: unpacked it has more than {MAX_WORKBOOK:,} bytes, and is not read; save it as TSV"
                 )
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of styles and of what workbooks hold beside cells
+            warnings.simplefilter("ignore")  # about styles and other contents of workbooks besides cells
             book = openpyxl.load_workbook(path, read_only=True, data_only=not formulas)
             try:
                 yield from enumerate(book.worksheets[0].iter_rows(values_only=True), start=1)
@@ -190,7 +190,7 @@ def repeated_column(header: Sequence[str], inside: str = "header") -> str | None
 
 
 def header_fault(header: Sequence[str]) -> str | None:
-    """Return the problem of a header in which columns may be without a name; None if there is none."""
+    """Return the problem of a header that may have unnamed columns; None if there is none."""
     return repeated_column([name for name in header if name])
 
 
@@ -253,7 +253,7 @@ def rows_of_columns(path: Path, columns: JsonObject) -> list[JsonObject]:
 
 
 def wrong_width(path: Path, number: int, cells: Sequence[object], header: Sequence[str], delimiter: str) -> Problem:
-    """Return the problem of a row that has more or fewer cells than the header."""
+    """Return the problem of a row with more or fewer cells than the header."""
     counts = f"{len(cells)} cells where the header has {len(header)} columns"
     return problem_at(path, number, f"{counts}; is a {delimiter} too few or too many, or a quote?", "columns")
 
@@ -324,7 +324,7 @@ def read_cells(path: Path, *, delimiter: str = "\t", exact: bool = False) -> Ite
 
 
 class _NotClosedError(Exception):
-    """A cell's quote is still open where the file ends, or where no cell would be that long."""
+    """A cell's quote is still open at the end of the file, or beyond any plausible length."""
 
 
 def _record(first: _TextLine, lines: _LineBuffer, path: Path, delimiter: str) -> tuple[list[str] | None, list[Problem]]:

@@ -65,10 +65,11 @@ _MERGED_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class JudgedCase:
-    """The judgements of a model's answer to a case against the baseline's, by the place of the model's; None: it failed.
+    """The judgements of a model's answer to a case against the baseline's, by the place of the model's; None for a
+    failure.
 
-    `verdicts` are +2 to -2 for the model; `factuality` are its score and the baseline's, 0 to 10, or None altogether if
-    visual factuality does not apply to the case.
+    `verdicts` are +2 to -2 for the model; `factuality` are its score and the baseline's, 0 to 10, or None if visual
+    factuality does not apply to the case.
     """
 
     id: str

@@ -12,7 +12,7 @@ Serve = Callable[[str, tuple[object, ...]], Awaitable[object]]
 """Returns the answer to a request of the other side, given its name and arguments."""
 
 BATCH_SIZE = 64
-"""Messages in one batch, at most, so that neither side waits behind all messages of the other."""
+"""The maximum number of messages in a batch, so that neither side waits behind all messages of the other."""
 
 
 class ChannelRequest(NamedTuple):
@@ -37,7 +37,7 @@ class Answer(NamedTuple):
 
 
 class ChannelFailure(NamedTuple):
-    """The error to which the request with this number came."""
+    """The error of the request with this number."""
 
     number: int
     error: Exception
@@ -73,7 +73,7 @@ class Channel:
 
     @property
     def failed(self) -> bool:
-        """Whether this side has failed and answers no further requests."""
+        """Whether this side has failed and no longer answers requests."""
         return self._spoilt is not None
 
     async def ask(self, name: str, *arguments: object) -> Any:
@@ -104,7 +104,7 @@ class Channel:
         """Return the next batch of outgoing messages, waiting up to `wait` seconds for the first.
 
         Raises:
-            Exception: the exception that `fail` was given.
+            Exception: the exception passed to `fail`.
         """
         if not self._said and self._spoilt is None:
             self._something.clear()

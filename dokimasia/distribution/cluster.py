@@ -57,7 +57,7 @@ class Folder:
 
 
 def remove_left() -> None:
-    """Remove folders whose drivers are gone; those of other users are kept."""
+    """Remove folders whose drivers are gone; keep those of other users."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError), (folder / _HELD).open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -74,10 +74,10 @@ TRIES = 3
 """Attempts to start Ray."""
 
 LOOKING = 10.0
-"""Seconds within which a cluster's address must answer."""
+"""The timeout, in seconds, for a cluster's address to answer."""
 
 BEGINNING = 300.0
-"""Seconds for a worker to start, on a machine that may be busy or have to be booted."""
+"""The timeout, in seconds, for a worker to start, on a machine that may be busy or have to be booted."""
 
 MISSING = "more than one worker needs Ray: install it with `pip install 'dokimasia[ray]'`, or leave --workers out"
 
@@ -87,7 +87,7 @@ class Cluster:
 
     def __init__(self, address: str | None) -> None:
         self.address = address
-        self._ray: ModuleType  # once it is loaded
+        self._ray: ModuleType  # once it is imported
         self._folder: Folder | None = None
         self._joined = False
         self._idle: list[WorkerActor] = []
@@ -129,7 +129,7 @@ class Cluster:
 
     def _start(self) -> None:
         if self.address is None:
-            prepare_ray()  # before it is loaded, when it reads its environment
+            prepare_ray()  # before it is imported, when it reads its environment
         self._ray = ray = _loaded()
         if ray.is_initialized():
             return
@@ -330,7 +330,7 @@ def _check_address(address: str, *, written_as: str = "") -> None:
     parts = urlsplit(address if "://" in address else f"//{address}")
     try:
         host, port = parts.hostname, parts.port
-    except ValueError:  # no number of a port
+    except ValueError:  # not a port number
         host = port = None
     shown_address = f"{written_as} (here {address})" if written_as else address
     if not host or not port:

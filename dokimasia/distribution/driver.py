@@ -1,4 +1,4 @@
-"""The driver's side of a worker: everything that involves the home, money, limits, people and events."""
+"""The driver's side of a worker: everything that involves the home, spending, limits, people and events."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping

@@ -24,10 +24,12 @@ from dokimasia.log import logger
 from dokimasia.prompts import PromptLibrary
 
 DEATHS = 3
-"""Consecutive deaths, beyond the number of workers, without a finished item after which the run stops."""
+"""The number of consecutive deaths, beyond the number of workers, without a finished item, after
+which the run stops.
+"""
 
 ROOM = 30.0
-"""Seconds after which a run continues with the started workers, and a warning says why others have not started."""
+"""Seconds after which a run continues with the started workers, and a warning explains why others have not started."""
 
 GATHER = 0.005
 """Seconds between batches; each batch costs the driver half a millisecond, whatever its size."""
@@ -227,7 +229,7 @@ class WorkerPool:
                 self._count_death(died)
             except DokimasiaError:
                 raise
-            except Exception as error:  # whatever Ray raises when it cannot be reached itself
+            except Exception as error:  # any exception of Ray if it cannot be reached itself
                 self._count_death(error)
 
     def _count_death(self, problem: Exception | None) -> None:

@@ -46,8 +46,8 @@ class WorkerConfig:
 class GraphTask(NamedTuple):
     """An item for a worker to execute a graph on.
 
-    `graph` is the graph, or the name of its module; `options` the number under which the worker received its options;
-    `open` says whether the worker returns the failures of open requests.
+    `graph` is the graph, or the name of its module. `options` is the number under which the worker received its
+    options. `open` states whether the worker returns the failures of open requests.
     """
 
     graph: GraphFile | str

@@ -1,32 +1,36 @@
-"""Human ratings of responses, pairs of responses and criteria: the unit rated, and a person's rating of it."""
+"""Human ratings of responses, pairs of responses and criteria: the rated unit, and a person's rating of it."""
 
 from typing import Literal, NamedTuple
 
 Kind = Literal["pair", "response", "criterion"]
-"""What is rated by itself: two responses against each other, one response, or one atomic criterion."""
+"""A thing rated individually: two responses against each other, one response, or one atomic criterion."""
 
 FormKind = Kind | Literal["ranking"]
-"""What an item of a form is: something that is rated by itself, or all responses to a sample, which are ranked."""
+"""The kind of an item in a form: an individually rated thing, or all responses to a sample, which are ranked."""
 
 VERDICT, SCORE, ACCURACY, NECESSITY = "verdict", "score", "accuracy", "necessity"
 HOLDS = "holds"
-"""Whether a rubric holds for a response, 0 or 1: what is said of a criterion of a model's response, and never handed out."""
+"""The measure of whether a rubric holds for a response, 0 or 1: a rating of a response's criterion,
+never handed out.
+"""
 
 PLACE = "place"
-"""The place of a response in a person's ranking of all responses to a sample, from 1, the best; equal places are ties."""
+"""The measure of a response's place in a person's ranking of all responses to a sample, from 1 (best); equal places are
+ties.
+"""
 
 MOST_STEPS = 11
-"""Steps of a scale of scores, at most."""
+"""The maximum number of steps of a scale."""
 
 MOST_RANKED = 8
-"""Responses of one ranking, at most."""
+"""The maximum number of responses in a ranking."""
 
 MEASURES: dict[Kind, tuple[str, ...]] = {
     "pair": (VERDICT,),
     "response": (SCORE,),
     "criterion": (ACCURACY, NECESSITY),
 }
-"""What is asked of each kind of thing that is rated by itself."""
+"""The measures of each individually rated kind."""
 
 SCALES: dict[str, tuple[int, int]] = {
     VERDICT: (-2, 2),
@@ -36,15 +40,16 @@ SCALES: dict[str, tuple[int, int]] = {
     HOLDS: (0, 1),
     PLACE: (1, MOST_RANKED),
 }
-"""The lowest and highest rating, unless another is asked for; a verdict is 2 where the model is much better than the baseline
-(Creation-MMBench, 3.3), accuracy and necessity are ATOM's (appendix C)."""
+"""The default lowest and highest rating. A verdict of 2 means that the model is much better than the baseline
+(Creation-MMBench, 3.3); accuracy and necessity are ATOM's (appendix C).
+"""
 
 
 def scale_ends(text: str) -> tuple[int, int]:
     """Return the ends of a scale such as `1-5`.
 
     Raises:
-        ValueError: the text is no scale of 2 to 11 whole numbers.
+        ValueError: the text is not a scale of 2 to 11 whole numbers.
     """
     low, _, high = text.rpartition("-")
     ends = int(low), int(high)
@@ -73,14 +78,18 @@ class AnnotationUnit(NamedTuple):
 
     def __str__(self) -> str:
         """Return the unit's name in messages."""
-        of = f", criterion {self.criterion}" if self.criterion else f", {self.model}" if self.model else ""
+        of = f", {self.model}" if self.model else ""
+        if self.criterion:
+            of = f", criterion {self.criterion}"
         against = f" against {self.baseline}" if self.baseline else ""
         return f"{self.id!r}{of}{against}, {self.measure}"
 
 
 def kind_of(unit: AnnotationUnit) -> Kind:
     """Return the kind of a unit."""
-    return "criterion" if unit.criterion else "pair" if unit.baseline else "response"
+    if unit.criterion:
+        return "criterion"
+    return "pair" if unit.baseline else "response"
 
 
 class ResponsePair(NamedTuple):

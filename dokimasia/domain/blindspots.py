@@ -11,14 +11,15 @@ from dokimasia.domain.perturbation import Dimension
 from dokimasia.domain.sample import ImageRef
 
 Task = Literal["image-to-text", "text-to-image"]
-"""What the judged answer is: a text on an image, or an image made by a prompt."""
+"""The type of judged answer: a text on an image, or an image made from a prompt."""
 
 NEUTRAL = "score_neutral"
-"""The dimension of changes that take nothing from an answer, such as a paraphrase; it belongs to no group."""
+"""The dimension of changes that do not harm an answer, such as a paraphrase; it belongs to no group."""
 
 Label = Literal["valid", "score_invariant", "incorrect", "not_relevant", "gold_wrong", "not_sure"]
-"""What a person says of a perturbation (FOCUS, appendix B), or of the gold answer behind it (`gold_wrong`). Only the first two
-enter a probe."""
+"""A person's label of a perturbation (FOCUS, appendix B), or of the gold answer behind it (`gold_wrong`). Only the
+first two enter a probe.
+"""
 
 LABELS: tuple[Label, ...] = get_args(Label)
 ENTERING: tuple[Label, ...] = LABELS[:2]
@@ -47,7 +48,7 @@ AXES: dict[Task, tuple[str, ...]] = {
         OVERALL,
     ),
 }
-"""Axes by task (FOCUS, appendix C.1); `creativity` is of pairwise comparison alone."""
+"""Axes by task (FOCUS, appendix C.1); `creativity` is only for pairwise comparison."""
 
 PAIRWISE_ONLY = ("creativity",)
 
@@ -84,7 +85,9 @@ def paradigm_of(evaluator: Evaluator) -> Paradigm:
 
 
 def by_axes(evaluator: Evaluator) -> bool:
-    """Return whether an evaluator asks for several axes including `overall`; the other published ones ask for `overall` alone."""
+    """Return whether an evaluator asks for several axes including `overall`; the other published ones ask only for
+    `overall`.
+    """
     return "axes" in evaluator.split("-")
 
 
@@ -145,16 +148,16 @@ class Perturbed(Value):
 
     @property
     def neutral(self) -> bool:
-        """Whether the change was meant to leave the answer's quality as it is."""
+        """Whether the change was meant to preserve the answer's quality."""
         return self.dimension == NEUTRAL
 
 
 class Probe(NamedTuple):
-    """A perturbation that judges are probed with: its id, the perturbation, and what it counts as after all checks.
+    """A perturbation for probing judges: its id, the perturbation, and its type after all checks.
 
-    `neutral` is what people said (`score_invariant`), else what the change was meant as. `checked` says that a person
-    decided. `cluster` names what shares an image. Of an answer that was padded to measure length bias, `pads` is the id of
-    the probe whose answer it is, empty for the gold answer; None: planted, not padded.
+    `neutral` is people's label (`score_invariant`), or else the intent of the change. `checked` states that a person
+    decided. `cluster` names samples that share an image. For an answer padded to measure length bias, `pads` is the id
+    of the probe whose answer it pads, empty for the gold answer; None means that it is planted, not padded.
     """
 
     id: str
@@ -201,45 +204,49 @@ class Noticed(Value):
 
 
 Case = Literal["error", "neutral", "retest", "gold", "padded"]
-"""What was put to the judge: an answer made worse, one changed without harm, the gold answer once more, or for the first time,
-or one of these answers behind sentences that say nothing."""
+"""The case shown to the judge: an answer made worse, one changed without harm, the gold answer again or for the first
+time, or one of these answers with empty sentences prepended.
+"""
 
 
 class Detection(NamedTuple):
-    """What came of one item under one evaluator of one judge: the unit that rates of blind spots are counted over.
+    """The outcome of one item under one evaluator of one judge: the unit over which blind-spot rates are counted.
 
-    The gold answer's own judgement, with which the others are compared, is a detection of its own (case `gold`): nothing is
-    detected in it, and it counts among the judgements that were asked for and that failed.
+    The gold answer's own judgement, with which the others are compared, is a separate detection (case `gold`): nothing
+    is detected in it, and it counts among the requested and failed judgements.
 
     Attributes:
-        judge: the judge's shown name, with `@BUDGET`, `+tools` or `+new-reference` where it was asked so.
+        judge: the judge's shown name, with `@BUDGET`, `+tools` or `+new-reference` if asked that way.
         task: the item's task.
-        evaluator: how it was asked.
-        case: what was put to it.
+        evaluator: the way of judging.
+        case: the case shown to it.
         dimension: the item's dimension.
         group: the dimension's group; empty for a neutral one.
-        cluster: what shares an image; items of one cluster belong together.
+        cluster: the samples that share an image; items of one cluster belong together.
         item: the item's id.
-        undetected: of an error, whether no relevant axis detects it, 0 or 1; in between where two orders differ. None: the
-            judgement failed.
-        strict: the same in the strict form: no relevant axis lower. Pairwise: the error was not detected in both orders.
-        equal: of a neutral item or a retest, whether both were judged equal (by reference: the full score), 0 or 1; of a padded
-            one, whether it was judged on the whole as it was without the padding; else None.
-        worse: whether the changed answer was judged better than the gold one on the whole, 0 or 1, a padded one better than
-            without the padding; None where it failed.
-        majority: of an error, whether no majority of the relevant axes detects it, 0 or 1, or in between. None: as `overall`.
-        overall: of an error, whether it goes undetected by the axis `overall` alone, 0 or 1: single, `overall` is unchanged;
-            pairwise, the gold answer alone is not chosen on `overall`, mean of both orders. None: the evaluator asks for no
-            axes (one that asks for `overall` alone says so in `undetected`), or the judgement failed.
-        named: whether the justification names an error, as a reader says, 0 or 1; None where none was asked.
-        failure: why there is no judgement; empty where there is one.
-        asked: whether the judge was asked. It was not where the gold answer's own judgement failed, or what both rest on;
-            `failure` is that one's.
-        orders: of a pair judged in both orders, the verdicts for the gold answer by a majority of the relevant axes, shown
-            first and shown second: 1 where it was chosen, 0 where neither was, -1 where the changed answer was.
-        model: the judge's name without what it was asked with; empty where `judge` is that name.
-        budget: the reasoning effort that it was told; empty where that is the default.
-        tools: whether it had tools to look closer with.
+        undetected: of an error, whether no relevant axis detects it, 0 or 1; in between where two orders differ. None:
+            the judgement failed.
+        strict: the same in the strict form: no relevant axis lower. Pairwise: the error was not detected in both
+            orders.
+        equal: of a neutral item or a retest, whether both were judged equal (by reference: the full score), 0 or 1; of
+            a padded one, whether it was judged on the whole as it was without the padding; else None.
+        worse: whether the changed answer was judged better than the gold one on the whole, 0 or 1, a padded one better
+            than without the padding; None where it failed.
+        majority: of an error, whether no majority of the relevant axes detects it, 0 or 1, or in between. None: as
+            `overall`.
+        overall: of an error, whether it goes undetected by the axis `overall` alone, 0 or 1: single, `overall` is
+            unchanged; pairwise, the gold answer alone is not chosen on `overall`, mean of both orders. None: the
+            evaluator asks for no axes (one that asks for `overall` alone says so in `undetected`), or the judgement
+            failed.
+        named: whether the justification names an error according to a reader, 0 or 1; None without a reader.
+        failure: why there is no judgement; empty if there is one.
+        asked: whether the judge was asked. It was not where the gold answer's own judgement failed, or what both rest
+            on; `failure` is that one's.
+        orders: of a pair judged in both orders, the verdicts for the gold answer by a majority of the relevant axes,
+            shown first and shown second: 1 where it was chosen, 0 where neither was, -1 where the changed answer was.
+        model: the judge's name without settings; empty if equal to `judge`.
+        budget: the requested reasoning effort; empty for the default.
+        tools: whether it had tools for closer looks.
         new_reference: under reference-guided scoring, whether the reference was drawn anew.
     """
 

@@ -1,4 +1,4 @@
-"""Calls to models and their replies, in one form for every transport."""
+"""Calls to models and their replies, in one form for all transports."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar, Literal, get_args
@@ -9,10 +9,10 @@ from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.sample import ImageRef, Part
 
 KEY_VERSION = 1
-"""Goes up when the meaning of a ledger key changes, so that old entries are no longer served."""
+"""Increased when the meaning of a ledger key changes, so that old entries are no longer served."""
 
 MOST_TOKENS = 10**9
-"""Tokens of one call; a report of more is no count, and is unknown."""
+"""The maximum tokens of one call; a larger reported number is treated as unknown."""
 
 Role = Literal["system", "user", "assistant", "tool"]
 FinishReason = Literal["stop", "length", "content_filter", "tool_calls", "unknown"]
@@ -20,11 +20,11 @@ Capability = Literal["vision", "json_schema", "tools", "image_edit"]
 
 
 PEOPLE = "human"
-"""What stands before the name of a person who is asked as a model, and where people are reached."""
+"""The prefix of the name of a person asked as a model, and the endpoint of people."""
 
 
 STORED = "file"
-"""The endpoint of models whose answers were read from files, so that nobody asks them."""
+"""The endpoint of models whose answers come from files, so that they are never called."""
 
 
 class ModelRef(Value):
@@ -84,7 +84,7 @@ class ModelSpec(Value):
 
     @property
     def edits_images(self) -> bool:
-        """Whether the model is configured as an image model, which edits images and does not chat."""
+        """Whether the model is configured as an image model, which edits images instead of chatting."""
         return "image_edit" in self.capabilities or self.image_price is not None
 
 
@@ -284,12 +284,12 @@ class CallKeys(Value):
 
 
 def canonical_request(call: ModelCall) -> dict[str, Any]:
-    """Return the identity of a call: model and endpoint, content with image hashes, sampling, schema, tools, repeat, key
-    version.
+    """Return the identity of a call: model and endpoint, content with image hashes, sampling, schema, tools, repeat,
+    key version.
 
-    The model's alias, the transport, timeouts and retries are left out: they do not change the request. Tools, and further
-    fields of an image edit, appear only where there are any, so that calls without them keep the identity they had before
-    these existed.
+    The model's alias, the transport, timeouts and retries are excluded, since they do not change the request. Tools,
+    and further fields of an image edit, are included only if present, so that calls without them keep the identity they
+    had before these existed.
     """
     body = call.model_dump(mode="json", exclude={"model"}, exclude_none=True)
     optional = ((body, "tools"), (body, "extra"), *((message, "tool_calls") for message in body.get("messages", ())))

@@ -10,10 +10,10 @@ from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import Provenance
 
 CATEGORIES = ("Perception", "Reasoning", "Knowledge", "Understanding", "Trustworthiness", "Generation")
-"""The fixed anchors below the root, unless others are configured."""
+"""The fixed categories below the root, unless others are configured."""
 
 LAYERS = ("root", "category", "parent", "capability")
-"""What a node is, by its depth: 0 to 3."""
+"""The names of a node's layer, by its depth: 0 to 3."""
 
 ROOT = "root"
 """The id of the root; every other node's id is its path."""
@@ -21,10 +21,10 @@ ROOT = "root"
 DEEPEST = len(LAYERS) - 1
 
 MOST_SUPPORT = 2**53 - 1
-"""The most criteria that a node can say it stands for: the largest whole number that every JSON reader keeps."""
+"""The maximum support of a node in criteria: the largest integer that every JSON reader preserves."""
 
 Level = Literal["capability", "parent"]
-"""What the leaves of a tree are: its capabilities, or, in a tree of three layers, its parents."""
+"""The layer of a tree's leaves: capabilities or, in a tree of three layers, parents."""
 
 MAX_NAME = 80
 
@@ -97,7 +97,7 @@ class CapabilityPath(Value):
 
     @property
     def category(self) -> str:
-        """The anchor at the start of the path."""
+        """The category at the start of the path."""
         return self.names[0]
 
     @property
@@ -112,7 +112,7 @@ class CapabilityPath(Value):
 
     @property
     def key(self) -> str:
-        """The text with case folded: paths that differ only in case share a key."""
+        """The case-folded text: paths that differ only in case share a key."""
         return str(self).casefold()
 
     def child(self, name: str) -> "CapabilityPath":

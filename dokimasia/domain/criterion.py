@@ -10,17 +10,18 @@ WEIGHT_TOTAL = 10
 """The weights of one sample's criteria sum to this (ATOM, figure 8)."""
 
 MIN_CRITERIA, MAX_CRITERIA = 1, 5
-"""How many criteria a set may have: as many as the question needs."""
+"""The minimum and maximum number of criteria in a set, which depends on the question."""
 
 PUBLISHED_COUNT = (3, 5)
-"""How many a set has in the paper (ATOM, section 3.1), whatever the question needs."""
+"""The number of criteria in a set according to the paper (ATOM, section 3.1), regardless of the question."""
 
 CONTRADICTED = "contradicted"
-"""What is said of the agreement of a chain that contradicts the reference answer and is kept, as published."""
+"""The value for a chain that contradicts the reference answer but is kept, as published."""
 
 Defect = Literal["unnecessary", "compound", "suggestive", "missing", "rule"]
-"""What can be wrong with a criterion: the answer does not rest on it, it asks for more than one thing, its question gives
-its answer away; that no criterion asks for something on which the answer rests; or it breaks a rule that needs no judge."""
+"""A defect of a criterion: the answer does not rest on it, it asks for more than one thing, or its question gives its
+answer away; no criterion covers something the answer rests on; or it breaks a rule that needs no judge.
+"""
 
 Became = Literal["mended", "dropped", "left"]
 
@@ -68,8 +69,9 @@ class Criterion(Value):
 
 
 class CriterionCheck(NamedTuple):
-    """What a second look says of one criterion: whether the answer rests on it, whether it asks for one thing, whether its
-    question keeps its answer to itself; and what is wrong with it, where anything is."""
+    """The second look's verdict on one criterion: whether the answer rests on it, whether it asks for one thing,
+    whether its question conceals its answer; and the fault, if any.
+    """
 
     needed: bool
     single: bool
@@ -78,7 +80,9 @@ class CriterionCheck(NamedTuple):
 
 
 class CriteriaCheck(NamedTuple):
-    """What a second look says of a set: of each criterion in order, and what no criterion asks for (empty: nothing)."""
+    """The second look's verdict on a set: on each criterion in order, and the content missing from all criteria (empty:
+    none).
+    """
 
     criteria: tuple[CriterionCheck, ...]
     missing: str = ""
@@ -116,5 +120,5 @@ class CriteriaSet(Value):
 
     @property
     def only_final(self) -> bool:
-        """Whether the final answer is all that the set asks for."""
+        """Whether the set asks only for the final answer."""
         return all(criterion.final for criterion in self.criteria)

@@ -12,21 +12,23 @@ from dokimasia.domain.blindspots import LABELS, Label
 from dokimasia.domain.identity import Value, digest
 
 Rating = Literal["pair", "response", "criterion"]
-"""What is rated blind, as it was handed out: two responses, one, or an atomic criterion."""
+"""The things rated blind, as handed out: two responses, one, or an atomic criterion."""
 
 Kind = Literal["caption", "rubric", "perturbation", "question"] | Rating
-"""What an item is: a golden caption, one rubric, a gold answer with the same made worse, a question to a person, or a rating."""
+"""The kind of an item: a golden caption, one rubric, a gold answer with its perturbation, a question to a person, or a
+rating.
+"""
 
 RATED: tuple[Kind, ...] = get_args(Rating)
 
 TextAction = Literal["accept", "edit", "reject"]
-"""What a person decides on a text. Deleting a sentence is an edit."""
+"""A person's decision on a text. Deleting a sentence is an edit."""
 
 ReplyAction = Literal["reply", "undo"]
-"""What a person does with a question: answers it, and takes the answer back while no run has used it."""
+"""A person's action on a question: answering it, or undoing the answer while no run has used it."""
 
 Action = TextAction | Label | ReplyAction | Literal["rate"]
-"""What a person decides: on a perturbation it is one of `LABELS`. Every decision can be taken back (`undo`)."""
+"""A person's decision; on a perturbation it is one of `LABELS`. Every decision can be undone (`undo`)."""
 
 ACTIONS: dict[Kind, tuple[Action, ...]] = {
     "caption": get_args(TextAction),
@@ -35,10 +37,10 @@ ACTIONS: dict[Kind, tuple[Action, ...]] = {
     "question": get_args(ReplyAction),
     **dict.fromkeys(RATED, ("rate",)),
 }
-"""What can be decided, by what the item is."""
+"""The possible decisions by kind of item."""
 
 ChangeReason = Literal["boundary", "spatial", "low_visibility", "vague", "attribute", "text", "omission", "other"]
-"""Why a person edits or rejects a caption; the first three are the hard cases of PerceptionRubrics, appendix D."""
+"""A reason for editing or rejecting a caption; the first three are the hard cases of PerceptionRubrics, appendix D."""
 
 CHANGE_REASONS: dict[ChangeReason, str] = {
     "boundary": "material or edge misread, or two things merged",
@@ -50,16 +52,16 @@ CHANGE_REASONS: dict[ChangeReason, str] = {
     "omission": "something important left out",
     "other": "another reason",
 }
-"""What each reason means; `vague` is the paper's policy, the ones after it are this project's."""
+"""The meanings of the reasons; `vague` is the paper's policy, the ones after it are this project's."""
 
 REASON_ACTIONS: tuple[Action, ...] = ("edit", "reject")
 """The decisions on a caption that may have reasons."""
 
 State = Literal["waiting", "accepted", "edited", "rejected", "answered", "rated"] | Label
-"""How an item stands; a perturbation stands as it was labelled."""
+"""The state of an item; for a perturbation, its label."""
 
 ShownState = State | Literal["decided"]
-"""How an item stands for a person: `decided` where others have decided, and what they said is hidden."""
+"""The state of an item as shown to a person: `decided` if others have decided, and their decisions are hidden."""
 
 STATES: dict[Action, State] = {
     "accept": "accepted",
@@ -107,13 +109,13 @@ class CheckItem(Value):
         return ACTIONS[self.kind]
 
     def refusal(self, action: Action) -> str:
-        """Return why an action is not possible; empty where it is."""
+        """Return why an action is not possible; empty if it is."""
         if action in self.actions or action == "undo":
             return ""
         return f"item {self.id}: a {self.kind} is {_DONE[self.kind]}: what can be decided is {', '.join(self.actions)}"
 
     def reason_refusal(self, action: Action, reasons: Sequence[ChangeReason]) -> str:
-        """Return why a decision cannot have reasons; empty where it can, or has none."""
+        """Return why a decision cannot have reasons; empty if it can, or has none."""
         if not reasons or (self.kind == "caption" and action in REASON_ACTIONS):
             return ""
         return (
@@ -121,7 +123,7 @@ class CheckItem(Value):
         )
 
     def told(self, who: str) -> str:
-        """Return whose question the item is, where it is another person's; empty otherwise."""
+        """Return the notice that the item is another person's question; empty otherwise."""
         if self.person is None or who == self.person:
             return ""
         if self.kind in RATED:
@@ -182,7 +184,7 @@ class Standing(Value):
 
     @property
     def opinions(self) -> dict[str, Decision]:
-        """The last decision of each person, without decisions taken back, in the order of each person's first decision."""
+        """The last decision of each person, without undone ones, in the order of each person's first decision."""
         by_person: dict[str, Decision] = {}
         for decision in self.decisions:
             if decision.action == "undo":
@@ -209,7 +211,9 @@ class Standing(Value):
         return self.item.text if settled is None else settled.text
 
     def decisions_for(self, who: str) -> tuple[Decision, ...]:
-        """Return the decisions a person may see: their own, and others' once their own is stored; never others' ratings."""
+        """Return the decisions a person may see: their own, and others' once their own is stored; never others'
+        ratings.
+        """
         if self.item.kind not in RATED and who in self.opinions:
             return self.decisions
         return tuple(decision for decision in self.decisions if decision.who == who)
@@ -220,7 +224,7 @@ class Standing(Value):
         return "decided" if hidden and self.state != "waiting" else self.state
 
     def last_of(self, who: str) -> Decision | None:
-        """Return a person's last decision on the item; None without a decision or after it was taken back."""
+        """Return a person's last decision on the item; None without one, or if it was undone."""
         return self.opinions.get(who)
 
 
@@ -254,7 +258,7 @@ def without_sentences(text: str, numbers: Sequence[int]) -> str:
 
 
 def difference(before: str, after: str) -> str:
-    """Return a unified diff with one sentence per line; empty where nothing changed."""
+    """Return a unified diff with one sentence per line; empty if nothing changed."""
     if before == after:
         return ""
     lines = difflib.unified_diff(sentences_of(before), sentences_of(after), "before", "after", lineterm="", n=0)

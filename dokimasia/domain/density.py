@@ -1,4 +1,4 @@
-"""Perceptual density of an image, and which of the seven domains it belongs to (PerceptionRubrics, 3.2)."""
+"""The perceptual density of an image, and its domain among the seven (PerceptionRubrics, 3.2)."""
 
 from typing import Literal, get_args
 
@@ -65,7 +65,7 @@ class DensityRating(Value):
 
 
 def domain_of(sample: Sample) -> Domain | None:
-    """Return the domain of a sample as stated in the data, in the field `domain` or as its category; None where absent.
+    """Return the domain of a sample according to the data, from the field `domain` or its category; None without one.
 
     Short names and the titles of `DOMAIN_TITLES` are accepted, in any case.
     """
@@ -73,7 +73,7 @@ def domain_of(sample: Sample) -> Domain | None:
 
 
 def domain_named(*names: object) -> Domain | None:
-    """Return the domain that the first of some names is one of; None where none is."""
+    """Return the domain of the first name that is one; None if none is."""
     for stated in names:
         if isinstance(stated, str):
             name = " ".join(stated.split()).casefold()

@@ -14,40 +14,40 @@ from dokimasia.errors import DataError
 T = TypeVar("T")
 
 Place = Literal["first", "second"]
-"""Where the evaluated model's response was shown: before the baseline's, or after it."""
+"""The position of the evaluated model's response: before the baseline's, or after it."""
 
 PLACES: tuple[Place, ...] = ("first", "second")
 
 Asked = Literal["verdict", "factuality"]
 FactualityBy = Literal["text", "image", "none"]
-"""What the judge of visual factuality goes by: the ground truth, the images as well, or it is not asked.
+"""The basis of the visual factuality judgement: the ground truth, the images too, or no judgement.
 
-Of a case without a ground truth it goes by the images, whichever of the first two is chosen; see `factuality_by`.
+For a case without a ground truth it is the images, whichever of the first two is chosen; see `factuality_by`.
 """
 
 REFERENCE = "reference"
 """The baseline whose answers are the data's reference answers."""
 
 AGAIN = "again"
-"""The arm in which the baseline answers once more, as a draw of its own, against its first answer."""
+"""The arm in which the baseline answers again, as an independent draw, compared with its first answer."""
 
 TEXT = "text"
-"""The arm in which a model answers by a description of the images, and is not shown them."""
+"""The arm in which a model answers from a description of the images, without seeing them."""
 
 Instruction = Literal["generic", "specific"]
-"""What a description is asked for: everything that an image shows, or that and what the request turns on."""
+"""The scope of a requested description: everything in the image, or additionally what the request depends on."""
 
 MUCH = 2
 LOWEST, HIGHEST = 0.0, 10.0
 REWARD = 50.0
-"""A verdict of +2 to -2 times this is its reward, -100 to 100."""
+"""The factor from a verdict of +2 to -2 to its reward, -100 to 100."""
 
 GENERAL = """\
 1. It does what the request asks for: the role, the form, the length, and every single demand.
 2. It makes use of what the images show, and says nothing that they contradict.
 3. It has ideas of its own instead of what anybody would write first.
 4. It is coherent, and its language suits whom it is for."""
-"""The subjective criteria of a case that has none of its own."""
+"""The subjective criteria of a case without its own."""
 
 
 class CaseCriteria(Value):
@@ -143,23 +143,23 @@ def criteria_of(sample: Sample) -> CaseCriteria:
     """Return a case's criteria, see `criteria_in`.
 
     Raises:
-        DataError: they are there and are nothing of that kind.
+        DataError: they have another form.
     """
     return _of(sample, criteria_in)
 
 
 def task_of(sample: Sample) -> str | None:
-    """Return a case's task; None where the data name none."""
+    """Return a case's task; None if the data do not name one."""
     return _of(sample, task_in)
 
 
 def ground_truth_of(sample: Sample) -> str:
-    """Return the ground truth of a case's images; empty where the data give none."""
+    """Return the ground truth of a case's images; empty if the data have none."""
     return _of(sample, ground_truth_in)
 
 
 def factuality_not_applicable(sample: Sample, *, published: bool = False) -> str:
-    """Return why visual factuality does not apply to a case; empty where it applies."""
+    """Return why visual factuality does not apply to a case; empty if it applies."""
     if not criteria_of(sample).factuality:
         return "no criteria of visual factuality"
     return (
@@ -170,7 +170,7 @@ def factuality_not_applicable(sample: Sample, *, published: bool = False) -> str
 
 
 def factuality_by(sample: Sample, chosen: FactualityBy, *, published: bool = False) -> FactualityBy:
-    """Return the basis on which a case's visual factuality is judged; `none` where it is not requested or does not apply.
+    """Return the basis for judging a case's visual factuality; `none` if it is not requested or does not apply.
 
     Without a ground truth, a judge that does not see the images could only trust the response; with `published` it does
     (Creation-MMBench, figure 34).
@@ -181,10 +181,11 @@ def factuality_by(sample: Sample, chosen: FactualityBy, *, published: bool = Fal
 
 
 def criteria_in(meta: Mapping[str, JsonValue]) -> CaseCriteria:
-    """Return the criteria in `meta["criteria"]`: a text (subjective), a list of texts, or `subjective` and `factuality`.
+    """Return the criteria in `meta["criteria"]`: a text (subjective), a list of texts, or `subjective` and
+    `factuality`.
 
     Raises:
-        DataError: they are there and are nothing of that kind.
+        DataError: they have another form.
     """
     criteria = meta.get("criteria")
     if criteria is None:
@@ -210,7 +211,7 @@ def task_in(meta: Mapping[str, JsonValue]) -> str | None:
     """Return the task named in `meta`.
 
     Raises:
-        DataError: it is no text.
+        DataError: it is not a text.
     """
     return _text(meta.get("task_name"), "meta.task_name") or None
 
@@ -219,7 +220,7 @@ def ground_truth_in(meta: Mapping[str, JsonValue]) -> str:
     """Return the ground truth of a case's images in `meta`.
 
     Raises:
-        DataError: it is no text.
+        DataError: it is not a text.
     """
     return _text(meta.get("ground_truth"), "meta.ground_truth")
 

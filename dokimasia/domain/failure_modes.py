@@ -1,4 +1,6 @@
-"""Failure modes: the criteria read, notes on them, the modes made from notes, and the coding of criteria by modes."""
+"""Failure modes: the read criteria, notes on them, the modes derived from notes, and the coding of
+criteria by modes.
+"""
 
 from typing import ClassVar, Literal
 
@@ -8,10 +10,10 @@ from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import Answered, FailureKind, Provenance
 
 ModeKind = Literal["commission", "omission"]
-"""How a mode shows: the answer says something, so that a phrase of it is quoted; or it does not speak of the point."""
+"""How a mode shows: the answer states something, with a phrase to quote; or it does not mention the point."""
 
 MOST_MODES = 40
-"""Modes of one list; no reader tells more apart."""
+"""The maximum number of modes in a list; no reader distinguishes more."""
 
 
 class Mode(Value):
@@ -55,7 +57,7 @@ class AnswerAtoms(Value):
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """Numbers of the criteria that are read, in order."""
+        """The numbers of the read criteria, in order."""
         return tuple(sorted((*self.failed, *self.met)))
 
     @property
@@ -137,7 +139,7 @@ class NoteBook(Value):
 
     @property
     def loose(self) -> tuple[int, ...]:
-        """Positions of the notes that belong to no mode."""
+        """The positions of the notes that belong to no mode."""
         under = {note for mode in self.modes for note in mode.notes}
         return tuple(place for place in range(len(self.notes)) if place not in under)
 

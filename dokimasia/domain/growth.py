@@ -9,21 +9,21 @@ from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import FailureKind
 
 Phase = Literal["fit", "propose", "merge", "prune", "map", "edit", "restore", "import"]
-"""What made a version: a phase of a growth, or a person's edit, restoration or import."""
+"""The origin of a version: a phase of a growth, or a person's edit, restoration or import."""
 
 SUBSAMPLE = 260
-"""Samples whose criteria a tree is grown from, unless told otherwise (ATOM, appendix E.1)."""
+"""The default number of samples whose criteria a tree is grown from (ATOM, appendix E.1)."""
 
 MIN_SUPPORT = 5
-"""The fewest criteria that a leaf must have, unless told otherwise (ATOM, appendix E.1)."""
+"""The default minimum number of criteria of a leaf (ATOM, appendix E.1)."""
 
 
 class TreeCriterion(NamedTuple):
     """A criterion mapped to a tree.
 
-    `key` is stable over runs: `<first 16 digits of the criteria set's id>:<number, from 1>` for a criterion of a run,
-    and for one of a file the same form over a hash of its text and sample. `stratum` is what a sub-sample is balanced
-    over (a category or a source, empty where there is none), `question` the sample's question where it is known.
+    `key` is stable across runs: `<first 16 digits of the criteria set's id>:<number, from 1>` for a criterion of a run,
+    and for one of a file the same form over a hash of its text and sample. `stratum` is the property that a sub-sample
+    is balanced over (a category or a source; empty if there is none), `question` the sample's question if known.
     """
 
     key: str
@@ -36,10 +36,10 @@ class TreeCriterion(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """Where a criterion is mapped to: a leaf, or None with the kind of failure and a reason; never a default.
+    """The mapping of a criterion: a leaf, or None with the kind of failure and a reason; never a default.
 
-    `failure` is `unplaced` where the judge says that no leaf fits, else a kind of failure of its reply. `call`, `model`,
-    `prompt`, `prompt_version` say whose word it is; they are empty where a person placed it.
+    `failure` is `unplaced` if the judge states that no leaf fits, else a kind of failure of its reply. `call`, `model`,
+    `prompt` and `prompt_version` identify the judge's decision; they are empty if a person placed it.
     """
 
     criterion: str

@@ -1,4 +1,4 @@
-"""Names of data sets of the Hugging Face Hub, in the place of paths to data files."""
+"""Names of data sets of the Hugging Face Hub, used in place of paths to data files."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ _NAME = re.compile(
 
 
 class HubName(NamedTuple):
-    """The parts of the name of a data set of the Hub; an empty part stands for the only one, or for the default."""
+    """The parts of the name of a data set of the Hub; an empty part means the only one, or the default."""
 
     data: str
     config: str = ""
@@ -29,19 +29,19 @@ class HubName(NamedTuple):
 
 
 class HubPath(type(Path())):
-    """The name of a data set of the Hub in the place of a path to a data file."""
+    """The name of a data set of the Hub in place of a path to a data file."""
 
     def __str__(self) -> str:
-        """Return the name with both of its slashes, of which a path keeps one."""
+        """Return the name with both of its slashes, one of which a path drops."""
         return SCHEME + super().__str__().removeprefix("hf:/").lstrip("/")
 
     def absolute(self) -> "HubPath":
-        """Return the name itself: it lies in no folder."""
+        """Return the name itself, since it is in no folder."""
         return self
 
     @property
     def name(self) -> str:
-        """The name of the data set, without the revision, as runs over it are titled."""
+        """The name of the data set, without the revision, as in titles of runs."""
         return str(self).removeprefix(SCHEME).partition("@")[0]
 
 
@@ -54,9 +54,8 @@ def hub_name(path: Path) -> HubName:
     """Return the parts of a name such as `hf://MMMU/MMMU/Art:validation@main`.
 
     Raises:
-        ConfigError: it is no such name.
+        ConfigError: it is not such a name.
 
-    Examples:
         >>> hub_name(HubPath("hf://MMMU/MMMU/Art:validation@main"))
         HubName(data='MMMU/MMMU', config='Art', split='validation', revision='main')
     """

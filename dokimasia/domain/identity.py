@@ -1,4 +1,4 @@
-"""Content identity: values are hashed in one way, so that equal content has equal ids everywhere."""
+"""Content identity: all values are hashed in one way, so that equal content has equal ids everywhere."""
 
 import hashlib
 import re
@@ -8,13 +8,13 @@ import orjson
 from pydantic import BaseModel, ConfigDict
 
 ID_LENGTH = 32
-"""Hexadecimal digits of an id: 128 bits of SHA-256."""
+"""The number of hexadecimal digits of an id: 128 bits of SHA-256."""
 
 _DIGITS = re.compile(r"[0-9]+")
 _WIDTH = 20
 
 JsonObject = dict[str, Any]
-"""A JSON object of any fields, such as the body of a request or a reply, or the details of an event."""
+"""A JSON object with arbitrary fields, such as the body of a request or a reply, or the details of an event."""
 
 
 class Value(BaseModel):
@@ -23,7 +23,7 @@ class Value(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
 
     stored_as: ClassVar[str] = ""
-    """The name that values are stored under where it differs from the class's: a renamed class keeps reading old homes."""
+    """The stored type name of values, if it differs from the class's: a renamed class still reads old homes."""
 
     @classmethod
     def stored_name(cls) -> str:
@@ -60,7 +60,7 @@ def unit_interval(*parts: str | int) -> float:
 
 
 def natural_order(text: str) -> str:
-    """Return a key by which names are sorted with the numbers in them by value.
+    """Return a sort key for names in which numbers are ordered by value.
 
     Examples:
         >>> sorted(["q10", "q9", "2", "10"], key=natural_order)

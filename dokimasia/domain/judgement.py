@@ -19,7 +19,7 @@ FailureKind = Literal[
     "reference_contradicted",
     "undecided",
 ]
-"""`undecided`: no rule could say whether a final answer is right, and no judge was there to be asked."""
+"""`undecided`: no rule could decide whether a final answer is right, and no judge was available."""
 
 FAILURE_MEANINGS: Mapping[str, str] = {
     "unparsable": "the judge's reply does not say what it was asked to say, also when asked again",
@@ -35,13 +35,14 @@ FAILURE_MEANINGS: Mapping[str, str] = {
 """What each `FailureKind` means, for readers of results."""
 
 OPEN_KINDS: tuple[FailureKind, ...] = ("budget", "waiting")
-"""Failures not caused by a model: the budget was used up, or a person has not answered yet. A resume retries these items; if
-both apply, the first is recorded."""
+"""Failures not caused by a model: the budget was exhausted, or a person has not answered yet. A resume retries these
+items; if both apply, the first is recorded.
+"""
 
 Flag = Literal["refused", "truncated"]
 
 EMPTY_REPLY = "the answer is empty"
-"""The reason of a failure whose reply has no text."""
+"""The reason for the failure of a reply without text."""
 
 
 class Failed(Value):
@@ -93,9 +94,9 @@ class Response(Value):
 Answered = Literal["right", "wrong", "unknown"]
 
 Correctness = Literal["right", "wrong", "undecided", "failed"]
-"""What is known of an answer: `undecided` where no rule could say whether it is right and nobody was asked; `failed` where
-there is no answer, or the judge that was asked gave no verdict. Strict accuracy counts the first as not right, and leaves the
-second out."""
+"""The known correctness of an answer: `undecided` if no rule could decide and nobody was asked; `failed` if there is no
+answer, or the judge gave no verdict. Strict accuracy counts undecided answers as not right, and excludes failed ones.
+"""
 
 
 def correctness_of(verdict: str | None, failure: str | None) -> Correctness:
@@ -132,9 +133,10 @@ AnswerRule = Literal[
     "none",
     "unreadable",
 ]
-"""What settled whether a final answer is right: a rule, a judge's word on equivalence, or why nothing did (`none`: no rule
-applies, and no judge was there to be asked; `unreadable`: the judge gave no verdict; `person`: somebody corrected it by
-hand)."""
+"""What decided whether a final answer is right: a rule, a judge's verdict on equivalence, or why nothing did (`none`:
+no rule applies, and no judge was available; `unreadable`: the judge gave no verdict; `person`: somebody corrected it by
+hand).
+"""
 
 
 class FinalAnswer(Value):
@@ -154,17 +156,17 @@ class FinalAnswer(Value):
 
 
 MAX_REASON = 300
-"""Characters of a judge's reason for a score that are stored, at most."""
+"""The maximum number of stored characters of a judge's reason for a score."""
 
 Reasons = tuple[Annotated[str, Field(max_length=MAX_REASON)] | None, ...]
-"""A judge's sentences on its scores or results, in their order; None for one that it gave no reason for."""
+"""A judge's sentences on its scores or results, in their order; None for one without a reason."""
 
 
 class CriterionScore(NamedTuple):
-    """A judge's score of one criterion, 1 to 5, and whether the response speaks of the point at all (if not: 1).
+    """A judge's score of one criterion, 1 to 5, and whether the response addresses the point at all (if not: 1).
 
-    `stated` is None where the judge was not asked to tell silence from error. `reason` is its sentence on the score; None
-    where it gave none or was not asked for any.
+    `stated` is None if the judge was not asked to distinguish silence from error. `reason` is its sentence on the
+    score; None if it gave none or was not asked for one.
     """
 
     score: int
@@ -200,7 +202,7 @@ class CheckpointScores(Value):
 
     @property
     def addressed(self) -> tuple[bool, ...]:
-        """Of each criterion whether the response speaks of it; of all where the judge was not asked for it."""
+        """Whether the response addresses each criterion; true for all if the judge was not asked."""
         return self.stated or (True,) * len(self.scores)
 
 

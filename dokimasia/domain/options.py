@@ -12,46 +12,47 @@ from dokimasia.domain.identity import Value
 from dokimasia.errors import ConfigError
 
 TOLERANCE = 1e-6
-"""How far two numbers may lie apart and still be one answer, relative to the larger, unless it is told otherwise."""
+"""The default relative difference, to the larger number, up to which two numbers are the same answer."""
 
 
 @dataclass(frozen=True)
 class FormerNames:
-    """Marks a field whose values had other names, by which plans are hashed still and stored ones are read.
+    """Marks a field whose values had other names, which are still used to hash plans and to read stored ones.
 
     Attributes:
-        names: the former name of each value that had one.
+        names: the former name of each renamed value.
     """
 
     names: Mapping[str, str]
 
     def present(self, value: object) -> object:
-        """Return a value by its present name."""
+        """Return the present name of a value."""
         return next((name for name, former in self.names.items() if value == former), value)
 
     def former(self, value: object) -> object:
-        """Return a value by its former name."""
+        """Return the former name of a value."""
         return self.names.get(value, value) if isinstance(value, str) else value
 
 
 _PROTOCOLS = FormerNames({"default": "ours"})
 
 Protocol = Annotated[Literal["default", "published"], BeforeValidator(_PROTOCOLS.present), _PROTOCOLS]
-"""What a method does where it departs from its paper: the default of this project, or as published."""
+"""The protocol of a method where it departs from its paper: this project's default, or as published."""
 
 
 def prompt_of_protocol(name: str, *, published: bool) -> str:
-    """Return the name of a prompt, or of its counterpart that asks as the paper does."""
+    """Return the name of a prompt, or of its counterpart that follows the paper."""
     if published:
         return f"{name}_published"
     return name
 
 
 def scoring_prompt(name: str = "checkpoints", *, published: bool, reasons: bool) -> str:
-    """Return the name of the prompt by which a judge scores the criteria of a response, or by `name` decides its rubrics.
+    """Return the name of the prompt by which a judge scores the criteria of a response or, with `name`, decides its
+    rubrics.
 
     Raises:
-        ValueError: reasons are wanted as published, where none are asked for.
+        ValueError: reasons are requested with the published prompt, which does not ask for any.
     """
     if published and reasons:
         raise ValueError("as published a judge gives no reasons for its scores")
@@ -59,7 +60,7 @@ def scoring_prompt(name: str = "checkpoints", *, published: bool, reasons: bool)
 
 
 LOOKS = 6
-"""How often a judge may use its tools in one ask, unless it is told otherwise."""
+"""The default number of times a judge may use its tools in one ask."""
 
 
 class GraphOptions(Value):
@@ -98,7 +99,7 @@ class GraphOptions(Value):
         """Return the configuration of the named model.
 
         Raises:
-            ConfigError: the name is not among `models`, or empty where a judge is asked and none is named.
+            ConfigError: the name is not among `models`, or empty although a judge is needed.
         """
         if name not in self.models:
             if not name:

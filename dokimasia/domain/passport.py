@@ -240,7 +240,7 @@ class HalfRates(Value):
 
     @property
     def worth(self) -> float | None:
-        """Detection minus false alarms, by which an evaluator is chosen; None where either was not measured."""
+        """Detection minus false alarms, by which an evaluator is chosen; None if either was not measured."""
         hits, alarms = self.detection.share, self.false_alarms.share
         return None if hits is None or alarms is None else hits - alarms
 
@@ -307,7 +307,7 @@ class Passport(Value):
 
     @property
     def content_hash(self) -> str:
-        """SHA-256 of everything but the hash itself, 64 hexadecimal digits."""
+        """The SHA-256 of everything but the hash itself, 64 hexadecimal digits."""
         return hash_of(self.model_dump(mode="json"))
 
     @property
@@ -321,24 +321,24 @@ class Passport(Value):
         return tuple(dict.fromkeys(reply.way for reply in self.replies))
 
     def rates(self, task: Task, evaluator: Evaluator, *, level: Level = "all", name: str = "") -> ErrorRates | None:
-        """Return the error rates of a kind of error under an evaluator; None where nothing was measured."""
+        """Return the error rates of a kind of error under an evaluator; None if nothing was measured."""
         key = (task, evaluator, level, name)
         return next(
             (error for error in self.errors if (error.task, error.evaluator, error.level, error.name) == key), None
         )
 
     def halves_of(self, task: Task, evaluator: Evaluator) -> RatesByHalf | None:
-        """Return what each half of the images says of an evaluator; None where nothing was measured."""
+        """Return an evaluator's rates on each half of the images; None if nothing was measured."""
         both = (half for half in self.halves if (half.task, half.choosing.evaluator) == (task, evaluator))
         return next(both, None)
 
     def decisions(self, task: Task, evaluator: Evaluator) -> BinaryRates | None:
-        """Return sensitivity and specificity under an evaluator; None where nothing was measured."""
+        """Return sensitivity and specificity under an evaluator; None if nothing was measured."""
         return rates_of((task, evaluator), self.binary)
 
 
 def rates_of(way: tuple[Task, Evaluator], several: Iterable[R]) -> R | None:
-    """Return the rates of a task under an evaluator; None where nothing was measured."""
+    """Return the rates of a task under an evaluator; None if nothing was measured."""
     return next((rates for rates in several if rates.way == way), None)
 
 

@@ -23,7 +23,7 @@ class Dimension(Value):
 
 
 class PerturbationTarget(NamedTuple):
-    """An error to plant: its dimension, and a statement whose point it is to concern (empty: any point of the text)."""
+    """An error to plant: its dimension, and a statement that it must concern (empty: any point of the text)."""
 
     dimension: Dimension
     about: str = ""
@@ -117,9 +117,9 @@ class GoldImage(Value):
 
 
 class Rewritten(NamedTuple):
-    """What a perturbing model makes of an answer: the whole new text, what was changed, and why that is easy to miss.
+    """A perturbing model's rewriting of an answer: the whole new text, the changes, and why they are easy to miss.
 
-    `none` says why it makes no change.
+    `none` states why it makes no change.
     """
 
     text: str = ""

@@ -59,7 +59,8 @@ class Transport(Protocol):
         """Send the call and return its reply after reading the envelope.
 
         Raises:
-            TransportError: no usable envelope: its `kind`, whether a retry can help, and the wait the endpoint asked for.
+            TransportError: no usable envelope; it has a `kind`, whether a retry can help, and the wait the endpoint
+            requested.
         """
         ...
 
@@ -85,7 +86,7 @@ class Ledger(Protocol):
         label: str,
         latency: float | None = None,
     ) -> None:
-        """Store the reply; it is durable on return. An existing entry stays as it is.
+        """Store the reply, durably on return. An existing entry is unchanged.
 
         `latency` is the seconds from the request that brought the reply to that reply (None: unknown).
         """
@@ -107,13 +108,13 @@ class Spending(NamedTuple):
 
 
 class SpendingRecorder(Protocol):
-    """Stores what a run has spent."""
+    """Stores the spending of a run."""
 
     def __call__(self, spending: Spending) -> Future[None]:
         """Queue the amount to be stored; the future is done once it is durable.
 
         Raises:
-            StorageError: nothing can be stored any more.
+            StorageError: nothing can be stored any longer.
         """
         ...
 
@@ -131,9 +132,9 @@ class Gateway(Protocol):
     """Access to models."""
 
     async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> CallResult:
-        """Return the reply to a call, from the ledger if cached; `label` names the agent that asks.
+        """Return the reply to a call, from the ledger if cached; `label` names the calling agent.
 
-        `aid` accompanies a call to a person, and no other call.
+        `aid` accompanies only calls to people.
 
         Raises:
             CallFailed: no reply was obtained (`api_error`, `context_overflow`), the budget does not allow the call

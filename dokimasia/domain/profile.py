@@ -49,7 +49,7 @@ class EndpointFindings(Value):
 
     @property
     def capabilities(self) -> tuple[Capability, ...]:
-        """What the model was seen to do."""
+        """The capabilities that the model has shown."""
         return tuple(name for name, finding in self.findings.items() if finding.verdict == "yes")
 
 
@@ -60,5 +60,7 @@ class EndpointProfile(EndpointFindings):
     endpoint: str
 
     def belongs_to(self, ref: ModelRef) -> bool:
-        """Whether the profile is that of the model: the same model at the same endpoint, whatever it is called."""
+        """Return whether the profile is that of the model: the same model at the same endpoint, regardless
+        of its name.
+        """
         return (self.model, self.endpoint) == (ref.model, ref.endpoint)

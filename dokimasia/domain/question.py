@@ -1,4 +1,4 @@
-"""A question to a person: what helps to answer it, and how it stands once it is kept."""
+"""A question to a person: aids to answering it, and its stored state."""
 
 from typing import ClassVar
 
@@ -6,7 +6,9 @@ from dokimasia.domain.call import Chat
 from dokimasia.domain.identity import Value
 
 MOST_SECONDS = 1800.0
-"""Seconds of a person's time that one reply is taken for at most: a question that stays open over night is not worked on."""
+"""The maximum seconds of a person's time counted for one reply, since a question left open
+overnight is not worked on.
+"""
 
 
 class Aid(Value):

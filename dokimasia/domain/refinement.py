@@ -1,4 +1,4 @@
-"""Results of self-correction: an arm's feedback, each round's outcome, and the row that figures are made from."""
+"""Results of self-correction: an arm's feedback, each round's outcome, and the row that figures are computed from."""
 
 from typing import Annotated, ClassVar, Literal, get_args
 
@@ -9,22 +9,25 @@ from dokimasia.domain.judgement import Answered, AnswerRule, FailureKind, FinalA
 
 Arm = Literal["original", "again", "retry", "self", "peer"]
 """`original`: the answer that failed · `again`: asked once more, told nothing · `retry`: told whether it was right ·
-`self`: told also the questions of failed atoms · `peer`: and hints of peers that solved them (ATOM, section 3.5)."""
+`self`: told also the questions of failed atoms · `peer`: and hints of peers that solved them (ATOM, section 3.5).
+"""
 
 ARMS: tuple[Arm, ...] = get_args(Arm)
 
 
 SOLVED = 4
-"""An atom is solved at this score or above, failed below it."""
+"""The score from which an atom is solved; below it, it failed."""
 
 Unused = Literal["final answer", "restates the question", "leak"]
-"""Why a failed atom is no point to feed back: it is the final answer, asks what is asked anyway, or gives something away."""
+"""Why a failed atom is not fed back: it is the final answer, repeats the question, or gives something away."""
 
 Fallback = Literal["", "no peer", "no hint", "leak"]
-"""Why a point of the arm `peer` carries no hint: none solved it, none could be had of the peer, or it gave it away."""
+"""Why a point of the arm `peer` has no hint: no peer solved it, the peer gave none, or the hint
+gave the answer away.
+"""
 
 Stopped = Literal["", "all solved", "nothing improved", "rounds", "nothing to say", "failed"]
-"""Why an arm stopped after a round (empty: it went on). Stop rules look at the atoms that were shown only."""
+"""Why an arm stopped after a round (empty: it continued). Stop rules consider only the shown atoms."""
 
 AtomNumber = Annotated[int, Field(ge=1)]
 
@@ -41,7 +44,7 @@ HOW_IT_LEAKS: dict[str, str] = {
     "spelt out": "it spells out or hides in other letters what is to be found out",
     "judge": "the text as a whole gives away what is to be found out",
 }
-"""By form the reason why a passage is a leak, in words that tell nothing themselves."""
+"""The reason why a passage is a leak, by its form, in words that reveal nothing themselves."""
 
 
 class FoundLeak(Value):
@@ -90,7 +93,7 @@ class FeedbackPoint(Value):
 
     @property
     def leaks(self) -> tuple[FoundLeak, ...]:
-        """Leaks in all wordings of the hint."""
+        """The leaks in all wordings of the hint."""
         return tuple(leak for wording in self.wordings for leak in wording.leaks)
 
     @property
@@ -218,7 +221,7 @@ class RefinementRow(Value):
 
     @property
     def failed_atoms(self) -> tuple[int, ...]:
-        """Numbers of the criteria that failed in the source run, in order."""
+        """The numbers of the criteria that failed in the source run, in order."""
         return tuple(number for number, score in enumerate(self.before, start=1) if score < SOLVED)
 
 
@@ -246,5 +249,5 @@ class Refined(Value):
 
     @property
     def calls(self) -> tuple[str, ...]:
-        """Ledger keys of all calls, in order."""
+        """The ledger keys of all calls, in order."""
         return tuple(key for step in self.steps for key in step.calls)

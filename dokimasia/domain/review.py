@@ -16,29 +16,29 @@ from dokimasia.domain.judgement import OPEN_KINDS, FailureKind, Flag, Provenance
 from dokimasia.domain.options import GraphOptions
 
 MAX_CYCLES = 2
-"""Cycles of comparing, ranking and rewriting, unless fewer are asked for (PerceptionRubrics: N is at most 2)."""
+"""The default maximum of cycles of comparing, ranking and rewriting (PerceptionRubrics: N is at most 2)."""
 
 MIN_VOTES = 2
-"""Votes that have to come before they decide anything: nobody agrees with himself."""
+"""The minimum number of votes that decide anything, since one voter alone is not an agreement."""
 
 DESCRIBE_REQUEST = (
     "Describe this image in full: the scene as a whole, every object that can be made out with its attributes, how many "
     "there are, where they are and how they relate to each other, and every text, label and value exactly as it is "
     "written."
 )
-"""What a description is asked for unless the user asks for something else."""
+"""The default request for a description."""
 
 Rule = Literal["unanimous", "majority"]
-"""What accepts a caption: all votes, or, where it was asked for, more than half of them after the last cycle."""
+"""The rule for accepting a caption: all votes or, if requested, more than half of them after the last cycle."""
 
 Verdict = Literal["accepted", "discarded", "incomplete"]
-"""How a review ended: agreed; divided to the end; or too few were heard, which says nothing about agreement."""
+"""How a review ended: agreed; divided to the end; or with too few replies, which says nothing about agreement."""
 
 Part = Literal["describe", "compare", "vote"]
-"""What a member does in its turn: a draft, a comparison in a cycle, a vote after it."""
+"""A member's task in turn: a draft, a comparison in a cycle, a vote after it."""
 
 NOT_HEARD: tuple[FailureKind, ...] = ("api_error", *OPEN_KINDS)
-"""Failures to which asking again may bring a reply: the review waits for it, and goes on without any other reply."""
+"""Failures that a repeated call may resolve: the review waits for these replies, but continues without any other."""
 
 
 class CandidateComparison(Value):
@@ -210,7 +210,7 @@ class ReviewOptions(GraphOptions):
 
 
 def agreed(choices: dict[str, tuple[str, ...]], rule: Rule, *, last: bool) -> tuple[str, Rule] | None:
-    """Return the text that votes agree on, and how; None where they are divided or fewer than two.
+    """Return the text that votes agree on, and how; None if they are divided or fewer than two.
 
     Args:
         choices: for each usable vote, the text chosen and those considered equally good.
@@ -235,9 +235,9 @@ def agreed(choices: dict[str, tuple[str, ...]], rule: Rule, *, last: bool) -> tu
 
 
 def differing_sentences(texts: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Return for each text its sentences that not all texts have; empty where the texts have less than half in common.
+    """Return, for each text, its sentences that not all texts have; empty if the texts have less than half in common.
 
-    Sentences are compared without regard to case and space.
+    Sentences are compared regardless of case and space.
     """
     sentences = [sentences_of(text) for text in texts]
     keys = [{_sentence_key(sentence) for sentence in of_text} for of_text in sentences]

@@ -13,35 +13,37 @@ from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.perturbation import TextChange
 
 Stream = Literal["must_right", "easy_wrong"]
-"""`must_right`: a fact that gates the score · `easy_wrong`: a point at which models were seen to fail (section 3.3.2)."""
+"""`must_right`: a fact that gates the score · `easy_wrong`: a point at which models were observed to fail (section
+3.3.2).
+"""
 
 STREAMS: tuple[Stream, ...] = get_args(Stream)
 
 Polarity = Literal["positive", "negative"]
-"""Whether a response has to say something, or must not say it."""
+"""Whether a response must state something, or must not state it."""
 
 ErrorKind = Literal["object", "attribute", "count", "position", "text", "value", "state", "relation", "order"]
-"""What a response that fails a rubric has got wrong: the name of a dimension of error (`prompts.dimensions`)."""
+"""The error of a response that fails a rubric: the name of a dimension of error (`prompts.dimensions`)."""
 
 ERROR_KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)
 
 MIN_MUST_RIGHT, MAX_MUST_RIGHT = 3, 5
 MAX_EASY_WRONG = 20
-"""Easy-wrong rubrics of an image that are used at most; `published` has no such limit."""
+"""The maximum number of easy-wrong rubrics of an image; `published` has no limit."""
 DISSENTS = 2
-"""So many members of the panel who find a fault with a rubric drop it."""
+"""The number of panel members whose fault with a rubric drops it."""
 
 WEAK_POOL = 4
-"""Easy-wrong rubrics from fewer responses than these are weak: what one or two models got wrong is no habit of models."""
+"""Easy-wrong rubrics from fewer responses than this are weak: errors of one or two models are not a common pattern."""
 
 FEWEST_TRIED = 3
-"""Responses that a rubric is tried on at least, for all of them to pass it to mean that it tests nothing."""
+"""The minimum number of tried responses for a rubric that all of them pass to count as testing nothing."""
 
 TRIAL_CAPTIONS = 4
-"""Captions with planted errors, at most, on which the rubrics of a set are tried before it is accepted."""
+"""The maximum number of captions with planted errors on which a set's rubrics are tried before acceptance."""
 
 MEASURED_ERRORS = 4
-"""Errors, at most, that are planted in a golden caption to measure what its set catches."""
+"""The maximum number of errors planted in a golden caption to measure the detection by its set."""
 
 _SUBJECT = r"(?:the|a|an|any|every)\s+(?:response|caption|description|answer)"
 _MUST = r"(?:must|may|should|shall|can|ought\s+to|has\s+to|needs\s+to)"
@@ -171,7 +173,7 @@ class RubricSet(Value):
 
 
 class WrittenRubric(NamedTuple):
-    """A rubric as a judge wrote it: `responses` are numbers of the pool's responses that make the error."""
+    """A rubric as written by a judge: `responses` are numbers of the pool's responses that make the error."""
 
     statement: str
     polarity: Polarity
@@ -181,7 +183,7 @@ class WrittenRubric(NamedTuple):
 
 
 class CheckedRubric(NamedTuple):
-    """What a panel member answers on one rubric."""
+    """A panel member's answers on one rubric."""
 
     passes: bool
     atomic: bool

@@ -57,7 +57,9 @@ class Sample(Value):
 
     @property
     def digest(self) -> str:
-        """Content id of what a model or judge may see; the sample's name, category and `meta` are not part of it."""
+        """The content id of everything that a model or judge may see, which excludes the sample's name, category and
+        `meta`.
+        """
         return _digest(
             tuple(image.sha256 for image in self.images),
             self.prompt,
@@ -81,7 +83,7 @@ class Sample(Value):
 
     @property
     def reference_text(self) -> str | None:
-        """The reference answer as shown to a model, with alternatives and parts in words; None where there is none."""
+        """The reference answer as shown to a model, with alternatives and parts in words; None without one."""
         alternatives = self.accepted_texts
         if len(alternatives) > 1:
             return "Any one of these is accepted: " + "; ".join(alternatives)

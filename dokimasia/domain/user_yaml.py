@@ -1,6 +1,6 @@
 # pyright: standard
-# PyYAML ships no types; what is read is annotated at once.
-"""YAML that people write: read within limits, so that no file keeps the process busy or hides a part of itself."""
+# PyYAML has no types, so its results are annotated at once.
+"""YAML written by people, read within limits, so that no file blocks the process or hides part of its content."""
 
 import re
 from collections.abc import Iterable
@@ -17,15 +17,16 @@ _LONG_NUMBER = re.compile(r"[-+0-9_:.]{40,}")
 
 
 def read_user_yaml(text: str, called: str) -> object:
-    """Return what a YAML text says.
+    """Return the value of a YAML text.
 
     Args:
         text: the text.
-        called: what it is, in messages, such as "the tree".
+        called: its name in messages, such as "the tree".
 
     Raises:
-        DataError: it is no YAML, a name stands twice in one place, it refers to itself, or it has a number of more than 40
-            signs or more than `DEEPEST_NESTING` levels. The message names the line.
+        DataError: it is not YAML, repeats a name in one place, refers to itself, or has a number of more than 40 signs
+        or
+            more than `DEEPEST_NESTING` levels. The message names the line.
     """
     import yaml
 
@@ -38,7 +39,9 @@ def read_user_yaml(text: str, called: str) -> object:
 
 
 def _check_events(events: "Iterable[yaml.Event]", called: str) -> None:
-    """Raise DataError for duplicate names, which parsing would silently overwrite, aliases, and excessive nesting or numbers."""
+    """Raise DataError for duplicate names, which parsing would silently overwrite, aliases, and excessive nesting or
+    numbers.
+    """
     import yaml
 
     open_names: list[set[str] | None] = []

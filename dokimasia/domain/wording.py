@@ -1,4 +1,4 @@
-"""Words of messages and sentences: lists that are cut short, percentages, and verbs that agree with a count."""
+"""Wording of messages and sentences: truncated lists, percentages, and verbs that agree with a count."""
 
 import difflib
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from math import floor
 
 
 def shortened(names: Iterable[str], most: int) -> str:
-    """Return the first `most` names with commas between them, and `…` after these if there are more.
+    """Return the first `most` names, separated by commas, followed by `…` if there are more.
 
     Examples:
         >>> shortened(["a", "b", "c"], 2), shortened(["a", "b"], 2)
@@ -20,7 +20,7 @@ def shortened(names: Iterable[str], most: int) -> str:
 
 
 def percentage(share: float | None, digits: int = 0) -> str:
-    """Return a share in percent with the given number of decimals, halves rounded up; a dash if there is none.
+    """Return a share in percent with the given number of decimals, halves rounded up; a dash for None.
 
     Examples:
         >>> percentage(0.5), percentage(0.295, 1), percentage(None)
@@ -31,7 +31,7 @@ def percentage(share: float | None, digits: int = 0) -> str:
     if share is None:
         return "–"
     steps = 10**digits
-    rounded = floor(round(100 * share * steps, 6) + 0.5) / steps  # without the error of 100 * 0.575
+    rounded = floor(round(100 * share * steps, 6) + 0.5) / steps  # without the rounding error of 100 * 0.575
     return f"{rounded:.{digits}f} %"
 
 

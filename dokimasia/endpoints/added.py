@@ -1,4 +1,4 @@
-"""Models added to a home: checked as those of dokimasia.toml are, and kept in the home's models.toml."""
+"""Models added to a home: checked like those of dokimasia.toml, and stored in the home's models.toml."""
 
 import json
 import math
@@ -20,11 +20,11 @@ HEADER = """\
 """
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-"""A key of TOML that needs no quotes."""
+"""A TOML key that needs no quotes."""
 
 
 def added_table(settings: Settings, name: str) -> JsonObject:
-    """Return the table of a model that was added to the home, as dokimasia.toml would have it.
+    """Return the table of an added model, in the form of dokimasia.toml.
 
     Raises:
         NotFound: no model of this name was added.
@@ -54,7 +54,7 @@ def settings_with(settings: Settings, name: str, table: JsonObject) -> Settings:
 
 
 def add_model(home: Home, settings: Settings, name: str, table: JsonObject) -> Settings:
-    """Add a model to the home, or replace one that was added, and return the settings with it.
+    """Add a model to the home, or replace an added one, and return the settings with it.
 
     Args:
         home: open for writing.
@@ -64,7 +64,7 @@ def add_model(home: Home, settings: Settings, name: str, table: JsonObject) -> S
 
     Raises:
         ConfigError: the name is taken, a value is invalid, or the file cannot be written.
-        InputError: a run that is queued, at work or waiting asks the model.
+        InputError: a run that is queued, at work or waiting uses the model.
     """
     new_settings = settings_with(settings, name, table)
     if name in settings.added:
@@ -74,12 +74,12 @@ def add_model(home: Home, settings: Settings, name: str, table: JsonObject) -> S
 
 
 def remove_model(home: Home, settings: Settings, name: str) -> Settings:
-    """Remove a model that was added to the home, and return the settings without it.
+    """Remove an added model from the home, and return the settings without it.
 
     Raises:
         NotFound: no model of this name was added.
         ConfigError: the file cannot be written.
-        InputError: a run that is queued, at work or waiting asks the model.
+        InputError: a run that is queued, at work or waiting uses the model.
     """
     added_table(settings, name)
     _require_unused(home, name, "removed")
@@ -111,10 +111,10 @@ def _require_unused(home: Home, name: str, verb: str) -> None:
 
 
 def toml_table(name: str, table: JsonObject) -> str:
-    """Return the table of a model as dokimasia.toml has it.
+    """Return the table of a model in the form of dokimasia.toml.
 
     Raises:
-        ConfigError: there is a null in it, or a number that is not finite.
+        ConfigError: it contains a null, or a number that is not finite.
     """
     title = name if _BARE.fullmatch(name) else _toml(name)
     return "\n".join([f"[models.{title}]", *(f"{key} = {_toml(value)}" for key, value in table.items()), ""])
@@ -131,10 +131,10 @@ def _write(settings: Settings, tables: Mapping[str, JsonObject]) -> None:
 
 
 def _toml(value: object) -> str:
-    """Return a value of JSON as TOML.
+    """Return a JSON value as TOML.
 
     Raises:
-        ConfigError: there is a null in it, or a number that is not finite.
+        ConfigError: it contains a null, or a number that is not finite.
     """
     if value is None:
         raise ConfigError(f"a value is null, which {CONFIG_NAME} cannot hold: leave its key out")

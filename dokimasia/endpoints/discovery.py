@@ -1,4 +1,4 @@
-"""Discovery of local model servers: vLLM, Ollama, llama.cpp and LM Studio, told apart by what they answer."""
+"""Discovery of local model servers: vLLM, Ollama, llama.cpp and LM Studio, distinguished by their replies."""
 
 import asyncio
 import re
@@ -17,22 +17,22 @@ from dokimasia.log import Redactor
 ServerKind = Literal["vLLM", "Ollama", "llama.cpp", "LM Studio", "OpenAI format"]
 
 LOOPBACK = tuple(f"http://127.0.0.1:{port}" for port in (8000, 11434, 8080, 9931, 1234))
-"""Where the servers listen by default: vLLM, Ollama, llama.cpp (earlier and later versions) and LM Studio."""
+"""The default addresses of the servers: vLLM, Ollama, llama.cpp (earlier and later versions) and LM Studio."""
 
 SECONDS = 3.0
-"""The longest that a server may take for one reply."""
+"""The timeout of one reply, in seconds."""
 
 SERVER_SECONDS = 30.0
-"""The longest that all replies of a server may take."""
+"""The timeout of all replies of a server, in seconds."""
 
 LONGEST_NAME = 300
-"""The longest name of a model, in characters."""
+"""The maximum length of a model's name, in characters."""
 
 MOST_BYTES = 4 << 20
-"""The most bytes of a reply that are read."""
+"""The maximum number of bytes read of a reply."""
 
 MOST_MODELS = 200
-"""The most models of a server that are listed."""
+"""The maximum number of listed models of a server."""
 
 PREFIXES: Mapping[ServerKind, str] = {
     "vLLM": "hosted_vllm",
@@ -59,7 +59,7 @@ class DiscoveredModel(BaseModel):
 
     @property
     def lines(self) -> str:
-        """Its table for dokimasia.toml."""
+        """The model's table for dokimasia.toml."""
         table: JsonObject = {"model": self.model, "api_base": self.api_base}
         if capabilities := [name for name, has in (("vision", self.vision), ("tools", self.tools)) if has]:
             table["capabilities"] = capabilities
@@ -78,15 +78,15 @@ async def discover(
 ) -> Discovery:
     """Return the models of local servers.
 
-    Nothing is generated and nothing is loaded: the servers are asked for their lists alone.
+    Nothing is generated or loaded: the servers are only asked for their lists.
 
     Args:
         addresses: addresses of servers, such as `http://127.0.0.1:8000`; by default the usual ports of this machine.
-        taken: names that are configured already, and are not given to a model.
-        seconds: the longest that a server may take for one reply.
+        taken: configured names, which are not given to other models.
+        seconds: the timeout of one reply.
 
     Raises:
-        ConfigError: an address is none.
+        ConfigError: an address is invalid.
     """
     bases = list(dict.fromkeys(map(_base, addresses or LOOPBACK)))
     connections = Connections()
@@ -112,7 +112,7 @@ class _Server:
         self._seconds = seconds
 
     async def models(self) -> list[DiscoveredModel]:
-        """Return the models of the server; none where no known server answers."""
+        """Return the models of the server; none if it is not a known server."""
         try:
             async with asyncio.timeout(SERVER_SECONDS):
                 for models_of in (self._ollama, self._lm_studio, self._llama_cpp, self._openai):
@@ -123,7 +123,7 @@ class _Server:
         return []
 
     async def _ask(self, path: str, body: JsonObject | None = None) -> Mapping[str, JsonValue]:
-        """Return the object that the server answers; an empty one for anything else."""
+        """Return the object in the server's reply; an empty one for anything else."""
         reply = await ask_json(
             self._connections, f"{self._base}{path}", body=body, seconds=self._seconds, most=MOST_BYTES
         )
@@ -189,13 +189,13 @@ class _Server:
 
 
 def _entries(reply: Mapping[str, JsonValue], field: str) -> list[Mapping[str, JsonValue]]:
-    """Return the objects of a list in a reply; none where there is no list."""
+    """Return the objects of a list in a reply; none if there is no list."""
     values = reply.get(field)
     return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
 
 
 def _by_name(entries: Sequence[Mapping[str, JsonValue]], field: str) -> dict[str, Mapping[str, JsonValue]]:
-    """Return the first entries of a list by name, without those whose name cannot be printed on a line."""
+    """Return the first entries of a list by name, without those whose name is not printable on one line."""
     by_name: dict[str, Mapping[str, JsonValue]] = {}
     for entry in entries[:MOST_MODELS]:
         name = entry.get(field)
@@ -213,13 +213,13 @@ def _base(address: str) -> str:
     """Return the address of a server without a path.
 
     Raises:
-        ConfigError: it is no address.
+        ConfigError: it is not an address.
     """
     wrong = ConfigError(f"{Redactor()(address)!r} is not the address of a server, such as {LOOPBACK[0]}")
     try:
         parts = urlsplit(address)
         port = parts.port
-    except ValueError:  # a port, or a host in brackets, that is none
+    except ValueError:  # an invalid port, or an invalid host in brackets
         raise wrong from None
     plain = "@" not in parts.netloc and not parts.query and port != 0
     if parts.scheme not in ("http", "https") or not parts.hostname or not plain:
@@ -228,12 +228,14 @@ def _base(address: str) -> str:
 
 
 def _slug(name: str) -> str:
-    """Return a name for the configuration: the last part of a model's name, in small letters, digits and dashes."""
+    """Return a name for the configuration: the last part of a model's name, in lower-case letters,
+    digits and dashes.
+    """
     return re.sub(r"[^a-z0-9]+", "-", name.rpartition("/")[2].lower()).strip("-")[:60] or "model"
 
 
 def _fresh(name: str, taken: Collection[str]) -> str:
-    """Return a name, with a number where it is taken."""
+    """Return a name, with a number appended if it is taken."""
     number, fresh = 1, name
     while fresh in taken:
         number += 1

@@ -68,7 +68,7 @@ class ModelListed(BaseModel):
     added: bool
 
     def as_json(self) -> JsonObject:
-        """Return the fields that are set as JSON."""
+        """Return the set fields as JSON."""
         return self.model_dump(mode="json", exclude_unset=True)
 
 

@@ -49,7 +49,9 @@ from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.profiles import save_profile
 
 MAX_TOKENS = 1024
-"""Tokens of a reply, at most: far more than the tasks require, so that a reasoning model reaches its answer."""
+"""The maximum number of tokens of a reply: far more than the tasks require, so that a reasoning model reaches its
+answer.
+"""
 
 COLOURS = {
     "red": (220, 20, 20),
@@ -61,7 +63,7 @@ COLOURS = {
 }
 WIDTH = 192
 EDITED_WIDTH = 512
-"""Width in pixels of an image to edit, since image models refuse small ones."""
+"""The width in pixels of an image to edit, since image models refuse small ones."""
 
 BANDS = 3
 
@@ -71,7 +73,9 @@ _TOOL = "keep_number"
 
 @dataclass(frozen=True)
 class EndpointProbe:
-    """A probe request: the capability it tests, the call, and the reader of its reply; `image` holds the bytes it shows."""
+    """A probe request: the capability it tests, the call, and the reader of its reply; `image` is the
+    bytes it shows.
+    """
 
     capability: Capability
     call: Chat | ImageEdit
@@ -237,7 +241,7 @@ def _quoted(reply: ChatReply) -> str:
 
 
 def _failed(reply: ChatReply, note: str) -> CapabilityFinding:
-    """Return the finding for a reply that does not show the capability: no, unless it was refused or cut off."""
+    """Return the finding for a reply that does not show the capability: no, unless it was refused or truncated."""
     if reply.refusal is not None or reply.finish_reason == "content_filter":
         return CapabilityFinding(verdict="unknown", note="the reply was refused or filtered")
     if reply.finish_reason == "length":
@@ -252,7 +256,7 @@ PATIENCE = RetryPolicy(max_tries=2, longest_asked=20.0, max_total_wait=30.0)
 """The retry policy of checks: one more try and no long wait, since somebody waits for the result."""
 
 TIMEOUT = 60.0
-"""Seconds for one request, at most; a shorter limit of the model takes precedence."""
+"""The maximum number of seconds for one request; a shorter limit of the model takes precedence."""
 
 _POINTLESS = frozenset({"auth", "not_found", "connection", "timeout", "configuration"})
 """Failures of the first request after which further requests are pointless."""
@@ -260,7 +264,7 @@ _POINTLESS = frozenset({"auth", "not_found", "connection", "timeout", "configura
 _UNASKED = CapabilityFinding(verdict="unknown", note="an image model is asked for an edit alone")
 
 _DECLINED = frozenset({"bad_request", "unsupported"})
-"""Failures by which an endpoint says that it does not support a request."""
+"""Failures that show that an endpoint does not support a request."""
 
 
 class UnreachableModel(Value):
@@ -363,7 +367,7 @@ async def check_models(
 
 
 class _WatchedLedger(SqliteLedger):
-    """The home's ledger; remembers the last failure of each call."""
+    """The home's ledger, which also remembers the last failure of each call."""
 
     def __init__(self, home: Home) -> None:
         super().__init__(home)

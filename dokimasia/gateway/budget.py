@@ -11,7 +11,7 @@ from dokimasia.errors import CallFailed, StorageError
 
 
 class Reservation:
-    """The share of a budget, and of those above it, reserved for one request until its actual price is known."""
+    """The share of a budget, and of its parent budgets, reserved for one request until its actual price is known."""
 
     def __init__(self, budget: "Budget", *, tokens: int, cost: float) -> None:
         self._budget = budget
@@ -42,7 +42,7 @@ class Reservation:
             raise
 
     def take_back(self) -> None:
-        """Take back that the request was sent."""
+        """Undo the count of the request as sent."""
         if self.is_sent:
             self.is_sent = False
             self._budget.unbook(self)
@@ -59,21 +59,21 @@ class Reservation:
                 reservation.settle(tokens=tokens, cost=cost)
 
     def release(self) -> None:
-        """Close without charging tokens; a request that was sent still counts as a call."""
+        """Close without charging tokens; a sent request still counts as a call."""
         self.settle(tokens=0, cost=0.0)
 
 
 class Budget:
     """Limits on calls, tokens and cost (None for no limit); cached answers cost nothing.
 
-    `max_calls` counts requests sent, retries included, and is never exceeded. Tokens and cost
-    are reserved at their estimate and settled at what the provider reports. A request that fits only if those in flight
-    cost less than estimated waits for them; one that cannot fit fails. Estimates are rough: tokens and cost can
-    pass their limit by what the requests in flight at that moment exceed their estimates.
+    `max_calls` counts requests sent, including retries, and is never exceeded. Tokens and cost are reserved at their
+    estimate and settled at the amounts that the provider reports. A request that fits only if those in flight cost less
+    than estimated waits for them; one that cannot fit fails. Estimates are rough: tokens and cost can exceed their
+    limit by the amount that the requests in flight exceed their estimates.
 
-    Under a limit a request leaves only once `record` has stored it, so that those in flight at a kill count.
+    Under a limit, a request is sent only after `record` has stored it, so that requests in flight at a kill count.
 
-    A budget may stand below others, which several runs share, such as that of a service: a request needs room in each.
+    A budget may have parent budgets, such as that of a service, shared by several runs: a request must fit in each.
 
     Attributes:
         calls: requests sent, including those of earlier invocations.
@@ -113,7 +113,7 @@ class Budget:
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     async def reserve(self, *, tokens: int, cost: float | None) -> Reservation:
-        """Reserve budget for one request; waits while only requests in flight stand in the way.
+        """Reserve budget for one request; wait if only requests in flight prevent it.
 
         Args:
             tokens: estimated tokens, input and output.
@@ -154,30 +154,30 @@ class Budget:
         self.calls += 1
         self._fly(reservation, 1)
         if self.limited and self._record is not None:
-            # The future may be shared with other requests, so this one's cancellation must not reach it.
+            # The future may be shared with other requests, so this request's cancellation must not reach it.
             await asyncio.shield(asyncio.wrap_future(self._record(self.spending)))
 
     def unbook(self, reservation: Reservation) -> None:
-        """Take back that a request was sent; called by the reservation itself."""
+        """Undo the count of a request as sent; called by the reservation itself."""
         self.calls -= 1
         self._fly(reservation, -1)
         self._booked()
 
     @property
     def spending(self) -> Spending:
-        """What is spent, if requests in flight cost what is estimated."""
+        """The total spending if requests in flight cost their estimates."""
         return Spending(self.calls, self.tokens + self._in_flight.tokens, self.cost + self._in_flight.cost)
 
     def _fly(self, reservation: Reservation, count: int) -> None:
-        """Add a request to those in flight, or with -1 take it away."""
+        """Add a request to those in flight, or with -1 remove it."""
         calls, tokens, cost = self._in_flight
         calls += count
-        # Without requests in flight nothing is left of rounding.
+        # Without requests in flight, no rounding error remains.
         cost = cost + count * reservation.cost if calls else 0.0
         self._in_flight = Spending(calls, tokens + count * reservation.tokens, cost)
 
     def _refusal(self, tokens: int, cost: float, *, reserved: bool) -> str:
-        """Return which limit one more request would exceed, with or without those in flight; empty if none."""
+        """Return the limit that one more request would exceed, with or without those in flight; empty if none."""
         open_ = self._held if reserved else ()
         unsent = sum(1 for reservation in open_ if not reservation.is_sent)
         if self.max_calls is not None and self.calls + unsent + 1 > self.max_calls:

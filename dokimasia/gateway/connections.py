@@ -12,8 +12,9 @@ from pydantic import JsonValue
 from dokimasia.domain.identity import JsonObject
 
 KEEP_ALIVE = 4.0
-"""Seconds that an idle connection is kept: less than the 5 after which the usual servers (uvicorn) close theirs, so that
-no request runs into a connection that is just being closed."""
+"""Seconds before an idle connection is closed: less than the 5 after which common servers (uvicorn) close theirs, so
+that no request uses a connection that is being closed.
+"""
 
 
 _GZIP_BITS = 16 + zlib.MAX_WBITS
@@ -22,7 +23,7 @@ _GZIP_START = b"\x1f\x8b"
 """The first bytes of a gzip member."""
 
 _MOST_PADDING = 1 << 20
-"""Zero bytes after the members of a gzip body that are passed over."""
+"""The maximum number of skipped zero bytes after the members of a gzip body."""
 
 
 class Connections:
@@ -44,7 +45,7 @@ class Connections:
                 connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE, ssl=ssl),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 trust_env=False,
-                auto_decompress=False,  # aiohttp takes a gzip reply without its end for a whole one; read_body does not
+                auto_decompress=False,  # aiohttp accepts a truncated gzip reply as complete; read_body does not
             )
         return session
 
@@ -83,14 +84,14 @@ async def read_body(response: aiohttp.ClientResponse, most: int) -> bytes | None
 async def ask_json(
     connections: Connections, url: str, *, body: JsonObject | None = None, seconds: float, most: int
 ) -> JsonValue:
-    """Return the JSON that an address answers with status 200; None for any other answer, or for none in time.
+    """Return the JSON of a reply with status 200; None for any other reply, or for none in time.
 
     Args:
-        connections: what opens the connection.
-        url: the address; a redirect is not followed.
-        body: sent as JSON by POST; without it the address is asked by GET.
-        seconds: the longest that the whole reply may take.
-        most: the most bytes of the reply.
+        connections: opens the connection.
+        url: the address; redirects are not followed.
+        body: sent as JSON by POST; without it, the request is a GET.
+        seconds: the timeout of the whole reply.
+        most: the maximum number of bytes of the reply.
     """
     method = "GET" if body is None else "POST"
     try:
@@ -105,7 +106,7 @@ async def ask_json(
 
 
 class _Decoder:
-    """Decodes a compressed body piece by piece, and knows whether it came to its end."""
+    """Decodes a compressed body piece by piece, and checks that it is complete."""
 
     def __init__(self, encoding: str) -> None:
         """Raise aiohttp.ClientPayloadError for an unknown encoding."""
@@ -118,7 +119,7 @@ class _Decoder:
         self._padding = 0
 
     def decode(self, chunk: bytes, most: int) -> bytes:
-        """Return what the next piece decodes to, or the first `most` bytes of it.
+        """Return the decoded bytes of the next piece, up to `most` of them.
 
         Raises:
             aiohttp.ClientPayloadError: the piece is damaged.
@@ -126,11 +127,11 @@ class _Decoder:
         decoded = bytearray()
         while chunk and len(decoded) < most:
             if self._stream is None:
-                # Some servers send deflate without the header of zlib.
+                # Some servers send deflate without the zlib header.
                 self._stream = (
                     zlib.decompressobj() if chunk[0] & 0xF == 8 else zlib.decompressobj(wbits=-zlib.MAX_WBITS)
                 )
-            elif self._stream.eof and self._gzip:  # a body may have several members, and zeros after them
+            elif self._stream.eof and self._gzip:  # a body may have several members, followed by zeros
                 chunk = self._next_member(chunk)
                 if not chunk:
                     break
@@ -144,10 +145,10 @@ class _Decoder:
         return bytes(decoded)
 
     def _next_member(self, chunk: bytes) -> bytes:
-        """Return what follows a member from the next one's first bytes on; nothing if they are not here yet.
+        """Return the bytes after a member, from the next one's first bytes on; nothing if they have not arrived yet.
 
         Raises:
-            aiohttp.ClientPayloadError: something else follows it, or too many zeros.
+            aiohttp.ClientPayloadError: anything else follows it, or too many zeros.
         """
         whole = self._begun + chunk
         rest = whole.lstrip(b"\0")

@@ -1,4 +1,6 @@
-"""Test doubles: gateways without a model, and a transport that counts, stops, delays and fails; each records its calls."""
+"""Test doubles: gateways without a model, and a transport that counts, stops, delays and fails calls; each records its
+calls.
+"""
 
 import asyncio
 from collections import Counter
@@ -10,15 +12,17 @@ from dokimasia.domain.question import Aid
 from dokimasia.errors import CallFailed
 
 Reply = str | ModelReply | CallFailed
-"""What a double gives: a reply, a text (a chat reply that ended by itself), or a failure, which is raised."""
+"""The result of a double: a reply, a text (a complete chat reply), or a failure, which is raised."""
 
 
 class Crash(BaseException):
-    """Stands for the end of the process: unlike an `Exception` of a transport, it is not the failure of a single call."""
+    """Simulates the death of the process: unlike an `Exception` of a transport, it is not the failure
+    of a single call.
+    """
 
 
 class FunctionGateway:
-    """A gateway that answers with a function of the call. It has no ledger: the same call twice is two calls.
+    """A gateway that answers with a function of the call. It has no ledger, so the same call twice is two calls.
 
     Example::
 
@@ -79,7 +83,7 @@ class ScriptedGateway(FunctionGateway):
         return self._replies[number - 1]
 
     def assert_used_up(self) -> None:
-        """Raise AssertionError if replies are left over."""
+        """Raise AssertionError if replies remain."""
         if left := len(self._replies) - len(self.calls):
             raise AssertionError(f"{left} of {len(self._replies)} scripted replies were not asked for")
 
@@ -118,12 +122,12 @@ class CountingTransport:
         A call passes the stages in the order of the arguments and yields to other work at least once.
 
         Args:
-            inner: what answers.
-            stop: called once, when `stop_after` calls were sent; these still return.
+            inner: the transport or function that answers.
+            stop: called once, after `stop_after` calls were sent; these still return.
             stop_after: number of calls, 1 or more.
-            hold: what a call waits for before it continues, if anything.
-            fail: what a call raises in place of an answer, if anything: a `TransportError`, or a `Crash`, which ends the run
-                (any other exception fails the call, as it would with a real transport).
+            hold: an awaitable that a call waits for before it continues, if any.
+            fail: an exception that a call raises instead of returning, if any: a `TransportError`, or a `Crash`, which
+                ends the run (any other exception fails the call, as it would with a real transport).
             change: replaces the reply.
         """
         self._inner = inner

@@ -1,5 +1,6 @@
 """Events and statistics of the gateway."""
 
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from pydantic import Field
@@ -10,14 +11,14 @@ EventKind = Literal["cached", "sent", "answered", "failed_try", "gave_up", "left
 
 
 class GatewayEvent(NamedTuple):
-    """One thing that happened in the gateway; every text in it is free of keys.
+    """An event in the gateway; its texts are free of keys.
 
-    `kind` is one of: `cached` (the ledger answered), `sent` (a request left), `answered` (a reply is committed),
-    `failed_try` (a request brought no reply; `delay` seconds until the next one, None if there is none),
-    `gave_up` (the call failed for good), `left` (a try failed and who asked is gone, such as a worker that died: who asks
-    the call again, such as the worker in its place, has it sent anew), `limit` (the concurrency of an endpoint changed to
-    `limit`, for `reason`), `draining` (no new call is started), `waiting` (a question waits for a person). `number` is
-    which try of its call it is, from 1.
+    `kind` is one of: `cached` (the ledger answered), `sent` (a request was sent), `answered` (a reply is committed),
+    `failed_try` (a request brought no reply; `delay` seconds until the next one, None if there is none), `gave_up` (the
+    call failed permanently), `left` (a try failed and its caller is gone, such as a dead worker; a new caller, such as
+    its replacement, has the call sent again), `limit` (the concurrency of an endpoint changed to `limit`, for
+    `reason`), `draining` (no new call is started), `waiting` (a question waits for a person). `number` is the number of
+    the call's try, from 1.
     """
 
     kind: EventKind
@@ -29,6 +30,21 @@ class GatewayEvent(NamedTuple):
     number: int = 0
     delay: float | None = None
     limit: int | None = None
+
+
+@dataclass(slots=True)
+class CallCounts:
+    """What the gateway counts, as in `GatewayStats`."""
+
+    sent: int = 0
+    answered: int = 0
+    cached: int = 0
+    failed_tries: int = 0
+    waiting: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usage_unknown: int = 0
+    cost_unknown: int = 0
 
 
 class GatewayStats(Value):

@@ -1,4 +1,4 @@
-"""Classification of endpoint failures by status, code and message, for all transports; no key in any text."""
+"""Classification of endpoint failures by status, code and message, for all transports; all texts are free of keys."""
 
 import email.utils
 import re
@@ -42,16 +42,16 @@ BODY_MESSAGES: dict[AttemptKind, str] = {
     "empty_choices": "the endpoint returned no choices",
     "broken_envelope": "the endpoint returned a reply that is cut off or not in the expected form",
 }
-"""What is said of a body that is no reply; of one that is no JSON at all, `message_of_body` shows the beginning."""
+"""Messages about an unusable body; for one that is not JSON, `message_of_body` shows the beginning."""
 
 MAX_REPLY_BYTES = 32 * 1024 * 1024
-"""A longer reply, after decoding, is cut off and is none."""
+"""The maximum size of a decoded reply; a longer one is cut off and rejected."""
 
 LONGEST_SAID = 4000
-"""Characters of an endpoint's words that are looked at."""
+"""The number of characters of an endpoint's message that are examined."""
 
 LONGEST_MESSAGE = 300
-"""Characters of a failure's message."""
+"""The maximum number of characters of a failure's message."""
 
 
 def broken(kind: AttemptKind = "broken_envelope") -> TransportError:
@@ -112,7 +112,7 @@ def message_of_body(kind: AttemptKind, body: str, api_key: str | None) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """Return a message shortened to a number of characters, between words where there is a space.
+    """Return a message shortened to a number of characters, between words if it has a space.
 
     Examples:
         >>> cut("one two three", 10), cut("one two", 10)
@@ -126,8 +126,9 @@ def cut(text: str, most: int) -> str:
 
 
 def retry_after(headers: Mapping[str, str], *, now: float | None = None) -> float | None:
-    """Return the seconds that a response's headers ask to wait: `Retry-After` in seconds or as a date, or the
-    `retry-after-ms` that some endpoints send; None if they ask nothing readable."""
+    """Return the wait in seconds that a response's headers request: `Retry-After` in seconds or as a date, or the
+    `retry-after-ms` of some endpoints; None if there is nothing readable.
+    """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         text = headers.get(name)
         if text is None:
@@ -153,7 +154,7 @@ def _forms(api_key: str | None) -> tuple[str, ...]:
 def scrub(text: str, api_key: str | None = None) -> str:
     """Return the beginning of a text without the key in any of its forms and without anything that looks like a key.
 
-    The key is removed before the text is shortened: half a key would not be recognised.
+    The key is removed before the text is shortened, since half a key would not be recognised.
     """
     for form in _forms(api_key):
         text = text.replace(form, "[key]")

@@ -6,13 +6,14 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 
 from dokimasia.domain.call import CallResult, Chat, ModelCall, ModelReply, ModelSpec, call_key
 from dokimasia.domain.ports import BlobStore, Ledger, People, Reducer, Transport
 from dokimasia.domain.question import Aid
 from dokimasia.errors import CallFailed, ConfigError, Interrupted, ToolFailure, TransportError
 from dokimasia.gateway.budget import Budget, Reservation
-from dokimasia.gateway.events import EventKind, GatewayEvent, GatewayStats
+from dokimasia.gateway.events import CallCounts, EventKind, GatewayEvent, GatewayStats
 from dokimasia.gateway.images import with_reduced_images
 from dokimasia.gateway.limiter import Clock, Report, Sleep
 from dokimasia.gateway.pricing import cost_of_reply, estimate_usage, forecast_cost
@@ -26,12 +27,12 @@ from dokimasia.gateway.traffic import PendingCall, Traffic
 class ModelGateway:
     """Sends calls to models; implements `dokimasia.domain.ports.Gateway`.
 
-    A call that the ledger has is answered from it. Any other is sent, retried as `policy` says, and committed before it is
-    returned. Identical concurrent calls share one request; a request in flight is completed even if its caller is cancelled,
-    since it is paid for. Keys are removed from every text that goes to the ledger, to errors and to events.
+    Calls in the ledger are answered from it. Any other is sent, retried according to `policy`, and committed before it
+    is returned. Identical concurrent calls share one request; a request in flight is completed even if its caller is
+    cancelled, since it is paid for. Keys are removed from all texts in the ledger, errors and events.
 
-    Gateways with the same `traffic`, such as those of several runs, share limits, pace, breakers and identical concurrent
-    calls; each has its own budget, counts and events, and ends by itself.
+    Gateways with the same `traffic`, such as those of several runs, share limits, pace, breakers and identical
+    concurrent calls; each has its own budget, counts and events, and ends independently.
 
     Use it in one event loop, and `aclose` it at the end.
     """
@@ -55,7 +56,7 @@ class ModelGateway:
         clock: Clock = time.monotonic,
         traffic: Traffic | None = None,
     ) -> None:
-        """Make a gateway.
+        """Create a gateway.
 
         Args:
             ledger: stores replies and failed tries.
@@ -63,12 +64,12 @@ class ModelGateway:
             transports: the transports, by name.
             specs: the models' configuration, by `ModelRef.name`.
             api_keys: keys by `ModelRef.name`, for the models that need one.
-            reduce: makes images smaller for the models that have a `max_image_side`.
+            reduce: downscales images for the models with a `max_image_side`.
             budget: limits on spending; none by default.
-            people: stores questions to people; without it, nobody can be asked.
-            redact: removes further secrets from a text.
+            people: stores questions to people; without it, people cannot be asked.
+            redact: removes other secrets from a text.
             seed: the seed of the jitter between tries.
-            on_event: called with each event, at once and in order; it must not raise.
+            on_event: called with each event, immediately and in order; it must not raise.
             policy: when and how often a failed request is sent again.
             sleep: waits for some seconds (replaced in tests).
             clock: returns monotonic seconds (replaced in tests).
@@ -76,7 +77,7 @@ class ModelGateway:
                 nothing is shared.
 
         Raises:
-            ConfigError: a model has a `max_image_side` and there is no `reduce`.
+            ConfigError: a model has a `max_image_side` but there is no `reduce`.
         """
         keys = dict(api_keys or {})
         self._ledger, self._blobs = ledger, blobs
@@ -97,23 +98,24 @@ class ModelGateway:
         self._traffic.join(self._limit_changed)
         self._routes = Routes(specs, transports=self._transports, api_keys=keys, traffic=self._traffic)
         self._pending_calls: dict[str, PendingCall] = {}
-        self._counts: Counter[str] = Counter()  # by field of `GatewayStats`
+        self._counts = CallCounts()
         self._cost = 0.0
         self._draining = False
 
     async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> CallResult:
-        """Return the call's answer, from the ledger if it is there.
+        """Return the call's answer, from the ledger if possible.
 
         A caller that joins a request in flight gets its answer as `cached`, since it was paid for once.
 
         Args:
             call: the call.
-            label: the name of the agent that asks, stored with the ledger's entry.
-            aid: what helps a person to answer the question.
+            label: the name of the calling agent, stored with the ledger's entry.
+            aid: helps a person to answer the question.
 
         Raises:
-            CallFailed: all tries failed (`api_error`, `context_overflow`), the budget is used up (`budget`), a person has
-                not answered yet (`waiting`), or an image cannot be made smaller.
+            CallFailed: all tries failed (`api_error`, `context_overflow`), the budget is exhausted (`budget`), a person
+            has not
+                answered yet (`waiting`), or an image cannot be downscaled.
             ConfigError: the call's model is not configured, or its transport does not exist.
             Interrupted: the gateway is being drained.
             StorageError: the ledger or a blob cannot be read or written.
@@ -159,23 +161,23 @@ class ModelGateway:
         answer = await self._people.ask(key, call, label=label, aid=aid)
         event = GatewayEvent("cached", name, call.model.endpoint, label, key)
         if answer is None:
-            self._counts["waiting"] += 1
+            self._counts.waiting += 1
             self._emit(event._replace(kind="waiting", reason="the question waits"))
             raise CallFailed("waiting", f"{name}: the question waits for an answer")
         if answer.cached:
-            self._counts["cached"] += 1
+            self._counts.cached += 1
         else:
             self._budget.pay(answer.cost or 0.0)
-            self._counts["answered"] += 1
+            self._counts.answered += 1
             self._cost += answer.cost or 0.0
-            self._counts["cost_unknown"] += answer.cost is None
+            self._counts.cost_unknown += answer.cost is None
         self._emit(event if answer.cached else event._replace(kind="answered"))
         return answer
 
     async def drain(self) -> None:
-        """Start no new request; return when the requests in flight are answered and committed.
+        """Stop sending new requests; return when the requests in flight are answered and committed.
 
-        Calls that wait for a slot, for budget or for the next try end with `Interrupted`, and so do later calls.
+        Calls that wait for a slot, for budget or for the next try end with `Interrupted`, as do later calls.
         """
         if not self._draining:
             self._draining = True
@@ -183,7 +185,9 @@ class ModelGateway:
         await self._end(only_idle=True)
 
     async def abort(self) -> None:
-        """Give up the requests in flight, paid for or not; committed replies stay. The gateway is not used again."""
+        """Abandon the requests in flight, paid for or not; committed replies stay. The gateway must not be used
+        afterwards.
+        """
         self._draining = True
         await self._end(only_idle=False)
 
@@ -195,28 +199,26 @@ class ModelGateway:
         self._traffic.leave(self._limit_changed)
 
     async def aclose(self) -> None:
-        """Drain, then close every transport. The gateway is not used again."""
+        """Drain, then close every transport. The gateway must not be used afterwards."""
         await self.drain()
         for transport in self._transports.values():
             await transport.aclose()
 
     def stats(self) -> GatewayStats:
-        """Return the numbers of calls so far, and of those in flight."""
+        """Return the counts of calls so far, and of those in flight."""
         limits = self._routes.limits()
         under_way = Counter(pending.call.model.endpoint for pending in self._pending_calls.values() if pending.has_slot)
-        return GatewayStats.model_validate(
-            {
-                **self._counts,
-                "cost": self._cost,
-                "in_flight": {name: under_way[name] for name in limits},
-                "limits": limits,
-            }
+        return GatewayStats(
+            **asdict(self._counts),
+            cost=self._cost,
+            in_flight={name: under_way[name] for name in limits},
+            limits=limits,
         )
 
     def endpoint_idles(self, models: Iterable[str]) -> bool:
-        """Whether one of these models could take more requests at once while those to another have to wait.
+        """Return whether one of these models could take more concurrent requests while those to another have to wait.
 
-        A run that asks all of them the same things is held up by the slowest then, and the others idle.
+        A run that asks all of them the same questions is then limited by the slowest, while the others idle.
         """
         return self._routes.endpoint_idles(models)
 
@@ -230,7 +232,9 @@ class ModelGateway:
         pending.publish_outcome()
 
     async def _with_reduced_images(self, call: ModelCall) -> ModelCall:
-        """Return the call as it is sent and as the ledger knows it: with images within the model's `max_image_side`."""
+        """Return the call in the form that is sent and stored in the ledger, with images within the model's
+        `max_image_side`.
+        """
         side = self._sides.get(call.model.name)
         if side is None or self._reduce is None or not isinstance(call, Chat):
             return call
@@ -246,7 +250,7 @@ class ModelGateway:
             return failed
         committed = await self._ledger.get(pending.key)
         if committed is not None:
-            self._counts["cached"] += 1
+            self._counts.cached += 1
             self._tell("cached", pending)
             return committed
         route = pending.route = self._routes.to(pending.call.model.name)
@@ -294,7 +298,7 @@ class ModelGateway:
                 return self._refuse(pending, pending.refusal)
             await reservation.send()
             pending.idle, pending.has_slot = False, True
-            self._counts["sent"] += 1
+            self._counts.sent += 1
             self._tell("sent", pending, number=number)
             started, paced = self._clock(), route.pacing.limited
             result = await send_once(pending.call, route, blobs=self._blobs, clean=self._clean)
@@ -315,7 +319,7 @@ class ModelGateway:
                 return await self._record(pending, result)
             return await self._commit(pending, route, result, reservation, latency)
         except asyncio.CancelledError:
-            if reservation.is_sent:  # given up in flight: it may have been paid for
+            if reservation.is_sent:  # abandoned in flight: it may have been paid for
                 reservation.settle(tokens=None, cost=None)
             raise
         finally:
@@ -325,14 +329,14 @@ class ModelGateway:
             reservation.release()
 
     def _forecast(self, call: ModelCall, route: Route) -> tuple[int, float | None]:
-        """Return the call's estimated tokens and cost; nothing where no limit asks for them."""
+        """Return the call's estimated tokens and cost; nothing if no limit needs them."""
         if not self._budget.limited and not route.pacing.counts_tokens:
             return 0, None
         forecast = call.forecast if isinstance(call, RemoteCall) else estimate_usage(call)
         return (forecast.input_tokens or 0) + (forecast.output_tokens or 0), forecast_cost(call, forecast, route.price)
 
     async def _record(self, pending: PendingCall, failure: TransportError) -> TransportError:
-        self._counts["failed_tries"] += 1
+        self._counts.failed_tries += 1
         await self._ledger.attempt(
             pending.key,
             pending.call,
@@ -354,17 +358,19 @@ class ModelGateway:
             route.pacing.correct(spent - reservation.tokens)
         await self._ledger.commit(pending.key, pending.call, reply, cost=cost, label=pending.label, latency=latency)
         counts = self._counts
-        counts["answered"] += 1
-        counts["input_tokens"] += usage.input_tokens or 0
-        counts["output_tokens"] += usage.output_tokens or 0
-        counts["usage_unknown"] += not usage.known
+        counts.answered += 1
+        counts.input_tokens += usage.input_tokens or 0
+        counts.output_tokens += usage.output_tokens or 0
+        counts.usage_unknown += not usage.known
         self._cost += cost or 0.0
-        counts["cost_unknown"] += cost is None
+        counts.cost_unknown += cost is None
         self._tell("answered", pending)
         return CallResult(key=pending.key, reply=reply, cost=cost)
 
     def _watch(self, pending: PendingCall, route: Route, result: ModelReply | TransportError) -> None:
-        """Report a request's result to the breaker; if that opens it, give up all calls that wait to be sent the same way."""
+        """Report a request's result to the breaker; if that opens it, fail all calls waiting to be sent the
+        same way.
+        """
         if not isinstance(result, TransportError) or result.kind not in REFUSALS:
             if route.breaker.endpoint_answered():
                 self._traffic.announce(

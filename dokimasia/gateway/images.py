@@ -1,4 +1,6 @@
-"""Images of calls: made smaller for models that ask for it, and as data URIs, encoded once for all calls that show them."""
+"""Images of calls: downscaled for models that require it, and as data URIs, encoded once for all
+calls that show them.
+"""
 
 import asyncio
 import base64
@@ -6,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import AnyStr, Generic
 
-from dokimasia.domain.call import Chat
+from dokimasia.domain.call import Chat, Message
 from dokimasia.domain.ports import BlobStore, Reducer
 from dokimasia.domain.sample import ImageRef, Part
 
@@ -16,13 +18,13 @@ _Place = tuple[str, str]
 
 
 class EncodedImages(Generic[AnyStr]):
-    """Encoded images; those used longest ago leave when more than `max_bytes` are held.
+    """A cache of encoded images that evicts the least recently used beyond `max_bytes`.
 
-    Calls that want the same image at once wait for one reading of it, in a thread.
+    Simultaneous calls for the same image wait for a single read of it, in a thread.
     """
 
     def __init__(self, encode: Callable[[bytes, str], AnyStr], max_bytes: int = DEFAULT_CACHE_BYTES) -> None:
-        """Hold up to `max_bytes` of what `encode` makes of an image's bytes and media type."""
+        """Cache up to `max_bytes` of the results of `encode`, given an image's bytes and media type."""
         self._encode = encode
         self._max_bytes = max_bytes
         self._held = 0
@@ -45,7 +47,7 @@ class EncodedImages(Generic[AnyStr]):
         if reading is None:
             reading = self._reading[key] = asyncio.create_task(self._read(image, blobs))
             reading.add_done_callback(lambda task: self._finished(key, task))
-        return await asyncio.shield(reading)  # one caller's cancellation is not the others'
+        return await asyncio.shield(reading)  # cancelling one caller must not cancel the others
 
     async def shown_by(self, call: Chat, blobs: BlobStore) -> dict[str, AnyStr]:
         """Return the encoded images of a call by their hash.
@@ -70,7 +72,7 @@ class EncodedImages(Generic[AnyStr]):
     def _finished(self, key: tuple[asyncio.AbstractEventLoop, _Place], task: "asyncio.Task[AnyStr]") -> None:
         del self._reading[key]
         if not task.cancelled():
-            task.exception()  # seen here, so that a reading nobody waits for any more leaves no complaint
+            task.exception()  # retrieved here, so that a read nobody awaits any longer is not reported
 
 
 def data_uri(data: bytes, media_type: str) -> str:
@@ -79,23 +81,23 @@ def data_uri(data: bytes, media_type: str) -> str:
 
 
 async def with_reduced_images(call: Chat, side: int, reduce: Reducer) -> Chat:
-    """Return the call with every image whose longer side has more pixels than `side` made smaller.
+    """Return the call with every image downscaled whose longer side has more pixels than `side`.
 
-    What follows a tool's result was made by a tool, from the image as it is in full, and stays as it is.
+    Images after a tool's result were made by a tool from the full image, and are unchanged.
 
     Raises:
         ToolFailure: an image cannot be read.
-        StorageError: an image is not in the blob store, or what was made cannot be kept.
+        StorageError: an image is not in the blob store, or a downscaled one cannot be stored.
     """
     before = next((at for at, message in enumerate(call.messages) if message.role == "tool"), len(call.messages))
 
     async def fitting(part: Part) -> Part:
         return await reduce(part, side) if part.kind == "image" and max(part.width, part.height) > side else part
 
-    messages = [
-        message.model_copy(update={"parts": tuple([await fitting(part) for part in message.parts])})
-        if at < before and message.images
-        else message
-        for at, message in enumerate(call.messages)
-    ]
+    messages: list[Message] = []
+    for at, message in enumerate(call.messages):
+        parts = message.parts
+        if at < before and message.images:
+            parts = tuple([await fitting(part) for part in parts])
+        messages.append(message.model_copy(update={"parts": parts}))
     return call.model_copy(update={"messages": tuple(messages)})

@@ -1,4 +1,4 @@
-"""The transport to a LangChain chat model: any `BaseChatModel`, asked in this process."""
+"""The transport to a LangChain chat model: any `BaseChatModel`, called in this process."""
 
 import asyncio
 import json
@@ -28,32 +28,31 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
 FINISH_FIELDS = ("finish_reason", "stop_reason", "done_reason", "stopReason")
-"""Fields of a message's `response_metadata` that say how the reply ended, by provider."""
+"""Fields of a message's `response_metadata` with the finish reason, by provider."""
 
 NOT_STREAMED = "nostream"
-"""LangGraph's tag of calls whose tokens are not part of a graph's stream of messages."""
+"""LangGraph's tag of calls whose tokens are excluded from a graph's stream of messages."""
 
 CAUSES = 6
-"""Causes of an exception that are looked at, since many chat models wrap what their provider's client raised."""
+"""The number of an exception's causes that are examined, since many chat models wrap their provider's exceptions."""
 
 SCHEMES = ("bearer ", "basic ", "token ")
-"""What stands before the key in a header."""
+"""The prefixes of the key in a header."""
 
 
 class LangChainTransport:
-    """Asks one chat model; implements `dokimasia.domain.ports.Transport`.
+    """Calls one chat model; implements `dokimasia.domain.ports.Transport`.
 
-    Images are content blocks with data URLs. Sampling goes along where it is set; a chat model's own parameters hold
-    otherwise. The repeat index is not sent, since many chat models refuse a `seed`. LangChain's own cache is
-    bypassed: a repeat is a draw of its own, and the ledger keeps what is paid for.
-    A chat model without asynchronous code runs in threads of its own, so that its slow replies hold up nothing else that
-    the event loop leaves to threads.
+    Images are content blocks with data URLs. Sampling settings are sent if set; otherwise the chat model's own
+    parameters apply. The repeat index is not sent, since many chat models refuse a `seed`. LangChain's own cache is
+    bypassed: a repeat is an independent draw, and the ledger stores paid replies. A chat model without asynchronous
+    code runs in its own threads, so that its slow replies do not delay other work that the event loop runs in threads.
     """
 
     def __init__(
         self, model: "BaseChatModel", *, during: Callable[[], AbstractContextManager[None]] = nullcontext
     ) -> None:
-        """Ask this chat model, which stays the caller's to close; each request is made inside a new context of `during`."""
+        """Call this chat model, which the caller closes; each request is made inside a new context of `during`."""
         self._model = model
         self._during = during
         self._images = EncodedImages(data_uri)
@@ -61,11 +60,12 @@ class LangChainTransport:
         self._pool: ThreadPoolExecutor | None = None
 
     async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
-        """Ask the chat model once and return its reply.
+        """Call the chat model once and return its reply.
 
         Raises:
-            TransportError: the chat model raised; a limit, a timeout and a lost connection can be tried again, an error in
-                its code cannot.
+            TransportError: the chat model raised; a limit, a timeout and a lost connection can be retried, an error in
+            its code
+                cannot.
             StorageError: an image is not in the blob store.
         """
         if not isinstance(call, Chat):
@@ -88,12 +88,12 @@ class LangChainTransport:
             return clean_reply(chat_reply_of(reply, spec), self._clean)
         except TransportError:
             raise
-        except Exception as error:  # a chat model is anybody's code, and its provider's classes have no common base
+        except Exception as error:  # third-party code, whose exceptions have no common base
             failure = classify(error, self._clean)
-        raise failure  # outside the handler: the original error, which can hold a key, is not its context
+        raise failure  # outside the handler, so that the original error, which can contain a key, is not its context
 
     async def aclose(self) -> None:
-        """End the threads once they are idle; the chat model stays its owner's to close."""
+        """End the threads once they are idle; the caller closes the chat model."""
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
@@ -106,7 +106,7 @@ class LangChainTransport:
         def run() -> "AIMessage":
             try:
                 return context.run(work)
-            except StopIteration as error:  # which no future can hold
+            except StopIteration as error:  # which a future cannot carry
                 raise RuntimeError("StopIteration") from error
 
         return await asyncio.get_running_loop().run_in_executor(self._pool, run)
@@ -122,7 +122,7 @@ class LangChainTransport:
 
 
 def _is_asynchronous(model: "BaseChatModel") -> bool:
-    """Return whether a chat model has asynchronous code of its own, in place of LangChain's, which calls a thread."""
+    """Return whether a chat model has its own asynchronous code, instead of LangChain's, which calls a thread."""
     from langchain_core.language_models import BaseChatModel
 
     names = ("_agenerate", "_astream", "agenerate", "ainvoke")
@@ -130,7 +130,7 @@ def _is_asynchronous(model: "BaseChatModel") -> bool:
 
 
 def chat_reply_of(message: "AIMessage", spec: ModelSpec) -> ChatReply:
-    """Return a chat model's message as a reply: text, tool calls, how it ended, usage, and the model's version."""
+    """Return a chat model's message as a reply: text, tool calls, finish reason, usage, and the model's version."""
     metadata = message.response_metadata
     finish, native = finish_of(_finish_word(metadata))
     tools = [
@@ -162,7 +162,7 @@ def chat_reply_of(message: "AIMessage", spec: ModelSpec) -> ChatReply:
 
 
 def _finish_word(metadata: Mapping[str, object]) -> object:
-    """Return a provider's word for how a reply ended; OpenAI's Responses API gives one for an incomplete reply alone."""
+    """Return a provider's finish reason; OpenAI's Responses API states one only for an incomplete reply."""
     for field in FINISH_FIELDS:
         if metadata.get(field):
             return metadata[field]
@@ -184,8 +184,8 @@ def _refusal_block(message: "AIMessage") -> str | None:
 def classify(error: Exception, clean: Redact = str) -> TransportError:
     """Return an exception of a chat model as the failure of one request.
 
-    A status of HTTP, a timeout or a lost connection of the exception or of its causes decides the kind. Any other
-    exception is an error in the chat model's code, which another try would meet again.
+    An HTTP status, a timeout or a lost connection in the exception or its causes decides the kind. Any other exception
+    is an error in the chat model's code, which would recur on a retry.
     """
     text = scrub(clean(storable(error)))
     names = " from ".join(dict.fromkeys(type(cause).__name__ for cause in _causes(error)))
@@ -213,7 +213,7 @@ def _verdict(error: BaseException) -> Verdict | None:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and what caused it, the outermost first."""
+    """Yield an exception and its causes, the outermost first."""
     cause: BaseException | None = error
     for _ in range(CAUSES):
         if cause is None:
@@ -223,7 +223,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _status(error: BaseException) -> int | None:
-    """Return the HTTP status that a provider's exception names, None if it names none."""
+    """Return the HTTP status in a provider's exception, or None."""
     response = getattr(error, "response", None)
     if isinstance(response, Mapping):
         candidates: list[object] = [response.get("ResponseMetadata", {}).get("HTTPStatusCode")]
@@ -279,7 +279,7 @@ def _secrets(model: "BaseChatModel") -> list[str]:
 
 
 def _secret_texts(value: object, secret: bool = False) -> Iterator[str]:
-    """Yield the texts in a value that are secret by type, by the name over them or, with `secret`, all of them."""
+    """Yield the texts in a value that are secret by type or by key or, with `secret`, all of them."""
     if isinstance(value, SecretStr):
         yield value.get_secret_value()
     elif isinstance(value, SecretBytes | bytes):

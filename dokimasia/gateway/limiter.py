@@ -1,4 +1,4 @@
-"""How many requests go to one endpoint at once and how fast: adaptive concurrency and per-minute limits."""
+"""The rate of requests to one endpoint: adaptive concurrency and per-minute limits."""
 
 import asyncio
 import itertools
@@ -13,10 +13,10 @@ Clock = Callable[[], float]
 Sleep = Callable[[float], Awaitable[None]]
 Report = Literal["ok", "limited", "failed"]
 Slot = int
-"""A permit to send one request: how often the limit had been cut before it was given."""
+"""A permit to send one request: the number of cuts of the limit before it was granted."""
 
 Turn = asyncio.Future[Slot | None]
-"""One that waits for a permit: done when it has one, with the slot where it took over another's."""
+"""A caller waiting for a permit: done when granted, with the slot if it took over another's."""
 
 
 class _QueuedCall(NamedTuple):
@@ -26,19 +26,19 @@ class _QueuedCall(NamedTuple):
 
 
 BACKOFF_FACTOR = 0.5
-"""What a 429 leaves of the limit."""
+"""The factor by which a 429 reduces the limit."""
 
 HOLD_SECONDS = 30.0
-"""How long after a cut the limit does not grow."""
+"""The seconds after a cut during which the limit does not grow."""
 
 
 class AdaptiveLimiter:
     """Concurrency of one endpoint under one key, first come, first served.
 
     It begins at `start` and never exceeds `most`. While all of it is in use and requests succeed, it grows: by an
-    eighth for each full turn of successes until the first 429, by one afterwards. A 429 halves it, but only when its
-    request was sent after the last cut: those of one round trip are one sign, not many. After a cut it rests for
-    `HOLD_SECONDS`.
+    eighth for each full turn of successes until the first 429, by one afterwards. A 429 halves it, but only if its
+    request was sent after the last cut, since those of one round trip are a single sign. After a cut it does not grow
+    for `HOLD_SECONDS`.
     """
 
     def __init__(
@@ -49,13 +49,13 @@ class AdaptiveLimiter:
         clock: Clock = time.monotonic,
         on_change: Callable[[int, str], None] | None = None,
     ) -> None:
-        """Make a limiter.
+        """Create a limiter.
 
         Args:
-            most: what the limit never exceeds, 1 or more.
-            start: the limit to begin with, 1 to `most`; default `most`.
-            clock: seconds, monotonic.
-            on_change: told each new limit and the reason.
+            most: the maximum of the limit, 1 or more.
+            start: the initial limit, 1 to `most`; default `most`.
+            clock: returns monotonic seconds.
+            on_change: called with each new limit and the reason.
         """
         start = most if start is None else start
         if not 1 <= start <= most:
@@ -74,17 +74,17 @@ class AdaptiveLimiter:
 
     @property
     def waiting(self) -> int:
-        """How many wait for a permit."""
+        """The number of callers waiting for a permit."""
         return len(self._queue)
 
     def widen(self, most: int) -> None:
-        """Allow so much, where it was less: another model at the endpoint may be asked more at once."""
+        """Raise the maximum to `most` if it is lower, since another model at the endpoint may allow more."""
         self.most = max(self.most, most)
 
     async def acquire(self, near: Callable[[Turn], None] | None = None) -> Slot:
-        """Wait for a permit; it must be given back by `release`. Being cancelled while waiting costs no permit.
+        """Wait for a permit, which must be returned with `release`. Cancelling the wait costs no permit.
 
-        `near` is told the turn when it is near: it may take over another's permit from then on.
+        `near` is called with the turn when it is near; from then on it may take over another's permit.
         """
         if self._queue or self.in_use >= self.limit:
             turn: Turn = asyncio.get_running_loop().create_future()
@@ -108,13 +108,13 @@ class AdaptiveLimiter:
         return self._epoch
 
     def release(self, slot: Slot, report: Report, *, to: Turn | None = None) -> bool:
-        """Give a permit back and say how its request went: `ok`, `limited` (a 429), or `failed` in any other way.
+        """Return a permit and report the request's result: `ok`, `limited` (a 429), or `failed` in any other way.
 
-        One that waits here for its turn in `to` takes the permit over, whatever became of the limit and whoever was before it:
-        its request is on its way.
+        A caller waiting for the turn `to` takes the permit over, regardless of the limit and of earlier callers, since
+        its request is already on its way.
 
         Returns:
-            Whether the limit was cut: the first refusal of those sent since the last cut.
+            Whether the limit was cut: by the first refusal among requests sent since the last cut.
         """
         saturated = self.in_use >= self.limit
         cut = report == "limited" and slot == self._epoch
@@ -142,9 +142,10 @@ class AdaptiveLimiter:
         self._notify_near()
 
     def _notify_near(self) -> None:
-        """Tell those whose turn is near: no more came before them, since the first one did, than there are permits.
+        """Notify callers whose turn is near: the number of callers since the head of the queue is at most the number of
+        permits.
 
-        So nobody is passed over by more than that.
+        So nobody is overtaken by more than that.
         """
         while self._far and self._queue and self.in_use <= self.limit:
             if self._far[0].number >= self._queue[0].number + self.limit:
@@ -183,9 +184,9 @@ class AdaptiveLimiter:
 class Pace:
     """A per-minute allowance (of requests or of tokens) as a token bucket, first come, first served.
 
-    A twentieth of a minute's allowance may be spent at once; the rest flows in evenly, so that no minute sees more than
-    the allowance. An amount larger than the bucket goes through when it is full; the next waits for the debt. Nobody waits
-    longer than `longest` seconds for his turn, whatever the bucket holds.
+    A twentieth of a minute's allowance may be spent at once; the rest flows in evenly, so that no minute exceeds the
+    allowance. An amount larger than the bucket passes when the bucket is full; the next waits for the debt. Nobody
+    waits longer than `longest` seconds for a turn, whatever the level of the bucket.
     """
 
     def __init__(
@@ -224,22 +225,22 @@ class Pace:
             return left > 0
 
     def correct(self, amount: float) -> None:
-        """Take off what a request used beyond its estimate; a negative amount is given back."""
+        """Charge the usage of a request beyond its estimate; a negative amount is refunded."""
         self._refill()
         self._level = min(self.capacity, self._level - amount)
 
     def change(self, per_minute: float) -> None:
-        """Let another rate flow in from now on; what may be spent at once changes with it."""
+        """Change the rate of inflow; the amount that may be spent at once changes with it."""
         self._refill()
         self._set(per_minute)
         self._level = min(self._level, self.capacity)
 
     def lift(self) -> None:
-        """Hold nobody up any more, those who wait behind others included."""
+        """Stop delaying callers, including those already waiting."""
         self._longest = 0.0
 
     def adopt(self, *, capacity: float, level: float, per_minute: float) -> None:
-        """Take over a bucket as the other side states it: its size, what is left in it at most, and what flows in."""
+        """Adopt a bucket as reported by the endpoint: its size, its maximum level, and its inflow."""
         self._refill()
         self.capacity = capacity
         self._rate = per_minute / 60

@@ -1,4 +1,4 @@
-"""The OpenAI format: chat messages, image edits, and what endpoints report beside a reply's text."""
+"""The OpenAI format: chat messages, image edits, and the metadata that endpoints report with a reply."""
 
 import asyncio
 import base64
@@ -34,7 +34,7 @@ _OWN_WORDS: dict[str, FinishReason] = {
     "tool_calls": "tool_calls",
     "function_call": "tool_calls",
 }
-"""The format's own words for how a reply ended."""
+"""The format's own finish reasons."""
 
 _OTHER_WORDS: dict[str, FinishReason] = {
     **dict.fromkeys(("STOP", "stop_sequence", "end_turn", "eos", "eos_token", "COMPLETE"), "stop"),
@@ -42,21 +42,21 @@ _OTHER_WORDS: dict[str, FinishReason] = {
     **dict.fromkeys(("content_filtered", "SAFETY", "RECITATION", "refusal", "guardrail_intervened"), "content_filter"),
     "tool_use": "tool_calls",
 }
-"""Words of other formats that some endpoints pass on."""
+"""Finish reasons of other formats that some endpoints return."""
 
 LONGEST_WORD = 100
-"""Characters of an endpoint's own word for how a reply ended."""
+"""The maximum number of characters of an endpoint's own finish reason."""
 
 LONGEST_NAME = 200
-"""Characters of what an endpoint calls a model."""
+"""The maximum number of characters of an endpoint's name for a model."""
 
 NATIVE_STOPS = frozenset(word for word, reason in (_OWN_WORDS | _OTHER_WORDS).items() if reason == "stop")
 
 
 def finish_of(word: object) -> tuple[FinishReason, str | None]:
-    """Return how a reply ended, and the endpoint's own word where it is none of the format's.
+    """Return the finish reason, and the endpoint's own word if it is not one of the format's.
 
-    A word that nobody knows, and a missing one, is `unknown`.
+    An unknown or missing word is `unknown`.
     """
     if word is None:
         return "unknown", None
@@ -67,9 +67,9 @@ def finish_of(word: object) -> tuple[FinishReason, str | None]:
 
 
 def version_of(name: object, requested: str) -> str | None:
-    """Return what an endpoint calls the model that replied; None where it does not say, or repeats the name asked for.
+    """Return the endpoint's name for the model that replied; None if it is missing, or repeats the requested name.
 
-    LiteLLM repeats it where an endpoint does not say.
+    LiteLLM repeats it if the endpoint does not report one.
     """
     text = storable(name)[:LONGEST_NAME] if isinstance(name, str) else ""
     return text if text and not f"/{requested}".endswith(f"/{text}") else None
@@ -78,17 +78,16 @@ def version_of(name: object, requested: str) -> str | None:
 _DETAILS = ("prompt_tokens_details", "input_tokens_details")
 _READ = ("cached_tokens", "cache_read_input_tokens", "cached_content_token_count", "prompt_cache_hit_tokens")
 _WRITTEN = ("cache_creation_input_tokens", "cache_creation_tokens", "cache_write_tokens")
-"""Names under which providers report input that came from their cache of prompts, or went into it."""
+"""Names used by providers for input read from their prompt cache, or written to it."""
 
 
 def usage_of(prompt_tokens: object, completion_tokens: object, reported: Mapping[str, object] | None = None) -> Usage:
-    """Return the tokens that the endpoint reported, up to `MOST_TOKENS`. No prompt has 0 tokens: a 0 there means *not
-    reported*.
+    """Return the reported tokens, up to `MOST_TOKENS`. No prompt has 0 tokens, so a 0 there means *not reported*.
 
     Args:
-        prompt_tokens: the input, with what came from a cache of prompts.
+        prompt_tokens: the input, including tokens from a prompt cache.
         completion_tokens: the output.
-        reported: the whole report, in which providers say how much of the input that was.
+        reported: the whole report, with providers' counts of cached input.
     """
     into, out = _count(prompt_tokens), _count(completion_tokens)
     if not into:
@@ -97,13 +96,13 @@ def usage_of(prompt_tokens: object, completion_tokens: object, reported: Mapping
     details += [found for name in _DETAILS if reported and isinstance(found := reported.get(name), Mapping)]
     read, written = _largest(details, _READ), _largest(details, _WRITTEN)
     of_cache = (read or 0) + (written or 0)
-    if of_cache > into:  # counted apart
+    if of_cache > into:  # counted separately
         into += of_cache
     return Usage(input_tokens=into, output_tokens=out, cached_tokens=read, cache_write_tokens=written)
 
 
 def _largest(reports: Iterable[Mapping[str, object]], names: Iterable[str]) -> int | None:
-    """Return the largest count under any of some names, as a report may have 0 under those that are not its own."""
+    """Return the largest count under any of these names, since a report may have 0 under names it does not use."""
     counts = [_count(report.get(name)) for report in reports for name in names]
     return max((count for count in counts if count is not None), default=None)
 
@@ -113,10 +112,10 @@ def embedding_of(items: Iterable[tuple[Any, Any]], usage: Usage) -> EmbeddingRep
 
     Args:
         items: index (None: its position) and numbers of each vector.
-        usage: what was reported; an embedding has no output tokens, so the input alone makes its usage known.
+        usage: the reported usage; an embedding has no output tokens, so the input alone makes it known.
 
     Raises:
-        TransportError: `broken_envelope`: no vectors, or one that is missing, doubled or not of numbers.
+        TransportError: `broken_envelope`: there are no vectors, or one is missing, duplicated or not numeric.
     """
     vectors: dict[int, tuple[float, ...]] = {}
     try:
@@ -136,10 +135,10 @@ def embedding_of(items: Iterable[tuple[Any, Any]], usage: Usage) -> EmbeddingRep
 
 
 def storable(value: object) -> str:
-    """Return text that can be stored: half a surrogate pair, which no UTF-8 can hold, becomes a replacement mark."""
+    """Return text that can be stored: lone surrogates, which UTF-8 cannot encode, become replacement characters."""
     try:
         text = str(value or "")
-    except (ValueError, RecursionError):  # a number of thousands of digits, lists within lists
+    except (ValueError, RecursionError):  # a number with thousands of digits, nested lists
         return "\ufffd"
     if text.isascii():
         return text
@@ -155,24 +154,25 @@ def _count(value: object) -> int | None:
 NOT_EXTRA = frozenset(
     ("model", "messages", "stream", "api_base", "api_key", "timeout", "num_retries", "max_retries", "drop_params")
 )
-"""Names that `Sampling.extra` cannot set: what the call says already, and what the gateway owns."""
+"""Names that `Sampling.extra` cannot set, since the call sets them already or the gateway controls them."""
 
 
 def chat_messages(messages: tuple[Message, ...], image_urls: Mapping[str, object]) -> list[JsonObject]:
     """Return the messages as plain data, parts in order.
 
     Args:
-        messages: what is said.
-        image_urls: what stands for the `image_url` part of every image in the messages, by the image's hash.
+        messages: the messages.
+        image_urls: the `image_url` part of every image in the messages, by the image's hash.
     """
     return [_message(message, image_urls) for message in messages]
 
 
 def chat_fields(call: Chat, spec: ModelSpec) -> JsonObject:
-    """Return the request's fields beside model and messages: sampling, the repeat index as `seed`, schema and tools.
+    """Return the request's fields other than model and messages: sampling, the repeat index as `seed`, schema and
+    tools.
 
-    The schema goes along where the model's configuration says that its endpoint takes one. What the call says itself
-    wins over `Sampling.extra`.
+    The schema is sent if the model's configuration states that its endpoint accepts one. Settings of the call take
+    precedence over `Sampling.extra`.
     """
     sampling = call.sampling
     chosen = {
@@ -192,7 +192,7 @@ def chat_fields(call: Chat, spec: ModelSpec) -> JsonObject:
 
 
 def response_format(schema: dict[str, JsonValue]) -> JsonObject:
-    """Return the `response_format` of a JSON schema; strict where the schema is closed as strict mode demands."""
+    """Return the `response_format` of a JSON schema; strict if the schema is closed as strict mode demands."""
     name = re.sub(r"[^A-Za-z0-9_-]+", "_", str(schema.get("title") or "reply"))[:64]
     return {"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": _is_closed(schema)}}
 
@@ -220,7 +220,7 @@ def _content(message: Message, image_urls: Mapping[str, object]) -> str | list[o
 
 
 def _is_closed(schema: JsonValue) -> bool:
-    """Whether every object in the schema requires all of its properties and allows no others."""
+    """Return whether every object in the schema requires all of its properties and allows no others."""
     if isinstance(schema, list):
         return all(_is_closed(item) for item in schema)
     if not isinstance(schema, dict):
@@ -235,11 +235,11 @@ def _is_closed(schema: JsonValue) -> bool:
 
 
 OPENAI_HOSTS = (".openai.com", ".azure.com")
-"""Ends of the names of hosts that refuse parameters which they do not know."""
+"""Suffixes of hosts that refuse unknown parameters."""
 
 _OPENAI_PREFIXES = ("openai", "azure", "azure_ai")
 _ALWAYS_INLINE = re.compile(r"(?:chatgpt|gpt)-image")
-"""Models that always send the image itself, and refuse to be told so."""
+"""Models that always return the image inline, and refuse the parameter for it."""
 
 _OWN = frozenset((*NOT_EXTRA, "prompt", "image", "image[]", "mask", "n", "seed", "extra_body"))
 """Names that the call's `extra` cannot set."""
@@ -250,17 +250,18 @@ _REFUSING_STATUSES = frozenset((400, 403, 422))
 
 
 class ImageReply(NamedTuple):
-    """The image that a reply holds, as bytes and unchecked, and the tokens that were reported."""
+    """The image in a reply, as unchecked bytes, and the reported tokens."""
 
     data: bytes
     usage: Usage
 
 
 def edit_fields(call: ImageEdit, spec: ModelSpec) -> JsonObject:
-    """Return what a request says beside model, image and prompt: the call's `extra`, the form of the reply, the repeat index.
+    """Return a request's fields other than model, image and prompt: the call's `extra`, the reply's form, the repeat
+    index.
 
-    The image is asked for inline, as an address is never fetched; a provider of another format is not told so. The repeat
-    index goes along as `seed`, but not to OpenAI's and Azure's own hosts, which refuse what they do not know.
+    The image is requested inline, since an address is never fetched; providers of other formats are not asked for that.
+    The repeat index is sent as `seed`, but not to OpenAI's and Azure's own hosts, which refuse unknown fields.
     """
     fields = {name: value for name, value in call.extra.items() if name not in _OWN}
     at_openai = _at_openai(spec)
@@ -272,10 +273,10 @@ def edit_fields(call: ImageEdit, spec: ModelSpec) -> JsonObject:
 
 
 def sent_image(data: Mapping[str, object]) -> ImageReply:
-    """Return the image that a reply's body holds.
+    """Return the image in a reply's body.
 
     Raises:
-        TransportError: `broken_envelope`: there is none that can be read; `unsupported`: there is but an address.
+        TransportError: `broken_envelope`: there is no readable image; `unsupported`: there is only an address.
     """
     items = data.get("data")
     first = items[0] if isinstance(items, list) and items else None
@@ -301,12 +302,12 @@ def sent_image(data: Mapping[str, object]) -> ImageReply:
 
 
 def refusal_of(status: int, error: object, api_key: str | None) -> ImageEditReply | None:
-    """Return an error as the provider's refusal to edit the image so; None where it is any other error.
+    """Return an error as the provider's refusal to edit the image; None for any other error.
 
     Args:
         status: the HTTP status.
         error: the `error` in the body.
-        api_key: the key that was sent, taken out of what is said.
+        api_key: the key that was sent, removed from the message.
     """
     if not isinstance(error, Mapping) or not (status in _REFUSING_STATUSES or 200 <= status < 300):
         return None
@@ -320,12 +321,13 @@ def refusal_of(status: int, error: object, api_key: str | None) -> ImageEditRepl
 
 
 async def stored_edit(sent: ImageReply, *, read_image: ImageReader | None, blobs: BlobStore) -> ImageEditReply:
-    """Check an image like any other, put it among the blobs and return the reply.
+    """Check an image like any other, store it among the blobs and return the reply.
 
     Raises:
-        TransportError: `broken_envelope`: it is damaged; `unsupported`: it is of a format that is not allowed, has too many
-            bytes or pixels, or nobody is there to check it.
-        StorageError: it cannot be kept.
+        TransportError: `broken_envelope`: it is damaged; `unsupported`: its format is not allowed, it has too many
+        bytes or
+            pixels, or there is no checker.
+        StorageError: it cannot be stored.
     """
     if read_image is None:
         message = "edited images need what reads them: make the transport with read_image=..."
@@ -354,7 +356,7 @@ def _at_openai(spec: ModelSpec) -> bool:
 
 
 def _usage(reported: object) -> Usage:
-    """Return the tokens by their names for images, or by those for chats, which some servers send."""
+    """Return the tokens by their names for images, or by those for chats, which some servers use."""
     if not isinstance(reported, Mapping):
         return Usage()
     names = (

@@ -1,4 +1,6 @@
-"""How fast requests go to one model: per-minute allowances from the configuration, from headers, or learnt from refusals."""
+"""The rate of requests to one model: per-minute allowances from the configuration, from headers, or learnt from
+refusals.
+"""
 
 import asyncio
 import time
@@ -8,33 +10,33 @@ from dokimasia.gateway.limiter import Clock, Pace, Sleep
 from dokimasia.gateway.rate_limit_headers import read_allowance, resets_too_late
 
 WINDOW = 60
-"""Seconds over which successes are counted."""
+"""The seconds over which successes are counted."""
 
 LEAST_SEEN = 10.0
-"""Seconds of sending before a rate can be learnt from it."""
+"""The seconds of sending before a rate can be learnt from it."""
 
 SAFETY = 0.9
-"""What a refusal leaves of the rate at which requests succeeded before it."""
+"""The factor applied to the rate of successes before a refusal."""
 
 GROWTH = 1.25
-"""By what a learnt rate grows for each minute without a refusal."""
+"""The growth factor of a learnt rate for each minute without a refusal."""
 
 LONGEST_ASKED = 120.0
-"""Seconds that a request waits for what headers say; then it is sent all the same, and its outcome shows what is true."""
+"""The maximum seconds that a request waits because of headers; then it is sent anyway, to test them."""
 
 FORGOTTEN = 4.0
-"""A learnt rate that grew to so many times its beginning binds no more, and is forgotten."""
+"""The growth of a learnt rate, relative to its beginning, at which it is forgotten."""
 
 
 class Pacing:
-    """The requests and tokens a minute of one model under one key; first come, first served.
+    """The requests and tokens per minute of one model under one key; first come, first served.
 
-    What the configuration says is kept. Beside it, an endpoint that states what it takes (`read_allowance`) is believed
-    at every reply, but no request waits for it longer than `LONGEST_ASKED`; where such a request is answered all the same,
-    the headers are believed no more. An endpoint that states nothing and refuses again within a minute of an earlier
-    refusal, when the limiter has halved what is in flight already, has a limit by the minute: nine tenths of the rate at
-    which requests succeeded in the last minute are kept from then on. That rate grows by a quarter for each minute without
-    a refusal, and is forgotten at four times its beginning.
+    Configured limits always apply. In addition, an endpoint's stated allowance (`read_allowance`) is adopted at every
+    reply, but no request waits for it longer than `LONGEST_ASKED`; if such a request succeeds nevertheless, the headers
+    are ignored from then on. An endpoint that states nothing and refuses again within a minute of an earlier refusal,
+    when the limiter has already halved the requests in flight, has a per-minute limit: from then on the pace is nine
+    tenths of the rate of successes in the last minute. That rate grows by a quarter for each minute without a refusal,
+    and is forgotten at four times its beginning.
     """
 
     def __init__(
@@ -46,14 +48,14 @@ class Pacing:
         sleep: Sleep = asyncio.sleep,
         on_change: Callable[[int, str], None] | None = None,
     ) -> None:
-        """Make the pacing of a model.
+        """Create the pacing of a model.
 
         Args:
-            rpm: requests a minute that the configuration allows; None: any.
-            tpm: tokens a minute, likewise.
-            clock: seconds, monotonic.
+            rpm: the configured requests per minute; None for no limit.
+            tpm: the configured tokens per minute, likewise.
+            clock: returns monotonic seconds.
             sleep: waits that many seconds.
-            on_change: told each new limit a minute, rounded, and the reason.
+            on_change: called with each new per-minute limit, rounded, and the reason.
         """
         self._clock = clock
         self._sleep = sleep
@@ -77,7 +79,7 @@ class Pacing:
 
     @property
     def counts_tokens(self) -> bool:
-        """Whether a request's tokens matter, so that they are worth an estimate."""
+        """Whether tokens are limited, so that they must be estimated."""
         return "tokens" in self._stated or any(unit == "tokens" for unit, _ in self._configured)
 
     @property
@@ -86,7 +88,7 @@ class Pacing:
         return bool(self._configured or self._stated or self._learnt)
 
     async def take(self, tokens: int) -> None:
-        """Wait until one more request of so many tokens may be sent."""
+        """Wait until one more request of this many tokens may be sent."""
         for unit, pace in self._configured:
             await pace.take(1 if unit == "requests" else tokens)
         for unit, pace in tuple(self._stated.items()):
@@ -99,13 +101,15 @@ class Pacing:
             await self._learnt.take(1)
 
     def correct(self, tokens: int) -> None:
-        """Take off what a request used beyond its estimate; negative: give it back. Headers know without being told."""
+        """Charge a request's usage beyond its estimate, or refund a negative amount. Allowances from headers include it
+        already.
+        """
         for unit, pace in self._configured:
             if unit == "tokens":
                 pace.correct(tokens)
 
     def read_headers(self, headers: Mapping[str, str]) -> None:
-        """Take in what the headers of a reply say."""
+        """Read the allowances in the headers of a reply."""
         for unit in ("requests", "tokens"):
             allowance = None if unit in self._disbelieved else read_allowance(headers, unit)
             if allowance is None:
@@ -121,7 +125,7 @@ class Pacing:
             self._stated[unit].adopt(capacity=limit, level=remaining, per_minute=rate)
 
     def succeeded(self) -> None:
-        """Count a request that was answered."""
+        """Count a successful request."""
         while self._overruled:
             unit = self._overruled.pop()
             self._disbelieve(unit, f"the endpoint answers though its headers leave no {unit}")
@@ -132,7 +136,7 @@ class Pacing:
             self._grow(now)
 
     def _disbelieve(self, unit: str, reason: str) -> None:
-        """Read what headers say of a unit no more, and hold nobody up by what they said."""
+        """Ignore a unit's headers from now on, and delay nobody because of them."""
         self._disbelieved.add(unit)
         self._overruled.discard(unit)
         if (pace := self._stated.pop(unit, None)) is not None:
@@ -140,7 +144,7 @@ class Pacing:
         self._tell(0, f"{reason}: they are believed no more")
 
     def refused(self) -> None:
-        """Take in that a request, sent after the last cut of the concurrency, was refused with 429."""
+        """Record that a request, sent after the last cut of the concurrency, was refused with 429."""
         now = self._clock()
         before, self._refused_at = self._refused_at, now
         if "requests" in self._stated or now - before > WINDOW or now - self._began < LEAST_SEEN:
@@ -173,7 +177,7 @@ class Pacing:
             self._on_change(round(limit), reason)
 
     def _forward(self, now: float) -> None:
-        """Clear the seconds that lie between the last count and now."""
+        """Clear the seconds between the last count and now."""
         second = int(now)
         if self._second < 0 or second - self._second >= WINDOW:
             self._counts = [0] * WINDOW

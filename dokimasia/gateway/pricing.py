@@ -1,4 +1,4 @@
-"""What calls cost in US dollars and how long they are in tokens: exact where known, None where not, never 0."""
+"""The cost of calls in US dollars and their length in tokens: exact where known, None where unknown, never 0."""
 
 import orjson
 from pydantic import Field
@@ -10,17 +10,17 @@ from dokimasia.gateway.litellm.prices import Tier, list_price
 
 PER_MILLION = 1_000_000
 NEW_IMAGE_TOKENS = 1_600
-"""Assumed length of a new image, of which nobody knows the size beforehand."""
+"""The assumed tokens of a new image, whose size is unknown beforehand."""
 DEFAULT_OUTPUT_TOKENS = 512
-"""Assumed length of a reply when the call sets no `max_tokens`."""
+"""The assumed tokens of a reply if the call sets no `max_tokens`."""
 
 
 class Price(Value):
     """US dollars per million tokens; None is unknown. `tiers` are the rates of longer calls, by rising length.
 
-    `cached` and `cache_write` are for input that the provider read from its cache of prompts, or wrote into it; None where
-    that costs what other input does.
-    `image` is US dollars an edited or new image, whatever its tokens; None where an image is paid for by its tokens.
+    `cached` and `cache_write` are for input that the provider read from its cache of prompts, or wrote into it; None
+    where that costs what other input does. `image` is US dollars an edited or new image, whatever its tokens; None
+    where an image is paid for by its tokens.
     """
 
     input: float | None = Field(default=None, ge=0)
@@ -36,7 +36,7 @@ class Price(Value):
         return self.image is not None or (self.input is not None and self.output is not None)
 
     def at(self, input_tokens: int) -> "Price | Tier":
-        """Return the rates of a call with so many input tokens: its tier's for the whole of it."""
+        """Return the rates of a call with this many input tokens: those of its tier apply to the whole call."""
         reached = [tier for tier in self.tiers if input_tokens > tier.above]
         return reached[-1] if reached else self
 
@@ -44,8 +44,8 @@ class Price(Value):
 def known_price(spec: ModelSpec) -> Price:
     """Return the price of a model: its configuration's, else LiteLLM's bundled list, else unknown.
 
-    The list is asked only for a model at its provider's own address: what a name costs there says nothing of a server
-    of one's own (`api_base`) that goes by the same name.
+    The list is used only for a model at its provider's own address: the price of a name there does not apply to a
+    self-hosted server (`api_base`) with a model of the same name.
     """
     if spec.input_price is not None or spec.output_price is not None or spec.image_price is not None:
         return Price(
@@ -62,10 +62,10 @@ def known_price(spec: ModelSpec) -> Price:
 
 
 def cost_of(usage: Usage, price: Price) -> float | None:
-    """Return the cost of one call in US dollars, or None where usage or price leave it unknown.
+    """Return the cost of one call in US dollars, or None if usage or price leave it unknown.
 
-    Input of the provider's cache has its own rate where that is known, and else the rate of other input.
-    Tiers go by the length of a call, so the sum of several calls' tokens has no cost here.
+    Input from the provider's cache has its own rate if known, and otherwise the rate of other input. Tiers depend on
+    the length of a call, so the sum of several calls' tokens has no cost here.
     """
     if usage.input_tokens is None or usage.output_tokens is None:
         return None
@@ -86,9 +86,9 @@ def cost_of(usage: Usage, price: Price) -> float | None:
 
 
 def cost_of_reply(reply: ModelReply, price: Price) -> float | None:
-    """Return the cost of a reply in US dollars, of an edited image by its own price where there is one; None: unknown.
+    """Return the cost of a reply in US dollars, of an edited image by its own price if there is one; None: unknown.
 
-    What a provider takes for an edit that it refuses is unknown.
+    The charge for a refused edit is unknown.
     """
     if not isinstance(reply, ImageEditReply) or price.image is None:
         return cost_of(reply.usage, price)
@@ -96,16 +96,16 @@ def cost_of_reply(reply: ModelReply, price: Price) -> float | None:
 
 
 def forecast_cost(call: ModelCall, usage: Usage, price: Price) -> float | None:
-    """Return what a call is likely to cost in US dollars, by a forecast of its tokens; None: unknown."""
+    """Return the likely cost of a call in US dollars, from a forecast of its tokens; None: unknown."""
     if call.kind == "image_edit" and price.image is not None:
         return price.image
     return cost_of(usage, price)
 
 
 def estimate_usage(call: ModelCall) -> Usage:
-    """Return a rough forecast of a call's tokens: a quarter of the text's bytes, an image by its pixels.
+    """Return a rough forecast of a call's tokens: a quarter of the text's bytes, and images by their pixels.
 
-    Output is `max_tokens` where the call sets it, else `DEFAULT_OUTPUT_TOKENS`.
+    Output is `max_tokens` if the call sets it, else `DEFAULT_OUTPUT_TOKENS`.
     """
     if isinstance(call, Embedding):
         return Usage(input_tokens=sum(text_tokens(text) for text in call.texts), output_tokens=0)

@@ -1,4 +1,4 @@
-"""What an endpoint says, in the headers of its replies, of how many requests and tokens it still takes."""
+"""An endpoint's remaining requests and tokens, as stated in the headers of its replies."""
 
 import math
 import re
@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 LONGEST_RESET = 31 * 86_400.0
-"""Seconds: no limit is by more than a month. A header that names more names no time that could be relied on."""
+"""Seconds. No limit spans more than a month, so a header with a longer time is unreliable."""
 
 _DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
 
 
 class Allowance(NamedTuple):
-    """How much an endpoint takes: at most `limit` at once, `remaining` of it now, and `per_minute` flowing back in."""
+    """The allowance of an endpoint: at most `limit` at once, `remaining` of it now, with an inflow of `per_minute`."""
 
     limit: float
     remaining: float
@@ -28,10 +28,10 @@ _listener: ContextVar[HeaderListener | None] = ContextVar("dokimasia_rate_limit_
 
 
 def report_headers(headers: Mapping[str, str]) -> None:
-    """Hand the headers of a reply, or of a refusal, to whoever sent the request; called by transports.
+    """Pass the headers of a reply, or of a refusal, to the sender of the request; called by transports.
 
     Args:
-        headers: by name, any case where the mapping takes any, else lower case.
+        headers: by name, in any case if the mapping accepts that, else lower case.
     """
     listener = _listener.get()
     if listener is not None:
@@ -40,7 +40,7 @@ def report_headers(headers: Mapping[str, str]) -> None:
 
 @contextmanager
 def listening_for_headers(listener: HeaderListener) -> Iterator[None]:
-    """Have the listener told the headers of what is sent in here."""
+    """Call the listener with the headers of replies to requests sent within the block."""
     token = _listener.set(listener)
     try:
         yield
@@ -49,12 +49,12 @@ def listening_for_headers(listener: HeaderListener) -> Iterator[None]:
 
 
 def read_allowance(headers: Mapping[str, str], unit: str, *, now: datetime | None = None) -> Allowance | None:
-    """Return what the headers say of `requests` or `tokens`; None where they say nothing that can be relied on.
+    """Return the allowance of `requests` or `tokens` in the headers; None if they state nothing reliable.
 
-    Read are the forms of OpenAI (`x-ratelimit-limit-requests`, `-remaining-`, `-reset-`; also vLLM's gateways, Groq,
-    Mistral and others that took them over) and of Anthropic (`anthropic-ratelimit-requests-limit` ...). The rate comes
-    from what is missing and the time until it is back, so that a limit a day is not taken for one a minute; where no
-    time is given the limit is one a minute. A time of more than a month is none that could be relied on.
+    It reads the formats of OpenAI (`x-ratelimit-limit-requests`, `-remaining-`, `-reset-`; also used by vLLM's
+    gateways, Groq, Mistral and others) and of Anthropic (`anthropic-ratelimit-requests-limit` ...). The rate is the
+    missing amount over the time until it is restored, so that a daily limit is not mistaken for one per minute; without
+    a time, the limit is per minute. A time of more than a month is unreliable.
     """
     limit, remaining = _stated(headers, unit, "limit"), _stated(headers, unit, "remaining")
     if limit is None or remaining is None:
@@ -94,7 +94,7 @@ def _number(text: str) -> float | None:
 
 
 def _seconds(text: str, now: datetime) -> float | None:
-    """Read `6m0s`, `12ms`, `1d2h`, a number of seconds, or a moment in ISO form."""
+    """Return the seconds in `6m0s`, `12ms`, `1d2h`, a number of seconds, or a moment in ISO form."""
     text = text.strip()
     read = _number(text)
     if read is None:
@@ -112,5 +112,5 @@ def _of_moment(text: str, now: datetime) -> float | None:
     try:
         moment = datetime.fromisoformat(text)
         return None if moment.tzinfo is None else (moment - now).total_seconds()
-    except (ValueError, OverflowError):  # a moment beside year 1 or 9999 in another zone
+    except (ValueError, OverflowError):  # a moment near year 1 or 9999 in another zone
         return None

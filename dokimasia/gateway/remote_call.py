@@ -1,4 +1,4 @@
-"""A call that another process asks and sends: here it is a key, a model and a forecast, and its content stays there."""
+"""A call made and sent by another process: here it is a key, a model and a forecast; its content stays there."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,8 +14,9 @@ CallKind = Literal["chat", "embedding", "image_edit"]
 
 
 class RemoteReply(NamedTuple):
-    """What came of a request that another process sent: a reply or a failure, the headers of rate limits, what the
-    ledger keeps of the request (`folded`, the ledger's own), and the key of the call that was begun in its place."""
+    """The result of a request sent by another process: a reply or a failure, the headers of rate limits, the ledger's
+    form of the request (`folded`), and the key of the call that was started in its place.
+    """
 
     outcome: ModelReply | TransportError
     headers: Sequence[Mapping[str, str]]
@@ -24,43 +25,47 @@ class RemoteReply(NamedTuple):
 
 
 class RemoteCaller(Protocol):
-    """A process that has calls."""
+    """A process that makes calls."""
 
     @property
     def lost(self) -> bool:
-        """Whether it is gone."""
+        """Whether the process is gone."""
         ...
 
     async def send(self, key: str) -> RemoteReply:
-        """Have one of its calls sent once, or take what came of it where it was sent ahead."""
+        """Send one of its calls once, or return the result if it was sent ahead."""
         ...
 
     def allow(self, call: "RemoteCall", turn: Turn) -> None:
-        """Allow it to send a call ahead, in the place of a call of its own that is answered, until it is its turn."""
+        """Allow it to send a call ahead, in place of one of its answered calls, until the call's turn comes."""
         ...
 
     def ahead(self, key: str) -> "RemoteCall | None":
-        """Return a call that it was allowed to send ahead and that has no place yet, which is known to be begun now."""
+        """Return the call with this key that it was allowed to send ahead and has now started, but which has no place
+        yet.
+        """
         ...
 
     def forbid(self, call: "RemoteCall") -> None:
-        """Say that a call is not to be sent ahead, unless it is begun."""
+        """Revoke the permission to send a call ahead, unless it has started."""
         ...
 
     async def recall(self, call: "RemoteCall") -> bool:
-        """Do that, and return whether it was not begun."""
+        """Revoke the permission, and return whether the call had not started."""
         ...
 
 
 @dataclass(eq=False)
 class RemoteCall:
-    """One call that other processes have.
+    """A call made by other processes.
 
-    `bearers` are those who asked it; `reply` is what came back, from `sender`.
+    `bearers` are the processes that made it; `reply` is the result from `sender`.
 
-    While it waits for its `turn` at the endpoint, and that is near, one of them is `allowed` to send it ahead: as
-    soon as another call of its own there is answered, and in the place of that. The driver learns of it with that answer,
-    and hands the place on (`next`). So a place is not empty for as long as words travel.
+    While it waits for its `turn` at the endpoint, and the turn is near, one of the bearers is `allowed` to send it
+    ahead: as
+    soon as another of its calls there is answered, and in the place of that call. The driver learns of it with that
+    answer,
+    and passes the place on (`next`). So no place is idle while messages travel.
     """
 
     kind: CallKind
@@ -77,7 +82,7 @@ class RemoteCall:
     next: "RemoteCall | None" = None
 
     def near(self, turn: Turn) -> None:
-        """Have a bearer send it ahead, since its turn is near."""
+        """Let a bearer send it ahead, since its turn is near."""
         self.turn, self.begun = turn, False
         self.allowed = next((bearer for bearer in self.bearers if not bearer.lost), None)
         if self.allowed is not None:
@@ -85,21 +90,21 @@ class RemoteCall:
 
     @property
     def perhaps_begun(self) -> bool:
-        """Whether it is begun, or may be without a word having come yet."""
+        """Whether it has started, or may have without a message having arrived yet."""
         return self.allowed is not None and (self.begun or not self.allowed.lost)
 
     def forbid(self) -> None:
-        """Have it wait for its turn, unless it is begun."""
+        """Make it wait for its turn, unless it has started."""
         if self.allowed is not None:
             self.allowed.forbid(self)
 
     async def recall(self) -> None:
-        """Take back that it may be sent ahead, unless it is begun."""
+        """Revoke the permission to send it ahead, unless it has started."""
         if self.allowed is not None and await self.allowed.recall(self) and not self.begun:
             self.allowed = None
 
     def take_next(self) -> Turn | None:
-        """Return the turn of the call that was begun in its place, which has one from now on."""
+        """Return the turn of the call that was started in its place, which now has a place."""
         following, self.next = self.next, None
         if following is None or following.turn is None or following.turn.done():
             return None
@@ -108,16 +113,16 @@ class RemoteCall:
 
 
 class RemoteCallTransport:
-    """A transport that has carried calls sent by those who have them, and sends any other itself."""
+    """A transport that has remote calls sent by their processes, and sends any other itself."""
 
     def __init__(self, own: Transport) -> None:
         self._own = own
 
     async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
-        """Return what came back.
+        """Return the reply.
 
         Raises:
-            TransportError: also where the process that sent it was lost, and perhaps its reply with it.
+            TransportError: also if the sending process was lost, perhaps with its reply.
         """
         if not isinstance(call, RemoteCall):
             return await self._own.send(call, spec, api_key=api_key, blobs=blobs)

@@ -1,4 +1,4 @@
-"""Retries with backoff, and the circuit breaker that fails calls fast after refusals in a row."""
+"""Retries with backoff, and the circuit breaker that fails calls fast after consecutive refusals."""
 
 import random
 import time
@@ -12,7 +12,7 @@ from dokimasia.gateway.limiter import Clock
 PERHAPS_PAID: frozenset[AttemptKind] = frozenset(
     ("timeout", "empty_body", "not_json", "broken_envelope", "empty_choices", "unknown")
 )
-"""Kinds after which the provider may have charged for a reply that never came: a budget counts their estimate."""
+"""Kinds of failure after which the provider may have charged for a lost reply: a budget counts their estimate."""
 
 
 class RetryPolicy(Value):
@@ -40,11 +40,11 @@ class RetryPolicy(Value):
         return requested + min(jitter, base)
 
     def next_delay(self, tries: int, failure: TransportError, *, waited: float, rng: random.Random) -> float | None:
-        """Return the wait before the next try, or None when there must be none.
+        """Return the wait before the next try, or None if there is none.
 
         Args:
-            tries: requests of this call that have failed, this one included.
-            failure: how the last one failed.
+            tries: failed requests of this call, including this one.
+            failure: the last failure.
             waited: seconds that the call has waited between its tries so far.
             rng: source of the jitter.
         """
@@ -55,28 +55,28 @@ class RetryPolicy(Value):
 
 
 REFUSALS: frozenset[AttemptKind] = frozenset(("rate_limit", "connection", "server_error", "timeout"))
-"""Kinds of failures that speak of the endpoint and not of the call: the next call would meet the same."""
+"""Kinds of failure caused by the endpoint rather than the call, which would affect the next call too."""
 
 IN_A_ROW = 6
-"""Refusals in a row, with no other outcome between them, that open the breaker once `LEAST_SECONDS` have passed: as many
-as the tries of one call."""
+"""The number of consecutive refusals that open the breaker once `LEAST_SECONDS` have passed: the tries of one call."""
 
 LEAST_SECONDS = 120.0
-"""From the first refusal of a row until the breaker may open: twice the minute after which a limit by the minute is over."""
+"""Seconds from the first of consecutive refusals until the breaker may open: twice the period of a per-minute limit."""
 
 REST_SECONDS = 60.0
-"""For how long nothing is sent then; afterwards one request in each such time finds out whether the endpoint is back."""
+"""Seconds during which nothing is sent; afterwards, one request per period tests whether the endpoint is back."""
 
 
 class Breaker:
     """Decides whether requests may be sent to a model. A single outcome other than a refusal closes it again.
 
-    It is open after `IN_A_ROW` refusals in a row over at least `LEAST_SECONDS`. A burst of refusals, as an endpoint gives
-    that is asked too fast, does not open it: its limit by the minute lets something through before that time is over.
+    It is open after `IN_A_ROW` consecutive refusals over at least `LEAST_SECONDS`. A burst of refusals, from an
+    endpoint
+    that is called too fast, does not open it: a per-minute limit lets something through within that time.
     """
 
     def __init__(self, *, clock: Clock = time.monotonic) -> None:
-        """Make a closed breaker."""
+        """Create a closed breaker."""
         self._clock = clock
         self._count = 0
         self._since = 0.0
@@ -92,14 +92,14 @@ class Breaker:
         return ""
 
     def endpoint_answered(self) -> bool:
-        """Note that the endpoint answered a request, in whatever way; return whether the breaker was open."""
+        """Record that the endpoint answered a request in any way; return whether the breaker was open."""
         was_open = bool(self._reason)
         self._count = 0
         self._reason = ""
         return was_open
 
     def refused(self, failure: TransportError) -> bool:
-        """Note a refusal; return whether it opened the breaker."""
+        """Record a refusal; return whether it opened the breaker."""
         now = self._clock()
         if self._count == 0:
             self._since = now

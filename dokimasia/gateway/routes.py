@@ -1,4 +1,4 @@
-"""From a model's configuration to what a request needs on its way: transport, key, limits and price."""
+"""The route of requests to a model, from its configuration: transport, key, limits and price."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -22,9 +22,9 @@ _OPENAI_REASONING = re.compile(r"o\d|gpt-5")
 def chosen_transport_name(spec: ModelSpec, available: Collection[str]) -> str:
     """Return the name of a model's transport.
 
-    A name in the configuration is used as it is. `auto` chooses, in this order:
+    A configured name is used unchanged. `auto` chooses, in this order:
 
-    1. the transport named like the first part of the model's name (`sim` for `sim/judge`);
+    1. the transport with the name of the first part of the model's name (`sim` for `sim/judge`);
     2. `direct`, for a model with an `api_base` whose first part stands for a server of the OpenAI format
        (`openai/`, `hosted_vllm/`, `lm_studio/`, ...; `ollama/` only at an address that ends with `/v1`). Not for
        OpenAI's and Azure's own hosts, nor for models named like OpenAI's reasoning models: they refuse parameters
@@ -33,7 +33,7 @@ def chosen_transport_name(spec: ModelSpec, available: Collection[str]) -> str:
 
     For a person, `PEOPLE` is returned.
 
-    The ledger does not record the transport, so after a change of it no call is sent again.
+    The ledger does not record the transport, so changing it repeats no call.
 
     Args:
         spec: the model's configuration.
@@ -78,15 +78,15 @@ def _speaks_openai(model: str, api_base: str) -> bool:
 
 
 class LateTransport:
-    """A transport that is made on first use, since it loads libraries."""
+    """A transport that is created on first use, since it imports libraries."""
 
     def __init__(self, make: Callable[[], Transport]) -> None:
-        """Make the transport by `make`, on first use."""
+        """Create the transport with `make`, on first use."""
         self._make = make
         self._made: Transport | None = None
 
     def made(self) -> Transport:
-        """Return the transport, made now if need be."""
+        """Return the transport, creating it if needed."""
         if self._made is None:
             self._made = self._make()
         return self._made
@@ -96,7 +96,7 @@ class LateTransport:
         return await self.made().send(call, spec, api_key=api_key, blobs=blobs)
 
     async def aclose(self) -> None:
-        """Close the transport if it was made."""
+        """Close the transport if it was created."""
         if self._made is not None:
             await self._made.aclose()
 
@@ -133,14 +133,16 @@ class Routes:
         return self._routes[name]
 
     def limits(self) -> dict[str, int]:
-        """Return the current concurrency limits by endpoint, those of several keys added up."""
+        """Return the current concurrency limits by endpoint, summed over its keys."""
         totals: dict[str, int] = {}
         for (endpoint, _), limiter in sorted(self._limiters.items(), key=lambda item: item[0]):
             totals[endpoint] = totals.get(endpoint, 0) + limiter.limit
         return totals
 
     def endpoint_idles(self, names: Iterable[str]) -> bool:
-        """Whether one of these models' lanes has half its room to spare while requests to another's have to wait."""
+        """Return whether one of these models' lanes has half its capacity free while requests to another's have to
+        wait.
+        """
         routes = [self.to(name) for name in names if name not in self._specs or not self._specs[name].ref.person]
         waiting = {id(route.limiter) for route in routes if route.limiter.waiting or route.pacing.waiting}
         return bool(waiting) and any(

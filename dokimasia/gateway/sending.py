@@ -1,4 +1,4 @@
-"""One request of a call, sent once: a checked reply, or a failure, both without any key."""
+"""Sends one request of a call, once: returns a checked reply or a failure, both free of keys."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -26,10 +26,10 @@ V = TypeVar("V", bound=Value)
 Redact = Callable[[str], str]
 
 SHORTEST_KEY = 8
-"""A shorter key (`none`, `EMPTY`) is a word of its own and is left where it stands."""
+"""The length below which a key (`none`, `EMPTY`) is an ordinary word and is not removed."""
 
 MESSAGE_LENGTH = 400
-"""Characters of an error's message that are kept."""
+"""The maximum number of characters of an error's message."""
 
 
 def redactor(keys: Iterable[str], redact: Redact) -> Redact:
@@ -52,7 +52,7 @@ def shorten(text: str) -> str:
 
 
 def clean_reply(reply: ModelReply, clean: Redact) -> ModelReply:
-    """Return the reply with every text that the endpoint wrote cleaned of keys; the same object if nothing changes."""
+    """Return the reply with keys removed from the endpoint's texts; the same object if nothing changes."""
     if isinstance(reply, ImageEditReply):
         return _cleaned(reply, clean, "refusal")
     if not isinstance(reply, ChatReply):
@@ -69,7 +69,7 @@ def _cleaned(value: V, clean: Redact, *names: str) -> V:
 
 
 def check_envelope(call: ModelCall, reply: ModelReply) -> TransportError | None:
-    """Return what is wrong with a reply's envelope, or None: its kind, its usage, the number and lengths of its vectors."""
+    """Return the fault of a reply's envelope, or None: its kind, its usage, the number and lengths of its vectors."""
     if reply.kind != call.kind:
         return _broken(f"a reply of kind {reply.kind} to a call of kind {call.kind}")
     if max(reply.usage.input_tokens or 0, reply.usage.output_tokens or 0) > MOST_TOKENS:
@@ -87,7 +87,7 @@ def _broken(problem: str) -> TransportError:
 
 
 class ModelAccess(Protocol):
-    """What sending a call needs to know of its model."""
+    """The properties of a model that sending a call needs."""
 
     @property
     def spec(self) -> ModelSpec: ...
@@ -109,7 +109,7 @@ async def send_once(
     An unexpected exception of a transport becomes this call's failure, of the kind `unknown`.
 
     Raises:
-        DokimasiaError: the fault is ours, e.g. a missing image.
+        DokimasiaError: the fault is this package's, e.g. a missing image.
     """
     failure: TransportError | None = None
     try:
@@ -125,11 +125,11 @@ async def send_once(
         failure = TransportError("timeout", f"no reply within {way.spec.timeout:g} s", retryable=True)
     except DokimasiaError:
         raise
-    except Exception as error:  # a transport's bug, or a reply that it was not made for
+    except Exception as error:  # a transport's bug, or an unexpected reply
         message = f"the transport failed in an unforeseen way: {type(error).__name__}: {storable(error)}"
         failure = TransportError("unknown", message, retryable=True)
-    # A new error, made outside the handlers: it carries neither a cause nor a traceback that could hold a key.
-    # It is cleaned before it is shortened: a cut must not leave half a key that no rule recognises.
+    # A new error, created outside the handlers, has neither a cause nor a traceback that could contain a key.
+    # It is cleaned before it is shortened, since a cut could leave half a key that no rule recognises.
     return TransportError(
         failure.kind,
         shorten(clean(storable(failure))),
@@ -140,7 +140,7 @@ async def send_once(
 
 
 def report_of(result: ModelReply | TransportError) -> Report:
-    """Return what the limiter is told of a request's outcome."""
+    """Return the limiter's report of a request's outcome."""
     if not isinstance(result, TransportError):
         return "ok"
     return "limited" if result.kind == "rate_limit" and result.retryable else "failed"

@@ -1,4 +1,4 @@
-"""What the gateways of one process share: pending calls, and limits, pace and breakers by endpoint and key."""
+"""State shared by the gateways of one process: pending calls, and limits, pace and breakers by endpoint and key."""
 
 import asyncio
 import hashlib
@@ -20,13 +20,14 @@ LimitListener = Callable[[str, int, str], None]
 """Called with an endpoint, its new limit and the reason."""
 
 Lane = tuple[str, str]
-"""An endpoint, and an identifier of the key that it is called with."""
+"""An endpoint, and an identifier of the key it is called with."""
 
 
 @dataclass(frozen=True)
 class Route:
-    """The route to one model. All models at one endpoint under one key share the `limiter`; pacing and breaker are of the
-    endpoint's model, under whatever names it is configured."""
+    """The route to one model. All models at one endpoint under one key share the `limiter`; pacing and breaker belong
+    to the endpoint's model, regardless of its configured names.
+    """
 
     spec: ModelSpec
     transport: Transport
@@ -44,9 +45,9 @@ class Route:
     async def acquire_slot(self, tokens: int, call: RemoteCall | None = None) -> Slot:
         """Wait for the model's pace and then for a slot, which the caller releases.
 
-        In this order, a call that waits for the pace holds no slot that other models at the endpoint could use. One request
-        of the model at a time waits for a slot with its pace taken, so that none of them pile up there. A
-        remote `call` that waits only for a slot may be sent ahead by the process that has it.
+        In this order, a call that waits for the pace occupies no slot that other models at the endpoint could use. Only
+        one request of the model at a time waits for a slot after passing the pace, so that none of them pile up there.
+        A remote `call` that waits only for a slot may be sent ahead by its process.
         """
         if not self.pacing.limited:
             slot = await self.limiter.acquire(None if call is None else call.near)
@@ -64,19 +65,20 @@ class Route:
 
 @dataclass(eq=False)
 class PendingCall:
-    """A call that a gateway is answering, for all callers that wait for it.
+    """A call in progress, for all callers that wait for it.
 
     Attributes:
         call: the call.
         key: its key in the ledger.
-        label: the agent that asked first.
-        waiters: the number of callers that wait for the outcome.
-        idle: whether nothing is being paid or written, so that it may be dropped.
+        label: the agent that made the call first.
+        waiters: the number of waiting callers.
+        idle: whether nothing is being sent or written, so that it may be dropped.
         has_slot: whether it holds a slot at its endpoint.
-        route: its way to the model, once the ledger had no answer.
+        route: the route to the model, set once the ledger had no answer.
         refusal: why it is dropped, if its model's endpoint refuses everything.
-        abandoned: whether its callers were cancelled before its tries were over, so that its failure says nothing to others.
-        task: the work on it.
+        abandoned: whether its callers were cancelled before its tries ended, so that its failure does not apply to
+            others.
+        task: the task that answers it.
     """
 
     call: ModelCall
@@ -95,7 +97,7 @@ class PendingCall:
     async def outcome(self) -> CallResult | CallFailed | Interrupted:
         """Return the call's outcome once its task has ended; cancelling a waiter does not cancel the task.
 
-        Does what `asyncio.shield` does in half the time, since every call awaits it.
+        It does the work of `asyncio.shield` in half the time, since every call awaits it.
         """
         future = asyncio.get_running_loop().create_future()
         self._waiting.append(future)
@@ -103,12 +105,12 @@ class PendingCall:
 
     @property
     def maybe_sent_ahead(self) -> bool:
-        """Whether the process that has the call may have begun to send it, although it still waits for its turn here."""
+        """Whether the call's process may have started to send it, although it still waits for its turn here."""
         return self.remote is not None and self.remote.perhaps_begun
 
     @property
     def remote(self) -> RemoteCall | None:
-        """The call, where another process has it."""
+        """The remote call, if another process made it."""
         return self.call if isinstance(self.call, RemoteCall) else None
 
     def drop(self, forget: "Callable[[PendingCall], None]") -> None:
@@ -125,16 +127,16 @@ class PendingCall:
             self.drop(forget)
 
     async def end(self, *, only_idle: bool) -> None:
-        """Cancel it; with `only_idle` only if it is idle and no other process has begun to send it."""
+        """Cancel it; with `only_idle` only if it is idle and no other process has started to send it."""
         if only_idle and self.idle and self.remote is not None and self.maybe_sent_ahead:
             await self.remote.recall()
         if not only_idle or (self.idle and not self.maybe_sent_ahead):
             self.task.cancel()
 
     def publish_outcome(self) -> None:
-        """Give the outcome of the ended task to everyone who waits for it."""
+        """Publish the outcome of the ended task to all waiters."""
         cancelled = self.task.cancelled()
-        # Reading the exception keeps asyncio from reporting it as never retrieved where nobody waits any more.
+        # Reading the exception keeps asyncio from reporting it as never retrieved if nobody waits any longer.
         problem = None if cancelled else self.task.exception()
         for future in self._waiting:
             if future.done():
@@ -148,7 +150,9 @@ class PendingCall:
 
     @property
     def failure(self) -> CallFailed | None:
-        """The failure of the ended call, if others who ask the same would meet it, too; a spent budget is one run's own."""
+        """The failure of the ended call, if it applies to other callers too; an exhausted budget applies to one run
+        only.
+        """
         if self.abandoned or self.task.cancelled() or self.task.exception() is not None:
             return None
         outcome = self.task.result()
@@ -156,18 +160,18 @@ class PendingCall:
 
 
 class Traffic:
-    """The calls, limits and breakers shared by the gateways of one event loop, each of which works for a run of its own.
+    """The calls, limits and breakers shared by the gateways of one event loop, each of which belongs to one run.
 
-    A call that two of them are asked at once is sent by one, under its money, and the other takes the answer from the
-    ledger; where the first gives it up for a reason of its own, the other sends it. Money, counts, events and the end are
-    each gateway's own. What no gateway uses any more is forgotten, and the next begins anew.
+    If two gateways make the same call at once, one sends it under its budget, and the other takes the answer from the
+    ledger; if the first abandons it for a reason of its own, the other sends it. Budgets, counts, events and closing
+    belong to each gateway. State that no gateway uses any longer is discarded.
 
     Attributes:
-        pending_calls: the calls that may be sent, by their keys: whoever asks one of them waits for it.
+        pending_calls: the calls that may be sent, by key; all callers of one wait for it.
     """
 
     def __init__(self, *, clock: Clock = time.monotonic, sleep: Sleep = asyncio.sleep) -> None:
-        """Begin with nothing on its way; `clock` and `sleep` are replaced in tests."""
+        """Start without calls; `clock` and `sleep` are replaced in tests."""
         self.pending_calls: dict[str, PendingCall] = {}
         self._clock = clock
         self._sleep = sleep
@@ -176,11 +180,11 @@ class Traffic:
         self._pacing: dict[tuple[Lane, str, float | None, float | None], tuple[Pacing, Breaker]] = {}
 
     def join(self, listener: LimitListener) -> None:
-        """Begin to use it; the listener is told every change of a limit."""
+        """Start using it; the listener is called with every change of a limit."""
         self._listeners.append(listener)
 
     def leave(self, listener: LimitListener) -> None:
-        """Use it no more; leaving twice is harmless."""
+        """Stop using it; leaving twice is harmless."""
         if listener in self._listeners:
             self._listeners.remove(listener)
         if not self._listeners:
@@ -188,14 +192,14 @@ class Traffic:
             self._pacing.clear()
 
     def announce(self, endpoint: str, limit: int, reason: str) -> None:
-        """Tell every listener that the limit of an endpoint changed."""
+        """Notify every listener that the limit of an endpoint changed."""
         for listener in tuple(self._listeners):
             listener(endpoint, limit, reason)
 
     async def wait_for_turn(self, pending: PendingCall) -> CallFailed | None:
         """Wait until no other gateway is sending the same call; its reply is in the ledger then.
 
-        Returns the other's failure if this one would meet it, too, otherwise None.
+        Returns the other's failure if it applies to this call too, otherwise None.
         """
         while (other := self.pending_calls.setdefault(pending.key, pending)) is not pending:
             await asyncio.wait([other.task])
@@ -204,11 +208,11 @@ class Traffic:
         return None
 
     def refuse(self, breaker: Breaker, reason: str) -> None:
-        """Give up all calls that wait to be sent past a breaker that has opened."""
+        """Fail all calls waiting to be sent past a breaker that has opened."""
         for pending in self.pending_calls.values():
             if pending.idle and pending.route is not None and pending.route.breaker is breaker:
                 pending.refusal = reason
-                if not pending.maybe_sent_ahead:  # else it is refused at its turn, unless it was begun before
+                if not pending.maybe_sent_ahead:  # otherwise it is refused at its turn, unless it was started before
                     pending.task.cancel()
 
     def hold_back(self, limiter: AdaptiveLimiter) -> None:

@@ -25,8 +25,8 @@ from dokimasia.graphs.watched import at_item
 COLLECTOR = (50_000, 10, 10)
 """Thresholds of the garbage collector while graphs run (see `gc.set_threshold`)."""
 
-_thresholds: list[tuple[int, int, int]] = []
-"""The previous thresholds, one entry per `reduced_gc` in progress."""
+_thresholds: list[tuple[tuple[int, int, int], bool]] = []
+"""The previous thresholds and whether objects were excluded, one entry for each `reduced_gc` in progress."""
 
 
 @contextmanager
@@ -35,19 +35,22 @@ def reduced_gc() -> Iterator[None]:
 
     A run creates hundreds of small values per call, nearly all freed by reference counting. With Python's default
     thresholds, a quarter of a run's time goes into traversing modules and schemas that are never freed. The last of
-    several concurrent runs restores the thresholds.
+    several concurrent runs restores the thresholds. If the calling program has excluded objects itself, the set of
+    excluded objects stays as it is.
     """
-    if not _thresholds:
+    freezes = not _thresholds and not gc.get_freeze_count()
+    if freezes:
         gc.freeze()
-    _thresholds.append(gc.get_threshold())
+    _thresholds.append((gc.get_threshold(), freezes))
     gc.set_threshold(*COLLECTOR)
     try:
         yield
     finally:
-        before = _thresholds.pop()
+        before, frozen = _thresholds.pop()
         if not _thresholds:
             gc.set_threshold(*before)
-            gc.unfreeze()
+            if frozen:
+                gc.unfreeze()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,6 @@
-"""Files of other harnesses: Inspect, lmms-eval, VLMEvalKit, promptfoo, OpenAI Evals and any table, as one typed table."""
+"""Result files of other harnesses: Inspect, lmms-eval, VLMEvalKit, promptfoo, OpenAI Evals and any table, as one typed
+table.
+"""
 
 from dokimasia.integrations.formats import is_results_file, missing_file, read_results, recognised
 from dokimasia.integrations.results import FAILURES, FORMATS, Format, ItemFailure, ItemResult, ResultsFile

@@ -1,4 +1,4 @@
-"""The format of a file of results, known by its content, and its reader."""
+"""The format of a result file, recognised by its content, and its reader."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -28,16 +28,16 @@ READERS: Mapping[str, Callable[[Path, ReadOptions], ResultsFile]] = {
 PICKLES = (".pkl", ".pickle")
 
 ENDINGS = frozenset((".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".eval", ".xlsx"))
-"""Endings that say that a missing file, and no run, was meant."""
+"""File endings which show that a missing file, rather than a run, was meant."""
 
 
 def is_results_file(name: object) -> TypeGuard[str | Path]:
-    """Return whether a path or a text names a file, by itself or as `NAME=FILE`, and no run."""
+    """Return whether a path or a text names a file, alone or as `NAME=FILE`, rather than a run."""
     return isinstance(name, Path) or (isinstance(name, str) and name_and_file(named_file(name))[1].is_file())
 
 
 def missing_file(names: Iterable[object]) -> str | None:
-    """Return the first text that looks like the name of a file and is none; None without one."""
+    """Return the first text that looks like the name of a file but is not one; None without one."""
     for name in names:
         if isinstance(name, str) and Path(name).suffix.lower() in ENDINGS and not is_results_file(name):
             return name
@@ -47,18 +47,18 @@ def missing_file(names: Iterable[object]) -> str | None:
 def read_results(
     path: Path, *, format: str | None = None, scorer: str | None = None, columns: Mapping[str, str] | None = None
 ) -> ResultsFile:
-    """Return the results of a file of another harness, or of any table.
+    """Return the results in a file of another harness, or in any table.
 
     Args:
         path: the file, or the path that `datasets.named_file` makes of `NAME=FILE`, which names the model.
-        format: one of `FORMATS`; by default as the content says.
-        scorer: the scorer, the metric or the column of scores, where a file has several.
+        format: one of `FORMATS`; by default recognised by the content.
+        scorer: the scorer, the metric or the column of scores, if a file has several.
         columns: the columns of a table by field (`item`, `answer`, `score`, `model`, `image`, `category`, ...).
 
     Raises:
-        ConfigError: there is no such format, or a package that the format needs is missing.
+        ConfigError: there is no such format, or a package that it needs is missing.
         NotFound: there is no such file.
-        DataError: the file cannot be used as it is; with file and line, row or part.
+        DataError: the file cannot be used; the message names file and line, row or part.
     """
     if format is not None and format not in FORMATS:
         raise ConfigError(f"no format {format!r}; there are {', '.join(FORMATS)}")
@@ -72,7 +72,7 @@ def recognised(path: Path) -> Format:
     """Return the format of a file by its content.
 
     Raises:
-        DataError: it is in no format that is read; pickles never are, since reading one may run what it holds.
+        DataError: its format is not supported; pickles never are, since reading one may run code in it.
     """
     suffix = path.suffix.lower()
     try:

@@ -1,4 +1,4 @@
-"""Logs of Inspect: `.eval` archives, of which the summaries of samples are read first, and JSON logs."""
+"""Logs of Inspect: `.eval` archives, whose sample summaries are read first, and JSON logs."""
 
 import importlib
 import io
@@ -37,16 +37,16 @@ _JOURNAL = re.compile(r"_journal/summaries/(\d+)\.json")
 _SAMPLE = re.compile(r"samples/.+\.json")
 
 MAX_MEMBER = 256 * 2**20
-"""Bytes of an unpacked file in an archive, at most."""
+"""The maximum number of bytes of an unpacked file in an archive."""
 
 MAX_ARCHIVE = 8 * 2**30
-"""Bytes that are unpacked of one archive, at most."""
+"""The maximum number of bytes unpacked from one archive."""
 
 MAX_WINDOW = 128 * 2**20
-"""Bytes of memory that unpacking may take."""
+"""The maximum number of bytes of memory for unpacking."""
 
 NO_ANSWER = "N"
-"""Inspect's grade of an answer that says nothing, or refuses."""
+"""Inspect's grade of an empty or refusing answer."""
 
 REASONS: Mapping[str, ItemFailure] = {
     "refusal": "refused",
@@ -58,13 +58,13 @@ REASONS: Mapping[str, ItemFailure] = {
 """The kinds of failure of Inspect's reasons; other reasons are the scorer's own words."""
 
 _PLACEHOLDER = re.compile(r"\((?:Image|Audio|Video|Document|Data)\)")
-"""What stands for an image or another medium in the summary of a sample."""
+"""The placeholder of an image or another medium in the summary of a sample."""
 
 _WORDS_KEPT = 200
-"""Characters of each text of a question that identify it; summaries cut longer ones."""
+"""The characters of each text of a question that identify it; summaries truncate longer ones."""
 
 Details = Callable[[JsonObject], JsonObject | None]
-"""Returns a whole sample, given its summary; None if the log does not hold it."""
+"""Returns a whole sample, given its summary; None if it is not in the log."""
 
 
 class _Log(NamedTuple):
@@ -74,14 +74,15 @@ class _Log(NamedTuple):
 
 
 def read_inspect(path: Path, options: ReadOptions) -> ResultsFile:
-    """Return the results of an Inspect log; of an archive whole samples are read only where their summary does not suffice.
+    """Return the results of an Inspect log; in an archive, whole samples are read only if their summary does not
+    suffice.
 
     A score that is not a number (unscored) is a failure with the scorer's reason; each epoch is a repeat.
 
     Raises:
         NotFound: there is no such file.
-        DataError: the file is damaged, too large, or has no such scorer; it names the part of the archive.
-        ConfigError: the archive is packed in a way that this Python does not read.
+        DataError: the file is damaged, too large, or has no such scorer; the message names the part of the archive.
+        ConfigError: this Python cannot read the archive's compression.
     """
     if _is_archive(path):
         try:
@@ -107,7 +108,7 @@ def _is_archive(path: Path) -> bool:
 
 
 class _Archive:
-    """The files of an `.eval` archive, of which only so many bytes are unpacked."""
+    """The files of an `.eval` archive, with a limit on unpacked bytes."""
 
     def __init__(self, path: Path, packed: ZipFile) -> None:
         self._path, self._packed = path, packed
@@ -115,7 +116,7 @@ class _Archive:
         self._unpacked = 0
 
     def log(self) -> _Log:
-        """Return the header and the summaries; a log that was not finished has them in its journal."""
+        """Return the header and the summaries; an unfinished log has them in its journal."""
         header = self._read(HEADER if HEADER in self._names else START)
         if SUMMARIES in self._names:
             summaries = self._list(SUMMARIES)
@@ -165,7 +166,7 @@ class _Archive:
             return self._zstandard(entry)
 
     def _zstandard(self, entry: ZipInfo) -> bytes:
-        """Return a part that is packed with Zstandard, which `zipfile` reads from Python 3.14 on."""
+        """Return a part compressed with Zstandard, which `zipfile` reads from Python 3.14 on."""
         place = self._place(entry.filename)
         try:
             zstandard = importlib.import_module("zstandard")
@@ -308,7 +309,7 @@ def _failure(
 
 
 def _kind_in_words(reason: str) -> ItemFailure | None:
-    """Return the kind of failure that a scorer's own words name; None if they name none."""
+    """Return the kind of failure named by a scorer's words; None if there is none."""
     words = reason.lower()
     if "refus" in words:
         return "refused"
@@ -327,7 +328,7 @@ def _error(sample: JsonObject) -> str:
 
 
 def _answer(score: JsonObject, whole: JsonObject | None) -> tuple[str | None, str]:
-    """Return the answer of a sample, whole where the sample is, and why the model stopped (empty if unknown)."""
+    """Return the answer of a sample, untruncated if the sample is, and why the model stopped (empty if unknown)."""
     output = (whole or {}).get("output")
     if not isinstance(output, dict):
         return short_text(score.get("answer")), ""

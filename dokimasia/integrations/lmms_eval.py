@@ -1,4 +1,4 @@
-"""Samples that lmms-eval logs: JSON lines with `doc_id`, replies, and each metric of the task under its own name."""
+"""Samples logged by lmms-eval: JSON lines with `doc_id`, replies, and each metric of the task under its own name."""
 
 import re
 from collections.abc import Sequence
@@ -28,22 +28,23 @@ from dokimasia.integrations.results import (
 
 _ASKED = ("doc_id", "doc", "doc_hash", "input", "input_media", "target", "arguments", "id", "index", "filter")
 NO_METRICS = frozenset((*_ASKED, "resps", "filtered_resps", "token_counts", "prompt_hash", "target_hash", "metrics"))
-"""The fields of a line that are no metrics."""
+"""The fields of a line that are not metrics."""
 
 SCORES = ("score", "acc", "accuracy", "exact_match", "correct", "is_correct", "hit", "rating")
-"""The fields that hold the score where a metric is an object, the first that one has."""
+"""The fields that contain the score if a metric is an object; the first one present counts."""
 
 _NAME = re.compile(r"(?P<date>.+)_samples_(?P<task>.+)")
 _PARSED = ("parsed_pred", "pred_answer", "pred", "extracted_answer")
-"""The fields of a metric with the answer that was read from the reply."""
+"""The fields of a metric with the answer extracted from the reply."""
 
 
 def read_lmms_eval(path: Path, options: ReadOptions) -> ResultsFile:
-    """Return the results of a file of samples; model and version are those of the `_results.json` beside it.
+    """Return the results in a file of samples; model and version come from the `_results.json` next to it.
 
     Raises:
         NotFound: there is no such file.
-        DataError: a line cannot be used, or the file has several metrics and none is chosen; with file and line.
+        DataError: a line cannot be used, or the file has several metrics and none is chosen; the message names file and
+        line.
     """
     rows = list(json_lines(path))
     metric = choose(path, _metrics(rows), options.scorer, "metric")
@@ -55,7 +56,7 @@ def read_lmms_eval(path: Path, options: ReadOptions) -> ResultsFile:
 
 
 def _metrics(rows: Sequence[Row]) -> list[str]:
-    """Return the metrics of which any line has a number; without any, all that may be metrics."""
+    """Return the metrics with a number on any line; without any, all possible metrics."""
     values: dict[str, list[object]] = {}
     for row in rows:
         for name, value in row.fields.items():
@@ -101,7 +102,7 @@ def _row(path: Path, row: Row, model: str, metric: str) -> ItemResult:
 
 
 def _reply(fields: JsonObject) -> str | None:
-    """Return the model's reply, whole where the file has it; versions differ in how deep they nest it."""
+    """Return the model's reply, untruncated if the file has it; versions nest it at different depths."""
     for name in ("resps", "filtered_resps"):
         if name in fields:
             return _first(fields[name])
@@ -116,7 +117,7 @@ def _first(value: object) -> str | None:
 
 
 def _run(path: Path) -> JsonObject:
-    """Return what lmms-eval wrote of the run beside the samples; empty without such a file."""
+    """Return lmms-eval's record of the run next to the samples; empty without such a file."""
     match = _NAME.fullmatch(path.stem)
     if match is None:
         return {}
@@ -127,5 +128,5 @@ def _run(path: Path) -> JsonObject:
 
 
 def _folder(path: Path) -> str:
-    """Return the folder's name, which is the model's where lmms-eval wrote the file, or else the file's."""
+    """Return the folder's name, which is the model's if lmms-eval wrote the file, or else the file's."""
     return path.absolute().parent.name if _NAME.fullmatch(path.stem) else path.stem

@@ -25,7 +25,7 @@ from dokimasia.integrations.results import (
 )
 
 INVALID = "__invalid__"
-"""The choice of a grading model of which no choice could be read."""
+"""The choice recorded if a grading model's choice could not be read."""
 
 MATCH = "correct"
 """The score of an event `match`."""
@@ -33,7 +33,7 @@ MATCH = "correct"
 
 @dataclass(slots=True)
 class _Sample:
-    """The events of a sample: what was asked and answered, and its scores, each with the line of its event."""
+    """The events of a sample: question, answer, and scores, each with the line of its event."""
 
     line: int
     prompt: object = None
@@ -74,7 +74,7 @@ def read_openai_evals(path: Path, options: ReadOptions) -> ResultsFile:
 
 
 def _add(sample: _Sample, kind: str, data: JsonObject) -> None:
-    if kind == "sampling" and sample.prompt is None:  # a grading model is asked after the model that it grades
+    if kind == "sampling" and sample.prompt is None:  # a grading model is called after the model it grades
         sample.prompt, sample.answer = data.get("prompt"), _text(data.get("sampled"))
     elif kind == "match":
         sample.scores.setdefault(MATCH, []).append(score_of(data.get("correct")))

@@ -25,20 +25,20 @@ from dokimasia.integrations.results import (
 )
 
 SCORE, SUCCESS = "score", "success"
-"""The weighted score of all assertions of a test, 0 to 1, and whether it passed; both can be chosen as a scorer."""
+"""The weighted score of all assertions of a test, 0 to 1, and whether it passed; either can be chosen as a scorer."""
 
 ERROR = 2
-"""The reason of a failure that is no assertion's."""
+"""The reason code of a failure that is not an assertion's."""
 
 
 def read_promptfoo(path: Path, options: ReadOptions) -> ResultsFile:
     """Return the results of an evaluation: an item is a test, a repeated test a repeat, a model a provider.
 
-    Where a provider was asked with several prompts, each of them is a model of its own.
+    If a provider was called with several prompts, each of them counts as a model.
 
     Raises:
         NotFound: there is no such file.
-        DataError: the file holds no results, or one cannot be used; with file and entry.
+        DataError: the file contains no results, or one cannot be used; the message names file and entry.
     """
     version, entries, unit = _entries(path)
     wanted = options.scorer or SCORE
@@ -61,7 +61,7 @@ def read_promptfoo(path: Path, options: ReadOptions) -> ResultsFile:
 
 
 def _entries(path: Path) -> tuple[str | None, list[JsonObject], str]:
-    """Return the version, the results and what one of them is called in messages."""
+    """Return the version, the results and the word for one of them in messages."""
     if path.suffix.lower() in (".jsonl", ".ndjson"):
         return None, [row.fields for row in json_lines(path)], "line"
     document = read_object(path)

@@ -1,4 +1,6 @@
-"""One typed table for results of other harnesses: a row for each item, model and repeat, with a score or a kind of failure."""
+"""One typed table for results of other harnesses: a row for each item, model and repeat, with a score or a kind of
+failure.
+"""
 
 import json
 import math
@@ -13,8 +15,9 @@ from dokimasia.errors import DataError, NotFound
 from dokimasia.parsing.refusals import looks_like_refusal
 
 ItemFailure = Literal["refused", "empty", "unparsed", "api_error", "unscored"]
-"""Why an item has no score: the model refused, its answer is empty, no verdict could be read from it, a call failed, or the
-harness scored nothing and does not say why."""
+"""Why an item has no score: the model refused, its answer is empty, no verdict could be read from it, a call failed, or
+the harness scored nothing without giving a reason.
+"""
 
 FAILURES: tuple[ItemFailure, ...] = get_args(ItemFailure)
 
@@ -23,10 +26,10 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 
 MAX_ROWS = 1_000_000
 MAX_DOCUMENT = 512 * 2**20
-"""Bytes of a JSON document, at most."""
+"""The maximum number of bytes of a JSON document."""
 
 LONGEST_NAME = 500
-"""Characters of an image's name; a longer text is an image itself and becomes its digest."""
+"""The maximum number of characters of an image's name; a longer text is an image itself and becomes its digest."""
 
 LONGEST_REASON = 500
 
@@ -45,10 +48,10 @@ IMAGE_NAMES = ("image", "images", "image_id", "image_path", "image_file")
 class ItemResult:
     """A model's result on an item.
 
-    A row has a `score`, or a `failure` with a `reason`, and never both. `recorded` is what the file itself holds as the
-    score, also of a failure that the harness counted as wrong; None if it holds none. `images` names the item's images,
-    and `content` is a digest of what was asked, by which equal ids of other data are noticed; both are empty if unknown.
-    `line` is the row's number in the file.
+    A row has a `score`, or a `failure` with a `reason`, and never both. `recorded` is the score in the file, including
+    that of a failure which the harness counted as wrong; None without one. `images` names the item's images, and
+    `content` is a digest of the question, which reveals equal ids of different data; both are empty if unknown. `line`
+    is the row's number in the file.
     """
 
     item: str
@@ -99,7 +102,8 @@ class ResultsFile:
 
 
 def score_of(value: object) -> float | None:
-    """Return a score as a number: numbers, truth values and words such as `correct`; None if it is none, or not finite.
+    """Return a score as a number: numbers, booleans and words such as `correct`; None for anything else, or if not
+    finite.
 
     Examples:
         >>> [score_of(value) for value in (True, "C", "0.5", "pass", float("nan"), "?", None)]
@@ -137,10 +141,10 @@ def result_of(
     content: str = "",
     line: int = 0,
 ) -> ItemResult:
-    """Return the row of an item, with the kind of its failure if it has one.
+    """Return the row of an item, with the kind of its failure, if any.
 
-    Without a `failure` of the harness's own, an empty answer and one that opens like a refusal are failures, unless they
-    scored something; any other row without a score is unscored. `counted` is what the file records beside such a failure.
+    Without the harness's own `failure`, an empty answer and one that opens like a refusal are failures, unless they
+    have a score; any other row without a score is unscored. `counted` is the file's score of such a failure.
     """
     if failure is None and not recorded:
         if answer is not None and not answer.strip():
@@ -174,7 +178,8 @@ def checked_rows(path: Path, rows: Iterable[ItemResult], *, unit: str = "line") 
     """Return all rows of a file.
 
     Raises:
-        DataError: two rows are of one item, model and repeat (with both lines), there are too many, or there is none.
+        DataError: two rows have the same item, model and repeat (with both lines), there are too many, or there is
+        none.
     """
     kept: list[ItemResult] = []
     lines: dict[tuple[str, str, int], int] = {}
@@ -218,7 +223,7 @@ def _image_name(text: str) -> str:
 
 
 def named(fields: Mapping[str, object], names: Iterable[str]) -> object:
-    """Return the first value that is present under one of the names; None without any."""
+    """Return the first value present under one of the names; None without any."""
     return next((fields[name] for name in names if fields.get(name) not in (None, "")), None)
 
 
@@ -237,7 +242,7 @@ def _first_named(places: Iterable[Mapping[str, object]], names: Sequence[str]) -
 
 
 def content_of(*parts: object) -> str:
-    """Return a digest of what was asked; empty if nothing is known of it."""
+    """Return a digest of the question; empty if nothing is known of it."""
     known = [short_text(part) for part in parts]
     return digest("asked", known) if any(known) else ""
 
@@ -246,7 +251,7 @@ def choose(path: Path, names: Sequence[str], wanted: str | None, what: str) -> s
     """Return the scorer or metric to read: the wanted one, or the only one.
 
     Raises:
-        DataError: the wanted one is not there, or there are several and none is wanted.
+        DataError: the wanted one is missing, or there are several and none is wanted.
     """
     if wanted is not None:
         if wanted in names:
@@ -258,10 +263,10 @@ def choose(path: Path, names: Sequence[str], wanted: str | None, what: str) -> s
 
 
 def parse_json(raw: bytes, where: str) -> object:
-    """Return the value of JSON as harnesses write it, in which NaN and infinite numbers are allowed.
+    """Return the value of JSON as written by harnesses, which may contain NaN and infinite numbers.
 
     Raises:
-        DataError: it is broken; `where` names the file, and the line if there is one.
+        DataError: it is malformed; `where` names the file, and the line if there is one.
     """
     try:
         return json.loads(raw.decode("utf-8-sig"))
@@ -279,7 +284,7 @@ def read_document(path: Path) -> object:
 
     Raises:
         NotFound: there is no such file.
-        DataError: it is too large or broken.
+        DataError: it is too large or malformed.
     """
     try:
         with path.open("rb") as file:
@@ -298,7 +303,7 @@ def read_object(path: Path) -> JsonObject:
 
     Raises:
         NotFound: there is no such file.
-        DataError: it is too large, broken or no object.
+        DataError: it is too large, malformed or not an object.
     """
     return as_object(read_document(path), str(path))
 
@@ -308,7 +313,7 @@ def json_lines(path: Path) -> Iterator[Row]:
 
     Raises:
         NotFound: there is no such file.
-        DataError: a line is no JSON object; with file and line.
+        DataError: a line is not a JSON object; the message names file and line.
     """
     for number, raw in enumerate(raw_lines(path, "the line is too long"), start=1):
         if isinstance(raw, Problem):
@@ -325,19 +330,19 @@ def fields_of(value: object) -> JsonObject:
 
 
 def objects_of(path: Path, values: Iterable[object], unit: str) -> list[JsonObject]:
-    """Return the entries of a file's list as JSON objects; messages call an entry by its unit and number.
+    """Return the entries of a file's list as JSON objects; messages name an entry by its unit and number.
 
     Raises:
-        DataError: one of them is none.
+        DataError: one of them is not an object.
     """
     return [as_object(value, location(path, number, unit)) for number, value in enumerate(values, start=1)]
 
 
 def as_object(value: object, where: str) -> JsonObject:
-    """Return a value that is a JSON object.
+    """Return a value as a JSON object.
 
     Raises:
-        DataError: it is none.
+        DataError: it is not one.
     """
     if not isinstance(value, dict):
         raise DataError(f"{where}: not a JSON object")

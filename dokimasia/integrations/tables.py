@@ -46,31 +46,34 @@ COLUMN_NAMES: Mapping[str, Sequence[str]] = {
     "reason": ("reason",),
     "recorded": ("recorded",),
 }
-"""The columns that are looked for, by field, the first that a table has; `--map` names others."""
+"""The recognised columns by field, in order of precedence; `--map` names others."""
 
 JUDGED = ("hit", "eval_score", "score")
-"""VLMEvalKit's columns of scores, the first that a file has."""
+"""VLMEvalKit's columns of scores, in order of precedence."""
 
 CALL_FAILED = "failed to obtain answer"
-"""What VLMEvalKit writes, in any case, as the answer of a model whose API failed."""
+"""The text that VLMEvalKit writes, in any case, as the answer of a model whose API failed."""
 
 GUESSED = ("failed in prefetch", "thus randomly generate one", "opt='z'", 'opt="z"')
-"""What VLMEvalKit's judge logs where it read no option from an answer: the hit beside it is a guess, or no hit at all."""
+"""The log of VLMEvalKit's judge if it read no option from an answer: the hit is then a guess, or not a hit at all."""
 
 JUDGE_FAILED = ("retries failed", CALL_FAILED)
 
 NO_SCORES = ("", "nan", "none", "null", "n/a")
-"""Texts, in lower case, that stand where there is no score."""
+"""Texts, in lower case, in place of a missing score."""
 
 
 ColumnNames = Mapping[str | Path, str | Mapping[str, str]]
-"""Columns of tables by field, such as `{"item": "question_id"}`; under the name of a file, those of that file alone."""
+"""The columns of tables by field, such as `{"item": "question_id"}`; under the name of a file,
+those of only that file.
+"""
 
 _OF_FILE = re.compile(f"(.+?):((?:{'|'.join(COLUMN_NAMES)})=.*)", re.DOTALL)
 
 
 def parse_columns(texts: Sequence[str]) -> ColumnNames:
-    """Return columns by field from `FIELD=COLUMN,FIELD=COLUMN`, and those of a file alone from `FILE:FIELD=COLUMN,...`.
+    """Return columns by field from `FIELD=COLUMN,FIELD=COLUMN`, and those of a single file from
+    `FILE:FIELD=COLUMN,...`.
 
     Raises:
         ConfigError: a part names no field, or no column.
@@ -98,8 +101,8 @@ def columns_of_file(columns: ColumnNames, name: str | Path) -> dict[str, str]:
 
     Args:
         columns: the columns of all files.
-        name: the file as it was named, such as `NAME=logs/b.csv`; its columns may stand under this name, its path, its
-            file name, or NAME.
+        name: the file as named by the user, such as `NAME=logs/b.csv`; its columns may be under this name, its path,
+            its file name, or NAME.
     """
     model, path = name_and_file(named_file(name))
     own: Mapping[str, str] = {}
@@ -111,7 +114,7 @@ def columns_of_file(columns: ColumnNames, name: str | Path) -> dict[str, str]:
 
 
 def check_columns(columns: ColumnNames, names: Sequence[str | Path]) -> None:
-    """Check that columns are of fields that there are, and of files that are read.
+    """Check that columns belong to existing fields and to the files being read.
 
     Raises:
         ConfigError: a field or a file is unknown.
@@ -136,7 +139,7 @@ def records(path: Path) -> Iterator[Row]:
     Raises:
         ConfigError: it is a workbook, and openpyxl is not installed.
         NotFound: there is no such file.
-        DataError: it is no table, or a row cannot be read; with file and line or row.
+        DataError: it is not a table, or a row cannot be read; the message names file and line or row.
     """
     suffix = path.suffix.lower()
     rows: Iterable[Row | Problem]
@@ -172,7 +175,7 @@ def _cell(cell: object) -> object:
 
 
 class _ResultsTable(NamedTuple):
-    """The rows of a table, the column of each field that it has, and the model that was named with the file."""
+    """The rows of a table, the column of each field present, and the model named with the file."""
 
     path: Path
     rows: Sequence[Row]
@@ -210,7 +213,7 @@ class _ResultsTable(NamedTuple):
         )
 
     def model_of(self, row: Row) -> str:
-        """Return the model of a row: the column's, or else the one that was named with the file, or the file's name."""
+        """Return the model of a row: the column's, or else the one named with the file, or the file's name."""
         model = self.text(row, "model").strip()
         if "model" in self.columns and not model:
             raise DataError(f"{self.where(row)}: the column {self.columns['model']!r}, which names the model, is empty")
@@ -223,7 +226,7 @@ class _ResultsTable(NamedTuple):
     def file(
         self, format: Format, harness: str, results: Sequence[ItemResult], *, simulated: Iterable[str] = ()
     ) -> ResultsFile:
-        """Return the table as a file of results."""
+        """Return the table as a results file."""
         unit = self.rows[0].unit if self.rows else "line"
         return ResultsFile(
             self.path,
@@ -241,7 +244,8 @@ def read_table(path: Path, options: ReadOptions) -> ResultsFile:
     """Return the results of a table, by the columns that `--map` names, or else by common names.
 
     Raises:
-        DataError: a column is missing, a score is no number, or a row has no item or model; with file and line.
+        DataError: a column is missing, a score is not a number, or a row has no item or model; the message names file
+            and line.
     """
     rows = list(records(path))
     table = _ResultsTable(path, rows, _columns(path, rows, options), options.model)
@@ -256,12 +260,13 @@ def read_table(path: Path, options: ReadOptions) -> ResultsFile:
 
 
 def read_vlmevalkit(path: Path, options: ReadOptions) -> ResultsFile:
-    """Return the results of VLMEvalKit's predictions, or of a file that its judge has judged.
+    """Return the results of VLMEvalKit's predictions, or of a file judged by its judge.
 
-    The answer of a failed call and a hit that was guessed, since no option could be read from the answer, are failures.
+    The answer of a failed call is a failure, and so is a hit that was guessed because no option could be read from the
+    answer.
 
     Raises:
-        DataError: a column is missing, or a row cannot be used; with file and line.
+        DataError: a column is missing, or a row cannot be used; the message names file and line.
     """
     rows = list(records(path))
     present = _present(rows)
@@ -316,7 +321,7 @@ _KINDS: Mapping[str, ItemFailure] = {
     "unparsable": "unparsed",
     "truncated": "unparsed",
 }
-"""Kinds of failure by their names, and by those that exports of runs have; all others are unscored."""
+"""Kinds of failure by their names here and in exports of runs; all others are unscored."""
 
 
 def _judged_row(table: _ResultsTable, row: Row) -> ItemResult:
@@ -332,7 +337,7 @@ def _judged_row(table: _ResultsTable, row: Row) -> ItemResult:
 
 
 def _model_of(path: Path, present: Sequence[str]) -> str | None:
-    """Return the model of a VLMEvalKit file: the folder that begins the file's name, or the name's first part."""
+    """Return the model of a VLMEvalKit file: the folder whose name begins the file's name, or the name's first part."""
     if "model" in present:
         return None
     folders = [parent.name for parent in list(path.absolute().parents)[:2]]

@@ -1,6 +1,6 @@
-"""Operations on a home: each is one typed function, from which its route, its call by a client and its local call are made.
+"""Operations on a home: typed functions from which routes, client calls and local calls are made.
 
-Modules are loaded on first use, as are imports that few operations need, so that commands start quickly.
+Modules are loaded on first use, as are rarely needed imports, so that commands start quickly.
 """
 
 import importlib

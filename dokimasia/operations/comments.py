@@ -1,4 +1,4 @@
-"""Operations on comments: what people wrote on the samples of a run, and named views of these samples."""
+"""Operations on comments, which people write on the samples of a run, and on named views of these samples."""
 
 from typing import Annotated
 from urllib.parse import parse_qsl, urlencode
@@ -134,7 +134,7 @@ async def delete_view(context: OperationContext, run: str, name: Annotated[str, 
 
 
 def _owner(context: OperationContext) -> str | None:
-    """Return whose entries the caller can delete; None is everybody's."""
+    """Return whose entries the caller can delete; None means everybody's."""
     return None if context.self_named else context.person
 
 

@@ -1,4 +1,4 @@
-"""Finished runs: what people correct by hand, how a run ended, and what goes with it where it is deleted."""
+"""Finished runs: corrections by hand, the end of a run, and what its deletion would remove."""
 
 from typing import Annotated, Literal
 
@@ -7,12 +7,11 @@ from pydantic import BaseModel, Field
 from dokimasia.methods.evaluation.correcting import CorrectionTarget, correct_now
 from dokimasia.operations.operation import After, Limit, ListPage, OperationContext, Parameter, counted_page, operation
 from dokimasia.runs.catalogue import method_of
-from dokimasia.runs.outcome import ENDED, SPENT, outcome_of
+from dokimasia.runs.outcome import SPENT, last_end, outcome_of
 from dokimasia.runs.outcome import pending_people as waited_for
 from dokimasia.runs.requests import Invocation
 from dokimasia.storage.deletion import run_size
 from dokimasia.storage.people.corrections import correction_events
-from dokimasia.storage.results import events
 from dokimasia.storage.runs import RunStatus
 
 EndShown = Literal["", "complete", "failures", "spending", "below", "waiting", "interrupted", "failed"]
@@ -119,8 +118,7 @@ def end(
         method = method_of(row)
         limits = Invocation(max_failures=max_failures, min_score=min_score, min_accuracy=min_accuracy)
         return run_end(*outcome_of(method, home, row, limits, method.json_figures(home, row)))
-    end_events = events(home, row.id, kind=ENDED)
-    why = str(end_events[-1].data["why"]) if end_events else ""
-    if end_events and end_events[-1].data["end"] == "spending":
-        return run_end("spending", why or SPENT)
-    return run_end(row.status, why)
+    ending = last_end(home, row)
+    if ending.end == "spending":
+        return run_end("spending", ending.why or SPENT)
+    return run_end(row.status, ending.why)

@@ -1,4 +1,6 @@
-"""The check whether a judge is good enough: plants errors, probes the judge with them, and holds what came of it to limits."""
+"""The check whether a judge is good enough: plants errors, probes the judge with them, and compares the result with
+limits.
+"""
 
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -27,10 +29,10 @@ from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 
 LABELLER = "labels"
-"""Who labelled a line of the file of labels that names nobody."""
+"""The labeller of a line in a file of labels that names nobody."""
 
 UNMEASURED = ("min_score", "min_accuracy", "fresh")
-"""Fields that a check does not take."""
+"""Fields that a check does not accept."""
 
 
 class JudgeCheckRequest(RunRequest):
@@ -82,26 +84,27 @@ class JudgeCheckRequest(RunRequest):
 
     @property
     def makes_home(self) -> bool:
-        """Whether the check creates the home if there is none: from a file it does."""
+        """Whether the check creates a missing home, as it does for data from a file."""
         return self.data.exists()
 
     @property
     def judges(self) -> tuple[str, ...]:
-        """The judges that are probed: the judge, and the reference."""
+        """The judges to probe: the judge, and the reference."""
         return (self.judge,) if self.reference is None else (self.judge, self.reference)
 
     @property
     def _shared(self) -> dict[str, Any]:
-        """The fields that both runs take as they are."""
+        """The fields that both runs take unchanged."""
         return {name: getattr(self, name) for name in RunRequest.model_fields if name not in {"name", *UNMEASURED}}
 
     @property
     def planting(self) -> PerturbRequest | None:
-        """The run that plants the errors; None where the data are planted errors.
+        """The run that plants the errors; None if the data are planted errors.
 
         Raises:
-            ConfigError: the data are no file, the reference is the judge, an evaluator is unknown, no error is to be planted,
-                or an option is for planting alone.
+            ConfigError: the data are not a file, the reference is the judge, an evaluator is unknown, no error is to be
+            planted,
+                or an option applies only to planting.
         """
         if self.reference == self.judge:
             raise ConfigError(f"--reference: {self.judge} is the judge itself: name another model")
@@ -145,13 +148,13 @@ class JudgeCheckRequest(RunRequest):
 
         Args:
             data: the planted errors: a run by its id, or a file.
-            spent: US dollars that were spent on planting them, which count to the limit.
+            spent: US dollars already spent on planting them, which count towards the limit.
         """
         planted = self.perturber is not None
         shared = self._shared
         if (
             self.max_failures is None
-        ):  # failures of form are what is measured: they stop nothing but a judge without a reply
+        ):  # format failures are part of the measurement: only a judge without a reply stops the run
             shared["max_failures"] = "99%"
         if self.max_cost is not None:
             shared["max_cost"] = max(0.0, self.max_cost - spent)
@@ -169,13 +172,13 @@ class JudgeCheckRequest(RunRequest):
 
 
 def _beginning(path: Path) -> list[str]:
-    """Return the first lines of a file, of at most 64 KiB; bytes that are no text are replaced."""
+    """Return the first lines of a file, up to 64 KiB; undecodable bytes are replaced."""
     with path.open("rb") as file:
         return file.read(2**16).decode(errors="replace").splitlines()
 
 
 def no_verdict_yet(run: str, why: str) -> InputError:
-    """Return the error of a check one of whose runs ended otherwise than complete."""
+    """Return the error of a check with a run that did not end as complete."""
     return InputError(f"there is no verdict yet: run {run} ended before its end ({why}); the same call goes on")
 
 
@@ -195,7 +198,7 @@ async def check_judge(
     home: str | Path | None = None,
     **fields: object,
 ) -> JudgeCheck:
-    """Return whether a judge is good enough, with what was measured of it.
+    """Return whether a judge is good enough, with its measurements.
 
     Args:
         judge: the judge: a name from dokimasia.toml or any LiteLLM name.
@@ -207,8 +210,9 @@ async def check_judge(
         fields: other fields of `JudgeCheckRequest`, such as `perturber`, `labels`, `reference`, `max_cost` or `output`.
 
     Raises:
-        InputError: the data, the labels or the options cannot be used, or a run ended before its end, as by `max_cost`.
-        Interrupted: it was asked to stop; the same call goes on.
+        InputError: the data, the labels or the options cannot be used, or a run stopped early, for example by
+        `max_cost`.
+        Interrupted: it was asked to stop; the same call continues it.
     """
     configuration, _ = place_of(settings, home, data)
     request = request_of(JudgeCheckRequest, "check_judge", {"judge": judge, "data": data, **fields})

@@ -1,4 +1,4 @@
-"""What there is to ask with: models with what was measured of them, models added to the home, and prompts."""
+"""Models with their measurements, models added to the home, and prompts."""
 
 from typing import Annotated, Literal
 
@@ -109,7 +109,7 @@ class ModelSent(Body):
     sampling: Sampling | None = Field(default=None, description="Temperature and other parameters of sampling.")
 
     def as_table(self) -> JsonObject:
-        """Return what was sent as a table of dokimasia.toml."""
+        """Return the settings sent as a table of dokimasia.toml."""
         return self.model_dump(mode="json", exclude_defaults=True)
 
 
@@ -209,7 +209,7 @@ def _model_shown(model: ModelListed) -> ModelShown:
 
 
 def _log_change(context: OperationContext, event: str, model: str) -> None:
-    """Log who changed the models of a service as a warning, and a change by this user's own command for information."""
+    """Log a change to the models: as a warning in a service, otherwise as information."""
     log = logger(__name__)
     if context.person:
         log.warning(event, model=model, who=context.person)

@@ -33,13 +33,13 @@ Right = Literal["read", "run", "review", "operate"]
 `operate`: add, change, remove and check the models that runs may ask."""
 
 MOST = 500
-"""Maximum number of entries on a page of a list."""
+"""The maximum number of entries on a page of a list."""
 
 _PLACEHOLDER = re.compile(r"\{(\w+)(?::path)?\}")
 
 
 class Parameter:
-    """Bounds and description of a parameter, as the OpenAPI description shows them."""
+    """Bounds and description of a parameter, as in the OpenAPI description."""
 
     def __init__(self, **schema: Any) -> None:
         self.schema = schema
@@ -52,7 +52,7 @@ After = Annotated[str | None, AFTER]
 
 
 class RequestRefused(Exception):
-    """A refused request, with the HTTP status of the refusal, where the status of an error of this package would not fit."""
+    """A refused request, with its HTTP status, for refusals that no error of this package fits."""
 
     def __init__(self, status: int, detail: str, *, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(detail)
@@ -75,15 +75,15 @@ class ListPage(BaseModel):
 
 
 PART = 2**20
-"""Bytes that are read at a time of a file that is not in memory."""
+"""The number of bytes read at a time from a file that is not in memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileReply:
-    """A file that an operation returns; with a name, a browser saves it and runs no script in it.
+    """A file that an operation returns. If it has a name, a browser saves it and runs no script in it.
 
-    `content` is its bytes, or an open temporary file with them, which is read once, by `data` or `parts`. `title` describes
-    its content for people; it is not sent.
+    `content` is its bytes, or an open temporary file that `data` or `parts` reads once. `title` describes the content
+    to people and is not sent.
     """
 
     content: bytes | IO[bytes]
@@ -94,7 +94,7 @@ class FileReply:
 
     @property
     def data(self) -> bytes:
-        """Its content as a whole."""
+        """The whole content."""
         return b"".join(self.parts())
 
     def close(self) -> None:
@@ -103,7 +103,7 @@ class FileReply:
             self.content.close()
 
     def parts(self) -> Iterator[bytes]:
-        """Yield its content in parts of at most 1 MiB, or as it is in memory."""
+        """Yield the content in parts of at most 1 MiB, or whole if it is in memory."""
         if isinstance(self.content, bytes):
             yield self.content
             return
@@ -120,10 +120,10 @@ class OperationContext:
     Attributes:
         settings: configuration and keys.
         home: open for writing if the operation changes something.
-        person: the name of the caller, under which decisions are stored; empty if everything may be seen.
+        person: the caller's name, under which decisions are stored; empty if the caller may see everything.
         self_named: whether the name is self-declared, so that the caller may also act for others.
         redact: removes secrets from texts that are returned.
-        data_root: the folder below which a service lets requests name files.
+        data_root: the folder that contains all files a request to a service may name.
     """
 
     settings: Settings
@@ -133,13 +133,13 @@ class OperationContext:
     redact: Callable[[str], str] = field(default_factory=Redactor, repr=False)
     data_root: Path | None = None
     served = False
-    """Whether a service, which others share, carries out the operation."""
+    """Whether a service, which several people share, carries out the operation."""
 
     def run(self, name: str) -> Run:
         """Return a run by its name, the beginning of its id, or `last`.
 
         Raises:
-            NotFound: there is none.
+            NotFound: there is no such run.
         """
         return resolve_run(self.home, name)
 
@@ -156,7 +156,7 @@ class OperationContext:
         return method_of(run).json_figures(self.home, run)
 
     def budgets_for(self, models: Mapping[str, ModelSpec]) -> Sequence[Budget]:
-        """Return the budgets in which calls to models need room, besides their own; none outside of a service."""
+        """Return the budgets, besides their own, that calls to models must fit in; none outside a service."""
         return ()
 
     async def cancel(self, run: Run, *, at_once: bool = False) -> Run:
@@ -190,11 +190,11 @@ class Operation:
         tag: its tag in the OpenAPI description.
         right: the right that the caller needs.
         status: the HTTP status of a successful reply.
-        slow: whether it may take long, so that only a few are carried out at once.
+        slow: whether it may take long, so that only a few run at once.
         conflict: whether its input errors are conflicts with the state of the home (409).
         files: the media types of the file that it returns.
         file: a description of that file.
-        replies: further HTTP statuses with which it may answer.
+        replies: further HTTP statuses that it may return.
         creates: whether it creates a missing home.
         figures: whether it returns figures, whose schema the OpenAPI description leaves open.
         local: parameters that a service does not accept.
@@ -248,7 +248,9 @@ def read_reply(function: Callable[..., Awaitable[R] | R], sent: object) -> R:
 
 
 def reply_json(reply: BaseModel) -> JsonObject:
-    """Return the reply of an operation as plain JSON; figures omit fields that have their default, as `as_json` does."""
+    """Return the reply of an operation as plain JSON; figures omit fields with their default value, as
+    `as_json` does.
+    """
     return as_json(reply) if isinstance(reply, Value) else reply.model_dump(mode="json", by_alias=True)
 
 
@@ -256,7 +258,7 @@ _OPERATIONS: dict[Callable[..., object], Operation] = {}
 
 
 def operation(verb: str, path: str, *, tag: str, **how: Any) -> Callable[[F], F]:
-    """Return a decorator that declares a function to be an operation; `how` are further fields of `Operation`."""
+    """Return a decorator that declares a function as an operation; `how` are further fields of `Operation`."""
 
     def declare(function: F) -> F:
         _OPERATIONS[function] = Operation(function=function, verb=verb, path=path, tag=tag, **how)
@@ -266,12 +268,12 @@ def operation(verb: str, path: str, *, tag: str, **how: Any) -> Callable[[F], F]
 
 
 def operation_of(function: Callable[..., object]) -> Operation:
-    """Return the operation that a function was declared to be."""
+    """Return the operation that a function declares."""
     return _OPERATIONS[function]
 
 
 def operations_in(module: str) -> list[Operation]:
-    """Return the operations of a module, in the order in which they are declared."""
+    """Return the operations of a module, in order of declaration."""
     return [operation for function, operation in _OPERATIONS.items() if function.__module__ == module]
 
 
@@ -287,7 +289,7 @@ def page_of(
         after: the key of the last entry of the previous page.
 
     Raises:
-        InputError: there is no entry `after`, or not any more.
+        InputError: the entry `after` does not exist, or no longer does.
     """
     start = 0
     if after is not None:
@@ -300,7 +302,7 @@ def page_of(
 
 
 def counted_page(entries: Sequence[T], *, limit: int, after: str | None) -> tuple[Sequence[T], str | None]:
-    """Return the entries of a page, as `page_of` does, of a list without keys, by position.
+    """Return the entries of a page by position, as `page_of` does, for a list without keys.
 
     Raises:
         InputError: `after` is not a position in the list.

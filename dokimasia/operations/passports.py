@@ -1,4 +1,4 @@
-"""Passports of judges: which judges finished probes asked, and what these measured of one."""
+"""Passports of judges: the judges asked by finished probes, and their measured error rates."""
 
 from typing import Annotated
 

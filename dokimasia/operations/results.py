@@ -38,7 +38,9 @@ PAGE_POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts"
 )
-"""The policy of a report, which runs its own scripts, by hashes in the page, without access to the service and its cookies."""
+"""The content security policy of a report, which runs its own scripts, by their hashes, without access to the service
+and its cookies.
+"""
 
 MEDIA_TYPES = {
     "jsonl": "application/x-ndjson",
@@ -47,7 +49,7 @@ MEDIA_TYPES = {
     "parquet": "application/vnd.apache.parquet",
 }
 IN_MEMORY = 8 * 2**20
-"""Bytes of an export up to which it is not written to a temporary file."""
+"""The size in bytes above which an export is written to a temporary file."""
 
 ZIP, ZIP_DATE = "application/zip", (1980, 1, 1, 0, 0, 0)
 HTML, MARKDOWN, PLAIN = "text/html", "text/markdown", "text/plain"
@@ -199,7 +201,7 @@ def export(
     if format in get_args(Format):
         rows_format = cast("Format", format)
         with ExitStack() as unsent:
-            # Whole before its first byte is sent, since reading may fail; then the reply closes it.
+            # Read completely before the first byte is sent, since reading may fail; the reply closes it.
             content = unsent.enter_context(tempfile.SpooledTemporaryFile(IN_MEMORY))
             count = asyncio.run(write_export(context.home, row, rows_format, content))
             unsent.pop_all()
@@ -251,7 +253,7 @@ def _for_person(context: OperationContext, run: Run, view: Mapping[str, object])
 
 
 def _latex_text(context: OperationContext, run: Run, *, full: bool) -> str:
-    """Return the first table of a run as a terminal has it, or with `full` all tables of its sections, as LaTeX."""
+    """Return, as LaTeX, the first table of a run as in a terminal, or with `full` all tables of its sections."""
     from dokimasia.report.latex import latex_tables
     from dokimasia.report.sections import sections_of
     from dokimasia.report.terminal import in_brief
@@ -261,7 +263,7 @@ def _latex_text(context: OperationContext, run: Run, *, full: bool) -> str:
 
 
 def _terminal_text(context: OperationContext, run: Run, *, width: int, colour: bool, full: bool) -> str:
-    """Return the results of a run as a terminal of some width shows them."""
+    """Return the results of a run as a terminal of this width shows them."""
     from dokimasia.report.console import PrintableConsole
     from dokimasia.report.terminal import draw_run
 

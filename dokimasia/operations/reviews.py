@@ -1,4 +1,4 @@
-"""Operations on items that people decide: lists, decisions, agreement, and items that are handed out to be rated."""
+"""Operations on items for people: lists, decisions, agreement, and items handed out to be rated."""
 
 import asyncio
 from pathlib import Path
@@ -51,7 +51,7 @@ TAG = "reviews"
 GONE, CONFLICT, UNPROCESSABLE = 410, 409, 422
 JSON_LINES = "application/x-ndjson"
 LONGEST = 500_000
-"""Maximum number of characters of a text that a person writes."""
+"""The maximum number of characters of a text by a person."""
 
 Text = Annotated[str, Field(max_length=LONGEST)]
 
@@ -359,7 +359,7 @@ def _standing_of(context: OperationContext, run: Run, id: str) -> Standing:
     """Return an item of a run.
 
     Raises:
-        RequestRefused: it is a question that was withdrawn.
+        RequestRefused: it is a withdrawn question.
         NotFound: there is no such item.
     """
     if id in withdrawn_items(context.home, run.id):
@@ -374,7 +374,9 @@ def _note_shown(context: OperationContext, run: Run, id: str) -> None:
 
 
 def _decisions_seen(standing: Standing, body: Decided, who: str) -> int | None:
-    """Return how many decisions a person is assumed to know: by default none if somebody else's decision settles the item."""
+    """Return the number of decisions a person is assumed to know: by default none if another's decision settles the
+    item.
+    """
     if body.seen is not None or body.second or standing.item.kind == "question":
         return body.seen
     settling = standing.settled_by

@@ -233,7 +233,7 @@ async def delete(
 
 
 def _check_deletable(context: OperationContext, run: Run, *, force: bool) -> None:
-    """Refuse to delete a run that is at work or, without `force`, from which other runs were made."""
+    """Refuse to delete a run that is at work or, without `force`, one that other runs were made from."""
     from dokimasia.runs.persistence import dependent_runs as resting_on
 
     if run.status in AT_WORK:
@@ -360,7 +360,7 @@ async def cancel(
 
 
 def run_now(context: OperationContext, run: Run) -> RunShown:
-    """Return a run as lists show it, with its name and tags."""
+    """Return a run as in lists, with its name and tags."""
     return RunShown.model_validate(current_summary(context.home, run))
 
 
@@ -374,8 +374,8 @@ def begun(context: OperationContext, run: Run) -> RunBegun:
 
 
 def estimate_of(run: Run) -> JsonObject:
-    """Return the estimate of a run's calls and cost that was made when it was accepted."""
-    return Estimate.model_validate(run.options["estimate"]).shown()
+    """Return the estimate of a run's calls and cost, as made when it was accepted."""
+    return Estimate.of_run(run).shown()
 
 
 def links_of(run: str) -> Links:

@@ -68,7 +68,7 @@ __all__ = [
     "TreeValidity",
     "WeaknessFinding",
 ]
-"""What the operations on trees return, beside the operations themselves."""
+"""The return types of the operations on trees, along with the operations."""
 
 MEDIA_TYPES: dict[str, str] = {
     "yaml": "application/yaml",

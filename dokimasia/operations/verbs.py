@@ -733,8 +733,11 @@ async def resume(
     """
     place = configuration, opened_home = place_of(settings, home, run)
     request_of(Invocation, "resume", changes)
-    named = retry if isinstance(retry, str) else ",".join(retry or ()) if retry is not True else ""
-    kinds = retryable(named) if retry else ()
+    kinds: Collection[FailureKind] = ()
+    if retry is True:
+        kinds = retryable("")
+    elif retry:
+        kinds = retryable(retry if isinstance(retry, str) else ",".join(retry))
     return await resume_run(
         _row_of(run, place),
         settings=configuration,

@@ -20,14 +20,14 @@ _SPACE = (
 _DECORATION = _SPACE + "*_#>`"
 _TAIL = 100_000
 _LINE = 1_000
-"""Characters of a line that are read for another answer."""
+"""The number of characters of a line that are searched for another answer."""
 _TAKING_BACK = re.compile(
     r"\W{0,20}(?:(?P<weak>but|however|hmm{0,9}|hm)|(?P<firm>i mean|or rather|rather|correction|scratch that)|"
     r"(?P<actually>actually)|no|wait|hold on|sorry|oops|on second thoughts?)\b"
     r"(?P<stop>[ \t*_]{0,9}(?:[,:;!\u2013\u2014-]|\.{2,3}|\u2026|\.(?=\s+(?-i:[A-Z]))|\W{0,9}$))?",
     re.IGNORECASE,
 )
-"""How a line begins that may take back what the line before says, and whether the word stands by itself."""
+"""The beginning of a line that may retract the previous line, and whether the word alone does so."""
 _LETTER = r"(?<![\w'\u2019.])(?:[b-h]|\(a\)|(?-i:A)(?=\W{0,9}$))(?![\w'\u2019-]|\.\w)"
 _OTHER_ANSWER = re.compile(rf"{_LETTER}|\b(?:is|was) (?:right|correct|better)\b", re.IGNORECASE)
 _OTHER_STATED = re.compile(
@@ -36,15 +36,15 @@ _OTHER_STATED = re.compile(
     re.IGNORECASE,
 )
 _FEW_WORDS = 3
-"""Words of a line that are taken for an answer by themselves behind a word that takes the one before back."""
+"""The number of words of a line that count as an answer after a retracting word."""
 
 
 def parse_final_answer(text: str) -> str | None:
     """Return the answer on the last line of the form `Final answer: ...`, or None if there is no such line.
 
-    Bold type, headings and the number of a list (`3. Final answer: ...`) are ignored; if nothing follows the colon, the next
-    line that is not blank is the answer. Nothing is guessed from a text without such a line, or from one that takes the
-    answer back afterwards for another (`No, c`). Only the last 100,000 characters are read.
+    Bold type, headings and the number of a list (`3. Final answer: ...`) are ignored; if nothing follows the colon, the
+    next line that is not blank is the answer. Nothing is guessed from a text without such a line, or from one that
+    later replaces the answer by another (`No, c`). Only the last 100,000 characters are read.
     """
     tail = text[-_TAIL:]
     last = None
@@ -59,7 +59,7 @@ def parse_final_answer(text: str) -> str | None:
 
 
 def _takes_back(line: str) -> bool:
-    """Return whether a line behind an answer takes it back: a word of doubt alone, or one with another answer."""
+    """Return whether a line after an answer retracts it: a word of doubt alone, or one with another answer."""
     opening = _TAKING_BACK.match(line)
     if opening is None:
         return False

@@ -17,13 +17,13 @@ _OTHER_GROUP = form(rf"<{ROOM}/?{ROOM}Group[AB]{ROOM}/?>")
 def parse_rubric_assessment(text: str, n_a: int, n_b: int) -> RubricAssessment:
     """Return a judge's results for the rubrics of groups A and B, in the order of the rubrics; true means met.
 
-    The form is `<Assessment><GroupA><Result>true</Result>...</GroupA><GroupB>...</GroupB></Assessment>`. A group without
-    rubrics may be empty or missing. XML comments, case, and filler words around the assessment are ignored.
+    The form is `<Assessment><GroupA><Result>true</Result>...</GroupA><GroupB>...</GroupB></Assessment>`. A group
+    without rubrics may be empty or missing. XML comments, case, and filler words around the assessment are ignored.
 
     Args:
         text: the judge's reply. It may repeat the same assessment.
-        n_a: how many rubrics group A has.
-        n_b: how many group B has.
+        n_a: the number of rubrics of group A.
+        n_b: the number of rubrics of group B.
 
     Raises:
         UnparsableReply: there is no assessment, or several that differ; a group is missing or not closed correctly; it
@@ -45,11 +45,11 @@ def parse_rubric_assessment(text: str, n_a: int, n_b: int) -> RubricAssessment:
 
 
 def parse_reasoned_assessment(text: str, n_a: int, n_b: int) -> RubricAssessment:
-    """Return a judge's results as `parse_rubric_assessment`, each with the reason that stands beside it.
+    """Return a judge's results as `parse_rubric_assessment`, each with its reason.
 
-    The form has `<Reason>SENTENCE</Reason>` behind each `<Result>`, or before each. A reason is what the judge wrote and
-    never read for a result, whatever it contains: it is taken out before the results are read. A result without a reason
-    is kept, and its reason is None.
+    The form has `<Reason>SENTENCE</Reason>` after each `<Result>`, or before each. A reason is never read as a result,
+    whatever it contains, since it is removed before the results are read. A result without a reason is kept, and its
+    reason is None.
 
     Args:
         text: the judge's reply.
@@ -74,7 +74,7 @@ def parse_reasoned_assessment(text: str, n_a: int, n_b: int) -> RubricAssessment
 def _reasons_aside(reply: str) -> tuple[str, dict[tuple[str, int], str]]:
     """Return a reply without its reasons, and these by group (a or b) and place of the result.
 
-    Where a reply that repeats its assessment gives two reasons for a result, neither counts.
+    If a reply that repeats its assessment gives two reasons for a result, neither counts.
     """
     rest: list[str] = []
     reasons: dict[tuple[str, int], str] = {}

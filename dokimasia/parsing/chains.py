@@ -13,7 +13,7 @@ _NEGATION = re.compile(
     r"\b(?:no|not|never|neither|nor|\w{2,9}n['\u2019]t|wrong|incorrect|false|except|unlike|instead|rather)\b",
     re.IGNORECASE,
 )
-"""What right before an answer may turn it around."""
+"""Words directly before an answer that may negate it."""
 _CHANGE = re.compile(
     r"\b(?:answer|correct|corrected|correction|final|should be|updated?|recheck(?:ed|ing)?|instead|wait|hold on|actually|"
     r"(?:is|was|be) (?:right|better|best|true)|sorry|oops|scratch that|i meant?|on second thoughts?|rather|revised?|wrong|"
@@ -24,18 +24,18 @@ _CHANGE = re.compile(
     r"|(?:^|\b(?:is|be|it['\u2019]s|option|choice|but|not)\b)[^\w\n]{0,20}(?:[a-z]|[0-9][0-9.,]{0,20})[^\w\n]{0,20}$",
     re.IGNORECASE | re.MULTILINE,
 )
-"""What behind an answer may change it, or be another."""
+"""Words after an answer that may change it, or be another answer."""
 _ORDER = ["reasoning", "/reasoning", "answer", "/answer"]
 
 
 def parse_chain(text: str) -> ReferenceChain:
     """Return the chain from `<reasoning>...</reasoning><answer>...</answer>`, ignoring any text before it.
 
-    Words between the two parts are ignored unless they negate, words behind them if they name no other answer.
+    Words between the two parts are ignored unless they negate, and words after them unless they name another answer.
 
     Raises:
-        UnparsableReply: a tag is missing, repeated or out of order, one of the two parts is empty, or words beside the answer
-            could change it.
+        UnparsableReply: a tag is missing, repeated or out of order, one of the two parts is empty, or words beside the
+            answer could change it.
     """
     reply = spoken(text)
     tags: list[re.Match[str]] = []

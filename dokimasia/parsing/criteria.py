@@ -30,19 +30,19 @@ at?", "ground_truth": "14 minutes", "weight": 3}]"""
 
 _BOX_NAMES = ("box", "bbox", "bbox_2d")
 _Y_FIRST = "box_2d"
-"""The name under which models that put the upper edge first (top, left, bottom, right, from 0 to 1000) write a box."""
+"""The field in which models that put the upper edge first (top, left, bottom, right, from 0 to 1000) write a box."""
 
 _MILLE = 1000
 _LARGEST = 1_000_000_000
-"""The largest number that may stand for an edge."""
+"""The largest number accepted for an edge."""
 _FRACTIONS_TO = 1.05
-"""Numbers up to this are fractions, whatever the unit: edges that lie a little outside the image are those of the image."""
+"""Numbers up to this are fractions, whatever the unit: edges slightly outside the image are those of the image."""
 _PIXELS = frozenset({"pixels", "pixel", "px"})
 _PER_MILLE = frozenset({"0-1000", "0 to 1000", "0..1000", "1000", "per mille"})
 
 
 class ShownImages(NamedTuple):
-    """The images of a sample: how many, and the width and height of each in pixels, where they are known."""
+    """The images of a sample: their number, and the width and height of each in pixels, if known."""
 
     number: int
     sizes: Sequence[Sequence[int]] = ()
@@ -64,7 +64,7 @@ def _weight(weight: object) -> int:
 
 
 def _anchor(value: JsonValue, info: ValidationInfo) -> Anchor:
-    """Return an anchor; the whole image where none can be read, since no score goes by an anchor."""
+    """Return an anchor; the whole image if none can be read, since no score depends on an anchor."""
     images: ShownImages = info.context or ShownImages(0)
     if not isinstance(value, dict):
         return Anchor()
@@ -80,10 +80,10 @@ def _anchor(value: JsonValue, info: ValidationInfo) -> Anchor:
 
 
 def _box(corners: JsonValue, unit: JsonValue, size: Sequence[int]) -> Box | None:
-    """Return a box of left, upper, right and lower edge, in fractions; None where it cannot be told what it is.
+    """Return a box of left, upper, right and lower edge, in fractions; None if it is ambiguous.
 
-    Numbers of at most 1.05 are fractions, whatever the unit. Others are in the unit; without one, those of at most 1000 lie
-    on a scale of 0 to 1000, and larger ones are pixels. In a unit that is not known nothing is read.
+    Numbers of at most 1.05 are fractions, whatever the unit. Others are in the unit; without one, numbers of at most
+    1000 are on a scale of 0 to 1000, and larger ones are pixels. Nothing is read in an unknown unit.
     """
     if not isinstance(corners, list) or len(corners) != 4:
         return None

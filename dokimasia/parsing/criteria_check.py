@@ -13,14 +13,14 @@ from dokimasia.parsing.reply import DECORATION, MAX_LINE, NAMED, listed, refuse,
 
 VERDICTS = ("needed", "single", "open")
 REASON_LIMIT = 300
-"""Characters of a reason that are kept, at most."""
+"""The maximum number of stored characters of a reason."""
 
 _LINE = form(r"\s{0,9}(?:[-\u2022]\s{0,9})?(?:point|criterion)?~([0-9]{1,3})~[|.:)](.*)", re.UNICODE)
 _VERDICT = form(r"\b(needed|single|open)~[:=]~\W{0,3}(yes|no)\b")
 _MISSING = form(r"\s{0,9}(?:[-\u2022]\s{0,9})?missing~[:=|]\s{0,9}(.*)", re.UNICODE)
 _BETWEEN = re.compile(r"[\s|,;.\[\]()<>]*")
 _BEHIND = re.compile(r"[\s\])>.]*(?:\||\Z)")
-"""What may stand between verdicts, and between the last verdict and the reason."""
+"""The permitted text between verdicts, and between the last verdict and the reason."""
 _NOTHING = frozenset({"", "nothing", "none", "no", "-", "\u2013", "\u2014", "n/a"})
 
 

@@ -29,13 +29,13 @@ _ANOTHER = form(r"(?<!weight )(?<!weight: )\[~(?:[0-9]|not[ _-]{0,4}stated)")
 _BEHIND = form(
     r"[.;,]?\s{0,9}(?:[|,(]?\s{0,9}weight~[:=]?~\[?[0-9]{1,3}(?:\.[0-9]{1,4})?\]?\)?)?\s{0,9}[|.;,]?[\s_]{0,9}"
 )
-"""What may follow a score on its line: its criterion's weight."""
+"""The permitted text after a score on its line: its criterion's weight."""
 _SUMMARY = form(
     r"(?:the )?(?:overall|total|average|mean|weighted)(?: weighted| average| mean)?(?: scores?)?~[:=|]~\[?[0-9]{1,3}"
     r"(?:\.[0-9]{1,4})?\]?(?: ?/ ?5| out of 5)?\.?"
 )
 _WHOLE = re.compile(r"([0-9]{1,6})(?:\.0{1,4})?", re.ASCII)
-"""An integer, also with a point and zeros behind it."""
+"""An integer, possibly followed by a point and zeros."""
 _SILENT = form(r"not[ _-]{0,4}stated")
 _STATED = form(r"score[*`_]{0,4}~[:=]?~[*`_]{0,4}\[{1,2}[^\[\]\n]{0,40}\]{1,2}")
 """The beginning of a score line that a reason may follow, up to the score's bracket."""
@@ -43,18 +43,18 @@ _REASON = form(
     r"(?P<weight>[*`_.]{0,4}~(?:[|,(]~weight~[:=]?~\[?[0-9]{1,3}(?:\.[0-9]{1,4})?\]?\)?)?)"
     r"[*`_\s.;,]{0,9}(?P<bar>[|:\u2013\u2014]|-(?=\s))?[*`_\s]{0,9}(?P<label>reasons?[*`_]{0,4}~[:=])?(?P<reason>.*)"
 )
-"""What follows a score: perhaps a weight, then a bar, the word `reason` or both, and the reason."""
+"""The text after a score: an optional weight, then a bar, the word `reason` or both, and the reason."""
 _REASON_LINE = form(
     r"[\s*`_>|#\u2022+-]{0,12}(?:(?:criterion|checkpoint|number|no\.?)?~\(?(?P<number>[0-9]{1,6})\)?"
     r"[\s|:.)*\-\u2013\u2014]{1,12})?reasons?[*`_]{0,4}~[:=](?P<reason>.*)"
 )
-"""A line of its own with the reason for a score, that of the line above unless it names a criterion."""
+"""A separate line with the reason for a score: that of the line above unless it names a criterion."""
 _NO_REASON = form(r"(?:sentence|reason|n/?a|none|null|<[^<>]{0,99}>|\[[^\[\]]{0,99}\]|[\W_]{0,99})")
-"""What stands in the place of a reason where none is given, such as the placeholder of the form."""
+"""The text in place of a missing reason, such as the placeholder of the form."""
 _LOOSE = re.compile(r"\A\s?[*_`]{1,3}(?=\s|\Z)")
 """Marks of emphasis that the word before a reason leaves at its beginning."""
 _MARK = "\ue000"
-"""The character between which the number of a reason stands that was taken out of a line."""
+"""The character that encloses the number of a reason removed from a line."""
 _MARKED = re.compile(f"{_MARK}([0-9]{{1,9}}){_MARK}")
 _UNSEEN: dict[int, str | None] = {
     **dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))),
@@ -101,12 +101,12 @@ def parse_criterion_scores(text: str, expected: int | Sequence[str]) -> list[Cri
 
 
 def parse_reasoned_scores(text: str, expected: int | Sequence[str]) -> list[CriterionScore]:
-    """Return a judge's scores of one response as `parse_criterion_scores`, each with the reason that stands behind it.
+    """Return a judge's scores of one response as `parse_criterion_scores`, each with the reason after it.
 
-    A line is `N | score: [S] | reason: SENTENCE`; the word `reason` may be left out, or stand with the sentence on the next
-    line. A reason is what the judge wrote and never read for a score, whatever it contains: it is taken out before the scores
-    are read. A score without a reason is kept, and its reason is None. Two scores on a line, or words right behind a
-    bracket, are refused as without reasons.
+    A line is `N | score: [S] | reason: SENTENCE`; the word `reason` may be omitted, or be on the next line with the
+    sentence. A reason is never read as a score, whatever it contains, since it is removed before the scores are read. A
+    score without a reason is kept, and its reason is None. Two scores on a line, or words directly after a bracket, are
+    refused as without reasons.
 
     Args:
         text: the judge's reply.
@@ -154,7 +154,7 @@ def _reasons_aside(text: str) -> tuple[str, list[tuple[int | None, str]]]:
     lines: list[str] = []
     reasons: list[tuple[int | None, str]] = []
     bare: int | None = None
-    """The place of the last line, if it has a score and no reason."""
+    """The place of the last line, if it has a score but no reason."""
     for line in text.split("\n"):
         alone = _REASON_LINE.fullmatch(line)
         stated = None if alone else _STATED.search(line)
@@ -171,18 +171,17 @@ def _reasons_aside(text: str) -> tuple[str, list[tuple[int | None, str]]]:
             reasons.append((None, behind["reason"]))
         else:
             lines.append(line)
-        bare = (
-            len(lines) - 1
-            if stated is not None and not lines[-1].endswith(_MARK)
-            else bare
-            if not line.strip()
-            else None
-        )
+        if stated is not None and not lines[-1].endswith(_MARK):
+            bare = len(lines) - 1
+        elif line.strip():
+            bare = None
     return "\n".join(lines), reasons
 
 
 def _is_reason(behind: re.Match[str]) -> bool:
-    """Return whether what follows a score is its reason: labelled so, or words behind a bar that do not begin as a score."""
+    """Return whether the text after a score is its reason: labelled as such, or words after a bar that do not begin
+    like a score.
+    """
     bar, label, reason = behind.group("bar", "label", "reason")
     if label is not None:
         return True
@@ -234,7 +233,7 @@ def scores_of(
 
     Args:
         rows: rows about one criterion each.
-        count: how many criteria there are.
+        count: the number of criteria.
         number_of: the number of the criterion that a row is about, from 1 to `count`.
         score_of: a row's score, given its number.
         missing: the beginning of the reason that lists the criteria without a row.

@@ -190,7 +190,7 @@ def _fault(error: ErrorDetails) -> str:
     kind, place = error["type"], error["loc"]
     name = next((step for step in reversed(place) if isinstance(step, str)), "")
     stated = short(repr(error["input"]))
-    if kind == "value_error":  # what a validator found
+    if kind == "value_error":  # raised by a validator
         return str(error.get("ctx", {}).get("error", error["msg"]))
     if kind == "string_type" and isinstance(place[-1], int):
         return f"'{name}' holds {stated}, which is no text"

@@ -11,7 +11,7 @@ from dokimasia.parsing.reply import short
 T = TypeVar("T")
 
 FEWEST_WORDS = 3
-"""The fewest words of an example text that no reply on another subject has by chance."""
+"""The minimum number of words for an example text that no reply on another subject has by chance."""
 
 _PLACEHOLDER = re.compile(r"\s*<[^<>]*>\s*")
 

@@ -13,10 +13,10 @@ from dokimasia.parsing.reply import matches, short, spoken
 from dokimasia.parsing.verdicts import either
 
 MAX_WORDS = 160
-"""Words of a hint, at most; the prompt asks for half as many."""
+"""The maximum number of words of a hint; the prompt asks for half as many."""
 
 MAX_HINT = 4_000
-"""Characters of a hint, at most."""
+"""The maximum number of characters of a hint."""
 
 WAYS = ("said", "reworded", "described", "left over", "worked out", "spelt out")
 """The ways in which a passage may leak, in the words of the prompt."""
@@ -40,7 +40,7 @@ _PRAISE = re.compile(
     re.IGNORECASE,
 )
 _PRAISE_WORDS = 14
-"""Words of a sentence that counts as mere praise, at most; a longer one is likely to say more."""
+"""The maximum number of words of a sentence that counts as mere praise; a longer one probably says more."""
 
 _LEAK = re.compile(r"^[ \t>*_`-]{0,9}leak[*_ ]{0,5}:[*_ \t]{0,9}(.*)$", re.IGNORECASE | re.MULTILINE)
 _ONE_WAY = "|".join(way.replace(" ", "[ -]") for way in WAYS)

@@ -34,7 +34,7 @@ def find_json(text: str, wanted: Callable[[Any], bool]) -> list[Any]:
 
 
 def read_json(text: str, read: Callable[[JsonValue], T | None]) -> list[T]:
-    """Return what a function reads from the arrays and objects that `find_json` finds; what it returns None for is left out."""
+    """Return the results of a function on the arrays and objects found by `find_json`, without those that are None."""
     return read_json_and_rest(text, read)[0]
 
 
@@ -53,7 +53,7 @@ def read_json_and_rest(text: str, read: Callable[[JsonValue], T | None]) -> tupl
 
 
 def with_json_replaced(text: str, replace: Callable[[JsonValue], JsonValue | None]) -> str:
-    """Return a text in which each of the values that `find_json` finds is replaced, unless the function returns None."""
+    """Return a text with each value found by `find_json` replaced, unless the function returns None."""
     pieces: list[str] = []
     position = 0
     for value, start, end in _values(text):
@@ -65,7 +65,9 @@ def with_json_replaced(text: str, replace: Callable[[JsonValue], JsonValue | Non
 
 
 def objects_of(value: JsonValue, *, named: str = "") -> list[dict[str, JsonValue]] | None:
-    """Return the objects of an array, bare or in a field of an object; None if it is empty or has anything else in it."""
+    """Return the objects of an array, bare or in a field of an object; None if it is empty or contains
+    anything else.
+    """
     array = value.get(named) if isinstance(value, dict) else value
     if not isinstance(array, list):
         return None

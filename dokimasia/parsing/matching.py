@@ -23,8 +23,9 @@ def parse_match(text: str) -> str:
         if not is_empty_talk(match[2]):
             raise UnparsableReply(f"'{short(match[0])}' is not a plain statement: write Report 1: [[{match[3]}]]")
         model = match[3].upper()
-        second = match[1].casefold() in ("2", "two")
-        models.add(model if not second else "A" if model == "B" else "B")
+        if match[1].casefold() in ("2", "two"):
+            model = "A" if model == "B" else "B"
+        models.add(model)
     if not models:
         raise UnparsableReply("there is no line of the form Report 1: [[A]] or Report 1: [[B]]")
     if len(models) > 1:

@@ -1,8 +1,8 @@
-"""A reply's own statements: not what it quotes, fences, strikes out, comments, thinks or takes back.
+"""A reply's own statements, without what it quotes, fences, strikes out, comments, thinks or retracts.
 
-The rule for every parser of a score, a verdict or a vote. `own` removes what a reply only shows. Nothing beside a statement
-may change it: in its sentence, only introductory words may come before it; after it only filler words (`is_empty_talk`). A
-reply that says more is refused, and the judge is asked again.
+The rule for every parser of a score, a verdict or a vote: `own` removes the parts that a reply only shows. Nothing next
+to a statement may change it: before it, in its sentence, only introductory words are allowed, and after it only filler
+words (`is_empty_talk`). A reply that says more is refused, and the judge is asked again.
 """
 
 import re
@@ -29,7 +29,7 @@ _INTRODUCED = re.compile(r":[\s*_]{0,9}\n\s{0,99}")
 _MARKED = re.compile(r"[<>`~]")
 """Characters without which a reply has no quotes, fences, tags or comments."""
 _SHOWN_THERE = "\ufffb"
-"""Stands in the place of a quote or fence while the end of the words around it is looked for."""
+"""The replacement for a quote or fence while the end of the surrounding words is searched."""
 _IN_MARKS = re.compile(r'"[^"\n]{1,600}"|\u201c[^\u201c\u201d\n]{1,600}\u201d|`[^`\n]{1,600}`')
 _AS_THE_RESPONSES = re.compile(
     r"(?i)\b(?:response|answer|candidate|assistant|description|text)\b[^.!?\n]{0,80}"
@@ -81,12 +81,12 @@ def _own(text: str, shown: str | None = None) -> str:
 
 
 def own_form(text: str, is_line: Callable[[str], bool]) -> str:
-    """Return a reply's own statements as `own` does, without the reasoning before its form where that does nothing but quote.
+    """Return a reply's own statements as `own` does, without reasoning before its form that only quotes.
 
-    The form are the last lines of the reply for which `is_line` is true. What stands before it is left out if no word of it
-    can change the form: it ends with a heading of filler words, with a quote and a blank line, or with a sentence and a blank
-    line that does not lead to the form; and what it quotes of a form stands in quotation marks, or under the words that
-    introduce it as the response's. Any other reply is returned whole, and its reader refuses what stands beside its form.
+    The form is the last lines of the reply for which `is_line` is true. The text before it is dropped if no word of it
+    can change the form: it ends with a heading of filler words, with a quote and a blank line, or with a sentence and a
+    blank line that does not lead to the form; and any quoted form is in quotation marks, or follows words that
+    introduce it as the response's. Any other reply is returned whole, and its reader refuses the text around its form.
 
     Raises:
         UnparsableReply: as `own`.
@@ -115,9 +115,9 @@ def own_form(text: str, is_line: Callable[[str], bool]) -> str:
 
 
 def _states_otherwise(before: Sequence[str], is_line: Callable[[str], bool], *, introduced: bool) -> bool:
-    """Return whether the lines before a form state something of a form outside of quotes.
+    """Return whether the lines before a form state a form outside of quotes.
 
-    With `introduced`, a paragraph under words that introduce it as the response's is a quote.
+    With `introduced`, a paragraph after words that introduce it as the response's is a quote.
     """
     quoting = False
     for line in before:
@@ -131,14 +131,14 @@ def _states_otherwise(before: Sequence[str], is_line: Callable[[str], bool], *, 
 
 
 def without_quoted(text: str) -> str:
-    """Return a text without what stands in quotation marks or in code on one line."""
+    """Return a text without parts in quotation marks or in code on one line."""
     return _IN_MARKS.sub(LEFT_OUT, text)
 
 
 def outside(text: str, statements: str, count: Callable[[str], int]) -> str:
     """Return ` outside of quotes and code` if a reply has more of a form than its own statements; else an empty text.
 
-    Completes the reason that a form is missing: a reply that nowhere has it is not told of quotes.
+    Completes the reason that a form is missing; it does not mention quotes if the reply has no form anywhere.
 
     Args:
         text: the whole reply.
@@ -150,7 +150,7 @@ def outside(text: str, statements: str, count: Callable[[str], int]) -> str:
 
 
 def is_empty_talk(text: str) -> bool:
-    """Return whether a text is blank, punctuation, or filler words alone (`The scores:`)."""
+    """Return whether a text is blank, punctuation, or only filler words (`The scores:`)."""
     if not text.strip() or len(text) > 2_000:
         return not text.strip()
     plain = text.translate(DECORATION).replace(LEFT_OUT, " ")

@@ -37,13 +37,13 @@ _ANNOUNCED = re.compile(
     r"(?=(?:[*_`]{0,3})\[\[[^\[\]\n]{1,20}\]\])",
     FLAGS,
 )
-"""Words that say the same as the verdict behind them: `Assistant A is significantly better: [[A>>B]]`, `Tie: [[A=B]]`."""
+"""Words that repeat the verdict after them: `Assistant A is significantly better: [[A>>B]]`, `Tie: [[A=B]]`."""
 _EXPLAINED = re.compile(
     r"[ \t*_`.]{0,9}(?:\n\s{0,9}|(?<=[.*_`])[ \t]{1,3})[*_]{0,3}"
     rf"(?:{_BETTER}|{_EQUAL})(?P<why>[^\n]{{0,600}})\s{{0,9}}\Z",
     FLAGS,
 )
-"""The last sentence of a reply, behind the verdict, that says the same again: `Assistant A is better for its colours.`"""
+"""The last sentence of a reply, after the verdict, that repeats it: `Assistant A is better for its colours.`"""
 _TURNS = re.compile(
     r"[\[\]<>=?!%~]|[.;:](?=\s{0,3}\S)|n['\u2019]t\b|\bin[ \t]{1,3}[0-9]|\b(?:not|no|nor|never|neither|none|nothing|without|but"
     r"|however|although|though|yet|while|whereas|despite|if|unless|except|only|or|else|perhaps|maybe|might|may|could|would"
@@ -158,7 +158,7 @@ def parse_factuality_scores(text: str) -> tuple[float, float]:
 
 
 def _with_signs(text: str) -> str:
-    """Return a text with plain signs of comparison in the place of HTML entities and single characters for them."""
+    """Return a text with HTML entities and single characters for comparison replaced by plain signs."""
     return _SIGN.sub(lambda sign: _SIGNS[sign[0].lower()], text)
 
 

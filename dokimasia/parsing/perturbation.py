@@ -16,7 +16,7 @@ from dokimasia.parsing.reply import NAMED, is_unicode, short, spoken
 
 MAX_CHANGES = 12
 MAX_WORDS = 60
-"""Words of one change, at most; a longer one is a rewriting and not a single error."""
+"""The maximum number of words of one change; a longer one is a rewriting rather than a single error."""
 
 Changes = tuple[TextChange, ...]
 

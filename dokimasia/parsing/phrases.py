@@ -6,7 +6,7 @@ MISQUOTED = "the phrase"
 """The beginning of the reason for a phrase that is not in the answer."""
 
 MOST_QUOTED = 600
-"""Characters of a phrase, at most; a longer one is ignored."""
+"""The maximum number of characters of a phrase; a longer one is ignored."""
 
 _PIECE = re.compile(r"[^\s*`]+")
 _BETWEEN = r"[\s*`]+"

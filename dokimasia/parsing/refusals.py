@@ -1,4 +1,4 @@
-"""Detect refusals by their opening words; used to flag and to classify failures, never to score."""
+"""Detection of refusals by their opening words, used to flag and to classify failures, never to score."""
 
 import re
 

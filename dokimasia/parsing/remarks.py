@@ -21,7 +21,7 @@ _OF_REVIEWS = (
     "(?P<noun>rank)(?:ed|s) (?:it |this )?(?:first|second|third|last|best|highest|lowest|[0-9]{1,3})\\b",
     "(?:this|my|our|the) (?P<noun>rank)ings?\\b",
 )
-"""Words about reviewing that may also describe an image: an election, a shop's page, the table of a league."""
+"""Words about reviewing that may also describe an image: an election, a shop's page, a league table."""
 
 _OF_ITSELF = (
     f"(?:this|my|our|present) (?:{_MADE} )?descriptions?\\b|this version (?:adds|keeps|is|leaves|has|corrects)\\b",
@@ -84,5 +84,5 @@ def remarks(text: str, shown: Sequence[str] = ()) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Return a text on one line, its quotations left out."""
+    """Return a text on one line, without its quotations."""
     return _QUOTED.sub('""', " ".join(text.translate(_APOSTROPHES).split()))

@@ -12,16 +12,16 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 MAX_CHARACTERS = 16_000_000
-"""Characters of a reply, at most; a longer one is refused unread."""
+"""The maximum number of characters of a reply; a longer one is refused unread."""
 
 MAX_MATCHES = 1_000
-"""Matches of one pattern in a reply, at most; a reply with more is refused."""
+"""The maximum number of matches of one pattern in a reply; a reply with more is refused."""
 
 MAX_LINE = 20_000
-"""Characters of a line that are read, at most."""
+"""The number of characters of a line that are read."""
 
 NAMED = 10
-"""Things of one kind that a reason names, at most."""
+"""The maximum number of things of one kind that a reason names."""
 
 DECORATION = str.maketrans("", "", "*`\u200b\ufeff")
 """The translation that removes marks of emphasis and code, and invisible characters."""
@@ -32,10 +32,10 @@ _THINKING = form(r"\s*<(think|thinking)>")
 def spoken(text: str) -> str:
     """Return the reply without a block of thought at its very beginning (`<think>...</think>`).
 
-    Some servers return a reasoning model's thoughts in the text itself; a verdict considered there is not the reply's.
+    Some servers return a reasoning model's thoughts in the text; a verdict considered there is not the reply's.
 
     Raises:
-        UnparsableReply: the text is too long, is not valid Unicode, or has nothing but thought.
+        UnparsableReply: the text is too long, is not valid Unicode, or contains only thought.
     """
     if len(text) > MAX_CHARACTERS:
         raise UnparsableReply(f"the reply has {len(text)} characters, more than the {MAX_CHARACTERS} that are read")

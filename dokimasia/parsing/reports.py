@@ -8,10 +8,10 @@ from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.reply import short, spoken
 
 MOST_CHARACTERS = 200_000
-"""Characters of a report, at most; a longer reply is not read."""
+"""The maximum number of characters of a report; a longer reply is not read."""
 
 MOST_PICKS = 120
-"""References to rows in a reply, at most; the prompt asks for far fewer."""
+"""The maximum number of references to rows in a reply; the prompt asks for far fewer."""
 
 _PLACE = re.compile(r"\{[^{}\n]{1,600}\}")
 _BRACKETS = re.compile(r"\[([^\[\]\n]{1,600})\]")

@@ -26,7 +26,7 @@ from dokimasia.parsing.own import beside, is_empty_talk, own_form, split_lines
 from dokimasia.parsing.reply import DECORATION, MAX_LINE, listed, refuse, short, spoken, tried
 
 MAX_STATEMENT = 1_000
-"""Characters of a statement, at most; a longer one is not atomic."""
+"""The maximum number of characters of a statement; a longer one is not atomic."""
 
 EXAMPLE = FormExample(
     '[{"statement": "The response must say that boats lie at a jetty.", "kind": "object", '
@@ -87,7 +87,9 @@ def _text_or_nothing(stated: object) -> object:
 
 
 def _pooled(stated: object, info: ValidationInfo) -> object:
-    """Return the sorted numbers of responses of a pool, whose size is the context; a value that is no list as it is."""
+    """Return the sorted numbers of responses of a pool, whose size is the context; a value that is not a list is
+    unchanged.
+    """
     if not isinstance(stated, list):
         return stated
     count: int = info.context or 0

@@ -52,11 +52,12 @@ def without(text: str, name: str) -> str:
 
 
 def nothing_beside(reply: str, *names: str, aside: Sequence[str] = ()) -> None:
-    """Refuse words beside a tagged statement that could change its meaning.
+    """Refuse words around a tagged statement that could change its meaning.
 
     Args:
         reply: the reply's own words.
-        names: the tags of the statement. Before the first of them, in its sentence, and between and after them only other
+        names: the tags of the statement. Before the first of them, in its sentence, and between and after them only
+        other
             tags and filler words are allowed.
         aside: tags whose contents are reasons, which are ignored.
 

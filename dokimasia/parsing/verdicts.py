@@ -27,7 +27,7 @@ _NO_VERDICT = re.compile(
     r"[\s*_.!]{0,9}",
     re.IGNORECASE,
 )
-"""What a judge writes in double brackets in the place of a verdict."""
+"""A judge's text in double brackets in place of a verdict."""
 EQUIVALENCE = choice("same", "different")
 _LABEL = re.compile(r"(?:the\s)?(?:final\s)?verdict[\s:*_]*\Z", re.IGNORECASE)
 
@@ -85,7 +85,7 @@ def either(text: str, yes: str, no: str) -> bool:
     reply = own(text)
     verdicts = matches(choice(yes, no), reply)
     words = {match[1].casefold() for match in verdicts}
-    if len(words) > 1:  # the answers that are compared may hold one, and be quoted
+    if len(words) > 1:  # the compared answers may contain one, and be quoted
         reply = without_quoted(reply)
         verdicts = matches(choice(yes, no), reply)
         words = {match[1].casefold() for match in verdicts}
@@ -102,7 +102,7 @@ def either(text: str, yes: str, no: str) -> bool:
 def verdict_reason(text: str) -> str | None:
     """Return the sentence in which a judge says why two answers are equivalent or not; None if there is none.
 
-    It stands before the verdict, or in the field `reasoning` of the object; it is cut and on one line.
+    It comes before the verdict, or from the field `reasoning` of the object; it is cut and on one line.
 
     Examples:
         >>> verdict_reason("Both name a bus.\\n\\nVerdict: [[same]]"), verdict_reason("[[same]]")
@@ -120,7 +120,9 @@ def verdict_reason(text: str) -> str | None:
 
 
 def _no_other_verdict(verdicts: Sequence[re.Match[str]], reply: str) -> None:
-    """Refuse a reply with double brackets that hold another verdict, or stand right beside one: `[[N/A]] [[7]]`."""
+    """Refuse a reply with double brackets that contain another verdict, or are directly next to one:
+    `[[N/A]] [[7]]`.
+    """
     spans = {match.span() for match in verdicts}
     brackets = matches(_BRACKETED, reply)
     for position, other in enumerate(brackets):

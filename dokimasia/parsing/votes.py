@@ -68,11 +68,12 @@ def parse_ballot(text: str, n: int) -> Ballot:
 
 
 def parse_peer_review(text: str, n: int, shown: Sequence[str] = (), *, may_keep: bool = True) -> CandidateComparison:
-    """Return a reviewer's critiques, its ranking of all n candidates, the best first, and its rewrite or choice to keep one.
+    """Return a reviewer's critiques, its ranking of all n candidates, best first, and its rewrite or choice to keep
+    one.
 
-    The form is `<ranking>2, 1, 3</ranking>` and either `<rewrite>...</rewrite>` or, to keep the first-ranked candidate as it
-    is, `<keep>2</keep>`. The ranking may be a numbered list (`1. Candidate 2`). The rewrite is read verbatim, whatever it
-    quotes, but must be about the image alone (see `remarks`), and so must a kept candidate.
+    The form is `<ranking>2, 1, 3</ranking>` and either `<rewrite>...</rewrite>` or, to keep the first-ranked candidate
+    unchanged, `<keep>2</keep>`. The ranking may be a numbered list (`1. Candidate 2`). The rewrite is read verbatim,
+    whatever it quotes, but must be only about the image (see `remarks`), and so must a kept candidate.
 
     Args:
         text: the reviewer's reply.
@@ -81,10 +82,11 @@ def parse_peer_review(text: str, n: int, shown: Sequence[str] = (), *, may_keep:
         may_keep: whether `<keep>` is part of the form.
 
     Raises:
-        UnparsableReply: a critique is missing or still the form's placeholder; the ranking is missing or does not name every
-            candidate once; there is neither a rewrite nor a candidate to keep, or both; the rewrite is not closed or begun
-            more than once; or the text mentions candidates, descriptions, rankings or itself. The reason names all
-            faults.
+        UnparsableReply: a critique is missing or still the form's placeholder; the ranking is missing or does not name
+        every
+            candidate once; there is neither a rewrite nor a candidate to keep, or both; the rewrite is not closed or
+            begun more than once; or the text mentions candidates, descriptions, rankings or itself. The reason names
+            all faults.
         ValueError: `n` is less than 1.
     """
     _check(n)

@@ -1,4 +1,4 @@
-"""Prompts as versioned data: one Markdown file each, rendered into messages and recognised back from them."""
+"""Prompts as versioned data: one Markdown file each, rendered into messages and recognised in them."""
 
 from dokimasia.prompts.fence import escape, unescape
 from dokimasia.prompts.library import Prompt, PromptLibrary, default_library

@@ -1,18 +1,19 @@
-"""Prompts that differ by parts: one file with the strategies that it stands for, composed into a whole prompt each.
+"""Prompts that share parts: one file with the strategies it covers, composed into a whole prompt for each.
 
-A judge under test is asked in several strategies (FOCUS, section 3) whose prompts share most of their words. Such a file
-names its `task` and its `strategies` in the front matter, and its text holds `{{+part}}` where a part of
-`blindspots/axes.yaml` goes; a paragraph that holds a part which the strategy has not is left out. What is composed is a
-prompt like any other, with a name, a version and a hash of its own: the hash is of the whole text, parts included.
+A judge under test is asked in several strategies (FOCUS, section 3), whose prompts share most of their words. Such a
+file names its `task` and its `strategies` in the front matter, and its text has `{{+part}}` in place of a part of
+`blindspots/axes.yaml`; a paragraph with a part that the strategy lacks is dropped. A composed prompt is a prompt like
+any other, with its own name, version and hash; the hash covers the whole text, including parts.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
+from pydantic import BaseModel, TypeAdapter
 
 from dokimasia.errors import ConfigError
 
@@ -20,10 +21,15 @@ if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
 LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""Reads as `yaml.safe_load` does; in C where there is such a build, several times as fast."""
+"""Reads like `yaml.safe_load`, but in C if available, which is several times as fast."""
 
 PARTS = ("whole", "axes", "levels", "rules", "lines")
-"""The parts that a prompt can name: what is judged on the whole, or by axis; a rubric, rules, and the lines of the reply."""
+"""The parts that a prompt can name: the subject judged as a whole, or by axis; a rubric, rules, and
+the reply's lines.
+"""
+
+WHOLE = "overall"
+"""The axis of what is judged on the whole."""
 
 _FILE = Path(__file__).parent / "blindspots" / "axes.yaml"
 _HEAD = re.compile(r"\A---\n(.*?\n)---\n", re.DOTALL)
@@ -33,11 +39,23 @@ _SECTION = re.compile(r"^(## [a-z]+\n)", re.MULTILINE)
 _POINTS = ("9 to 10", "6 to 8", "3 to 5", "1 to 2")
 
 
+class _Axis(BaseModel):
+    definition: str
+    levels: tuple[str, ...] = ()
+    rule: str = ""
+
+
+class _Material(BaseModel):
+    levels: tuple[str, ...]
+    rules: tuple[str, ...]
+    axes: dict[str, _Axis]
+
+
 def composed(path: Path, text: str) -> Mapping[str, str] | None:
-    """Return the texts of the prompts that a file stands for, by name; None for a file that is a prompt itself.
+    """Return the texts of the prompts composed from a file, by name; None for a file that is itself a prompt.
 
     Raises:
-        ConfigError: the file names a task or a part that there is not; the message names the file.
+        ConfigError: the file names an unknown task or part; the message names the file.
     """
     head = _HEAD.match(text)
     if head is None:
@@ -72,7 +90,7 @@ def _check_parts(path: Path, body: str) -> None:
 
 
 def _filled(body: str, parts: Mapping[str, str]) -> str:
-    """Return the text with its parts, section by section, without the paragraphs that hold others."""
+    """Return the text with its parts filled in, section by section, without the paragraphs that contain other parts."""
     from jinja2 import UndefinedError
 
     texts: list[str] = []
@@ -84,7 +102,7 @@ def _filled(body: str, parts: Mapping[str, str]) -> str:
         for paragraph in section.strip().split("\n\n"):
             try:
                 paragraphs.append(_template(paragraph).render(parts))
-            except UndefinedError:  # the strategy lacks a part of it
+            except UndefinedError:  # the strategy lacks a part of the paragraph
                 continue
         if filled := "\n\n".join(paragraphs):
             texts.append(f"{filled}\n")
@@ -98,7 +116,7 @@ def _template(paragraph: str) -> "Template":
 
 @cache
 def _environment() -> "Environment":
-    """Return what fills in parts: `{{name}}` without a plus is an input and stays as it is."""
+    """Return the environment that fills in parts: `{{name}}` without a plus is an input and is unchanged."""
     from jinja2 import StrictUndefined
     from jinja2.sandbox import SandboxedEnvironment
 
@@ -112,37 +130,38 @@ def _environment() -> "Environment":
     )
 
 
-def _parts(material: Mapping[str, Any], strategy: str, *, single: bool) -> Iterable[tuple[str, str]]:
-    """Yield the parts of a strategy: `whole` or `axes` (with levels or rules for each), `levels` or `rules`, and `lines`."""
-    axes: Mapping[str, Any] = material["axes"]
-    names = ["overall"]
+def _parts(material: _Material, strategy: str, *, single: bool) -> Iterable[tuple[str, str]]:
+    """Yield the parts of a strategy: `whole` or `axes` (with levels or rules for each), `levels` or `rules`, and
+    `lines`.
+    """
+    names = [WHOLE]
     if strategy.startswith("axes"):
         detail = strategy.removeprefix("axes").removeprefix("_")
-        names = [name for name, axis in axes.items() if not single or "levels" in axis]
-        yield "axes", "\n".join(_axis(name, axes[name], detail) for name in names)
+        names = [name for name, axis in material.axes.items() if not single or axis.levels]
+        yield "axes", "\n".join(_axis_lines(name, material.axes[name], detail) for name in names)
     else:
-        yield "whole", axes["overall"]["definition"]
+        yield "whole", material.axes[WHOLE].definition
         if strategy == "rubric":
-            yield "levels", "\n".join(_levels(material["levels"], ""))
+            yield "levels", "\n".join(_levels(material.levels, ""))
         if strategy == "rules":
-            yield "rules", "\n".join(f"- {rule}" for rule in material["rules"])
+            yield "rules", "\n".join(f"- {rule}" for rule in material.rules)
     line = "{} | score: [your score]" if single else "{} | better: [your choice]"
     yield "lines", "\n".join(map(line.format, names))
 
 
-def _axis(name: str, axis: Mapping[str, Any], detail: str) -> str:
-    lines = [f"- {name}: {axis['definition']}"]
+def _axis_lines(name: str, axis: _Axis, detail: str) -> str:
+    lines = [f"- {name}: {axis.definition}"]
     if detail == "rubric":
-        lines += _levels(axis["levels"], "  ")
+        lines += _levels(axis.levels, "  ")
     if detail == "rules":
-        lines.append(f"  Rule: {axis['rule']}")
+        lines.append(f"  Rule: {axis.rule}")
     return "\n".join(lines)
 
 
-def _levels(levels: list[str], indent: str) -> list[str]:
+def _levels(levels: Sequence[str], indent: str) -> list[str]:
     return [f"{indent}{points}: {level}" for points, level in zip(_POINTS, levels, strict=True)]
 
 
 @cache
-def _axes_by_task() -> Mapping[str, Any]:
-    return yaml.load(_FILE.read_text(encoding="utf-8"), LOADER)
+def _axes_by_task() -> Mapping[str, _Material]:
+    return TypeAdapter(dict[str, _Material]).validate_python(yaml.load(_FILE.read_text(encoding="utf-8"), LOADER))

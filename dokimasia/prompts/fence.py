@@ -1,4 +1,5 @@
-"""Fences around untrusted text: markers with a nonce drawn from what they enclose, and the text's own markers blunted.
+"""Fences around untrusted text: markers with a nonce derived from the enclosed text, with the text's own markers
+defused.
 
 A fenced block is::
 
@@ -6,23 +7,23 @@ A fenced block is::
     text that a model or a data set wrote
     <<<END RESPONSE 4f0c9a1be2d37785>>>
 
-A block's nonce is a hash of the prompt's name and version, of the block's input and of all inputs rendered before it. So
-it is the same at every rendering (the ledger finds the call again), and prompts that differ in a later input alone, such
-as those of a judge about two responses to one sample, begin with the same bytes (servers keep such beginnings).
+A block's nonce is a hash of the prompt's name and version, of the block's input and of all inputs rendered before it.
+So it is the same at every rendering (the ledger finds the call again), and prompts that differ only in a later input,
+such as those of a judge about two responses to one sample, begin with the same bytes (servers cache such prefixes).
 
-What keeps an author in the block, whatever other inputs the author knows (prompts, versions and hashes are public; a
-candidate knows the question, and of a published data set the criteria as well):
+An author cannot escape the block, whatever other inputs the author knows (prompts, versions and hashes are public; a
+candidate knows the question, and for a published data set the criteria as well):
 
-- A run of three or more `<` inside a text is broken up by backslashes, reversibly, so that no marker at all stands in it.
-  Signs that look like `<` count as such (full-width and other brackets; `\u00ab` and the like as two), and signs that do
-  not show are seen through.
-- The author's own block: writing its closing marker into the text changes the marker. A text that holds its own nonce is
-  a fixed point of a hash of 64 bits.
-- Later blocks: their nonces depend on the text, so that it can hold none of them, for the same reason.
-- Earlier blocks: their nonces do not depend on the text, and who knows their inputs knows them. No text holds one of them
-  all the same: where any input holds any nonce of the prompt, in capitals or with other signs between its digits too,
-  every block takes one nonce instead, a hash of all the inputs, which no author can write. Such a prompt shares its
-  beginning with no other, and nobody meets it by chance.
+- A run of three or more `<` inside a text is broken up by backslashes, reversibly, so that it contains no marker.
+  Characters that look like `<` count too (full-width and other brackets; `«` and the like as two), and invisible
+  characters are ignored.
+- The author's own block: writing its closing marker into the text changes the marker. A text that contains its own
+  nonce is a fixed point of a 64-bit hash.
+- Later blocks: their nonces depend on the text, so that it cannot contain any of them, for the same reason.
+- Earlier blocks: their nonces do not depend on the text, and are known to anyone who knows their inputs. Still no text
+  contains one of them: if any input contains any nonce of the prompt, even in capitals or with other characters between
+  its digits, every block uses one nonce instead, a hash of all the inputs, which no author can write. Such a prompt
+  shares its prefix with no other, but this never happens by chance.
 """
 
 import hashlib
@@ -36,17 +37,17 @@ NONCE_LENGTH = 16
 _SINGLE = "<\u02c2\u1438\u2039\u2329\u276e\u2770\u27e8\u29fc\u3008\ufe3f\ufe64\uff1c"
 _DOUBLE = "\u00ab\u226a\u27ea\u300a\ufe3d"
 _TRIPLE = "\u22d8"
-"""Looks like three of them, and is always followed by a backslash."""
+"""A character that looks like three of them, and is always followed by a backslash."""
 _UNSEEN = (
     r"\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2009-\u200f\u2028-\u202f"
     r"\u205f-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
 )
-"""Signs that do not show, or hardly: controls, joiners, marks of direction, the thinnest spaces."""
+"""Characters that are invisible, or nearly so: controls, joiners, marks of direction, the thinnest spaces."""
 _SIGN, _GAP = f"[{_SINGLE}{_DOUBLE}]", rf"[\\{_UNSEEN}]*+"
 
 
 def _runs(gap: str) -> re.Pattern[str]:
-    """Find what looks like three or more `<` in a row, with such gaps between its signs."""
+    """Return the pattern of three or more characters like `<` in a row, with such gaps between them."""
     wide = f"[{_DOUBLE}]"
     return re.compile(f"{_SIGN}(?:{gap}{_SIGN}){{2,}}|{wide}{gap}{_SIGN}|{_SIGN}{gap}{wide}")
 
@@ -60,9 +61,9 @@ _NO_NUMERALS = bytes(set(range(128)) - set(b"0123456789"))
 
 
 def escape(text: str) -> str:
-    """Return the text with every run of three or more `<`, or of signs like it, broken up by backslashes.
+    """Return the text with every run of three or more `<`, or of similar characters, broken up by backslashes.
 
-    `unescape` takes it back exactly.
+    `unescape` is its exact inverse.
     """
     if _plain(text):
         return text
@@ -70,26 +71,26 @@ def escape(text: str) -> str:
 
 
 def unescape(text: str) -> str:
-    """Return the text that `escape` was given."""
+    """Return the text that was passed to `escape`."""
     if _plain(text):
         return text
     return _ESCAPED_RUN.sub(lambda run: _ESCAPED_PAIR.sub(r"\1\2", run[0]), text).replace(f"{_TRIPLE}\\", _TRIPLE)
 
 
 def _plain(text: str) -> bool:
-    """Whether a text is seen at once to have no such run: three signs of ASCII are `<` each."""
+    """Return whether a text clearly has no such run: all three characters in ASCII are `<`."""
     return text.isascii() and text.count("<") < 3
 
 
 def nonces(prompt: str, version: int, inputs: Mapping[str, str]) -> dict[str, str]:
     """Return the nonce of each input: a hash of the prompt's name and version, of the input and of all before it.
 
-    Where an input holds one of these nonces, all inputs have the same: a hash of all of them.
+    If an input contains one of these nonces, all inputs have the same: a hash of all of them.
 
     Args:
         prompt: the prompt's name.
         version: its version.
-        inputs: the inputs that are shown, in the order in which they are.
+        inputs: the shown inputs, in order.
     """
     chained: dict[str, str] = {}
     chain = hashlib.sha256(canonical_json(["fence", prompt, version]))
@@ -103,16 +104,18 @@ def nonces(prompt: str, version: int, inputs: Mapping[str, str]) -> dict[str, st
 
 
 def repeats_marker(text: str, earlier: str) -> bool:
-    """Return whether a text holds the nonce of a fenced block of an earlier text."""
+    """Return whether a text contains the nonce of a fenced block of an earlier text."""
     return _hold([text], (opening[2] for opening in _OPENING.finditer(earlier)))
 
 
 def _hold(texts: Iterable[str], marks: Iterable[str]) -> bool:
-    """Return whether any of the texts holds any of the nonces, whatever signs but hexadecimal digits stand in between."""
+    """Return whether any of the texts contains any of the nonces, with any characters but hexadecimal digits in
+    between.
+    """
     text = "".join(texts).encode("ascii", "ignore")
     numerals = text.translate(None, _NO_NUMERALS)
     likely = [mark.encode() for mark in marks if mark.encode().translate(None, _NO_NUMERALS) in numerals]
-    if not likely:  # nearly always, and found sooner: prose has few numerals
+    if not likely:  # the usual case, decided faster: prose has few numerals
         return False
     digits = text.lower().translate(None, _NO_DIGITS)
     return any(mark in digits for mark in likely)
@@ -126,7 +129,7 @@ def fence(name: str, text: str, mark: str) -> str:
 
 
 class Piece(NamedTuple):
-    """A part of a text: an unescaped fenced block by name and nonce, or, unnamed, what stands between blocks."""
+    """A part of a text: an unescaped fenced block by name and nonce, or, unnamed, the text between blocks."""
 
     text: str
     name: str = ""
@@ -134,7 +137,7 @@ class Piece(NamedTuple):
 
 
 def fenced_pieces(text: str) -> list[Piece]:
-    """Return a text piece by piece. What stands between markers is never searched for markers."""
+    """Return a text piece by piece. Text inside a block is never searched for markers."""
     pieces: list[Piece] = []
     position = 0
     while (opening := _OPENING.search(text, position)) is not None:
@@ -152,8 +155,8 @@ def fenced_pieces(text: str) -> list[Piece]:
 def read_fences(text: str, prompt: str, version: int) -> dict[str, str] | None:
     """Return the unescaped text of every fenced block by its name.
 
-    None where the text holds no block, a block that is not closed, two of one name, or a nonce that is not the one that
-    belongs to its block in a prompt of that name and version.
+    None if the text has no block, an unclosed block, two with one name, or a nonce that does not match its block in a
+    prompt of that name and version.
     """
     *blocks, rest = fenced_pieces(text)
     blocks = [piece for piece in blocks if piece.name]

@@ -1,4 +1,4 @@
-"""The prompts on disk: Markdown files with a front matter, loaded once, checked when loaded."""
+"""The prompts on disk: Markdown files with a front matter, loaded and checked once."""
 
 import hashlib
 import re
@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 from dokimasia.domain.identity import Value
 from dokimasia.domain.user_yaml import read_user_yaml
 from dokimasia.domain.wording import nearest
-from dokimasia.errors import ConfigError, DataError
+from dokimasia.errors import ConfigError, DataError, list_faults
 from dokimasia.prompts.composing import LOADER, composed
 
 _FRONT = re.compile(r"\A---\n(.*?)\n---\n(.*)\Z", re.DOTALL)
@@ -23,13 +23,13 @@ _NUMBER = "{{n}}"
 
 
 SHIPPED = Path(__file__).parent
-"""Below it lie the files of the prompts that ship with the package."""
+"""The folder with the files of the package's own prompts."""
 
 MOST_BYTES = 256 * 1024
-"""Bytes of a prompt's file, at most."""
+"""The maximum number of bytes of a prompt's file."""
 
 MOST_FILES = 500
-"""Prompts of a folder that replaces the package's, at most."""
+"""The maximum number of prompts in a folder that replaces the package's."""
 
 InputRule = Literal["required", "optional", "plain", "plain optional"]
 
@@ -55,41 +55,43 @@ class Prompt(Value):
     hash: str
 
     def fenced(self, name: str) -> bool:
-        """Whether the input stands between fences."""
+        """Return whether the input is fenced."""
         return not self.inputs[name].startswith("plain")
 
     @property
     def has_fence(self) -> bool:
-        """Whether any input stands between fences."""
+        """Whether any input is fenced."""
         return any(self.fenced(name) for name in self.inputs)
 
     def optional(self, name: str) -> bool:
-        """Whether the input may be missing."""
+        """Return whether the input may be missing."""
         return self.inputs[name].endswith("optional")
 
     def form_for(self, count: int) -> str:
-        """Return the empty form of a reply about so many things; empty where the prompt has none."""
+        """Return the empty form of a reply about this many things; empty if the prompt has none."""
         return _form(self.form, count)
 
     def instructions(self, count: int) -> str:
-        """Return what the system is told: the prompt's own words, and the form of a reply about so many things."""
+        """Return the system message: the prompt's own words, and the form of a reply about this many things."""
         return "\n\n".join(part for part in (self.system, self.form_for(count)) if part)
 
     def instructed_by(self, text: str) -> bool:
-        """Return whether a text is the prompt's instructions, for however many things its form was made."""
+        """Return whether a text is the prompt's instructions, for any number of things in its form."""
         repeated = sum(_NUMBER in line for line in self.form.splitlines())
         more = text.count("\n") - self.instructions(1).count("\n")
         count = 1 + more // repeated if repeated else 1
         return count > 0 and text == self.instructions(count)
 
 
-@lru_cache(maxsize=256)  # asked for with every call, nearly always for the same few numbers of things
+@lru_cache(maxsize=256)  # called for every call, nearly always with the same few numbers
 def _form(form: str, count: int) -> str:
-    lines = (
-        [line.replace(_NUMBER, str(number)) for number in range(1, count + 1)] if _NUMBER in line else [line]
-        for line in form.splitlines()
-    )
-    return "\n".join(line for several in lines for line in several)
+    lines: list[str] = []
+    for line in form.splitlines():
+        if _NUMBER in line:
+            lines += (line.replace(_NUMBER, str(number)) for number in range(1, count + 1))
+        else:
+            lines.append(line)
+    return "\n".join(lines)
 
 
 class PromptLibrary:
@@ -103,22 +105,23 @@ class PromptLibrary:
         """Load every `*.md` of the folders, in order.
 
         Raises:
-            ConfigError: a file's front matter or body is broken; the message names the file.
+            ConfigError: a file's front matter or body is invalid; the message names the file.
         """
         return cls(prompt for folder in folders for path in _files(folder) for prompt in _prompts_of(path))
 
     def overridden(self, *folders: Path, more: bool = False) -> "PromptLibrary":
-        """Return the library with every `*.md` of the folders in place of the prompt of its name; later folders win.
+        """Return the library with every `*.md` of the folders replacing the prompt of its name; later folders win.
 
-        A replacement takes the same inputs in the same way: what a judge is shown between fences stays between fences.
+        A replacement must take the same inputs in the same way: fenced inputs of a judge stay fenced.
 
         Args:
-            folders: where the replacements lie.
-            more: whether prompts of names that the library does not have are taken in, too.
+            folders: the folders with the replacements.
+            more: whether prompts with new names are added, too.
 
         Raises:
-            ConfigError: a folder is not there or has no prompt in it, or a file is broken, replaces nothing, or takes
-                other inputs than what it replaces; the message names the file.
+            ConfigError: a folder is missing or has no prompt, or a file is invalid, replaces nothing, or takes other
+            inputs
+                than the prompt it replaces; the message names the file.
         """
         prompts = dict(self._prompts)
         for folder in folders:
@@ -155,7 +158,7 @@ class PromptLibrary:
         """Return the prompt of that name.
 
         Raises:
-            ConfigError: if there is none.
+            ConfigError: there is none.
         """
         if name not in self._prompts:
             raise ConfigError(self._unknown(name))
@@ -170,7 +173,9 @@ class PromptLibrary:
         return sorted(self._prompts)
 
     def with_system(self, text: str) -> Sequence[Prompt]:
-        """The prompts whose instructions are that text, those with a fence first, then those with more words of their own."""
+        """Return the prompts with these instructions: those with a fence first, then those with more words of their
+        own.
+        """
         return self._by_system.get(text) or [prompt for prompt in self._with_form if prompt.instructed_by(text)]
 
     @cached_property
@@ -186,15 +191,15 @@ class PromptLibrary:
         return [prompt for prompt in map(self.get, self.names()) if prompt.form]
 
     def identity(self) -> Mapping[str, str]:
-        """Name to `version:hash`, for a run's identity."""
+        """`version:hash` by name, for a run's identity."""
         return {name: f"{prompt.version}:{prompt.hash}" for name, prompt in sorted(self._prompts.items())}
 
 
 def load_prompt(path: Path) -> Prompt:
-    """Read and check one prompt file.
+    """Return the prompt in a file, after checking it.
 
     Raises:
-        ConfigError: naming the file and what is wrong with it.
+        ConfigError: the message names the file and its fault.
     """
     if not path.is_file():
         raise ConfigError(f"{path}: this is no file (a pipe, a folder or a broken link): take it out of the folder")
@@ -208,7 +213,7 @@ def shipped_text(name: str) -> str:
     """Return the whole text of a shipped prompt, as a file that could replace it.
 
     Raises:
-        ConfigError: if there is none of that name.
+        ConfigError: there is none of that name.
     """
     default_library().get(name)
     path = next(SHIPPED.rglob(f"{name}.md"), None)
@@ -219,7 +224,7 @@ def shipped_text(name: str) -> str:
 
 
 def _prompts_of(path: Path) -> Iterable[Prompt]:
-    """Return the prompt that a file is, or those that are composed from it."""
+    """Return the prompt in a file, or those composed from it."""
     if not path.is_file():
         return [load_prompt(path)]
     data = path.read_bytes()
@@ -228,7 +233,7 @@ def _prompts_of(path: Path) -> Iterable[Prompt]:
 
 
 def _read(path: Path, data: bytes, name: str) -> Prompt:
-    """Read and check the text of one prompt."""
+    """Return the prompt in a text, after checking it."""
     try:
         matched = _FRONT.match(data.decode("utf-8"))
     except UnicodeDecodeError:
@@ -236,7 +241,7 @@ def _read(path: Path, data: bytes, name: str) -> Prompt:
     if matched is None:
         raise ConfigError(f"{path}: a prompt begins with a front matter between two lines of ---")
     try:
-        # The package's own files need no check, which takes as long again.
+        # The package's own files need no check, which would double the time.
         shipped = path.is_relative_to(SHIPPED)
         head = yaml.load(matched[1], LOADER) if shipped else read_user_yaml(matched[1], "the front matter")
     except DataError as error:
@@ -248,9 +253,7 @@ def _read(path: Path, data: bytes, name: str) -> Prompt:
     try:
         prompt = Prompt.model_validate({**head, **sections, "hash": hashlib.sha256(data).hexdigest()[:16]})
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"{path}: {where}: {first['msg']}") from None
+        raise ConfigError(f"{path}: {list_faults(error)[0]}") from None
     if prompt.name != name:
         raise ConfigError(f"{path}: the prompt is called {prompt.name!r}; a prompt's name is its file's")
     slots = _SLOT.findall(prompt.user)
@@ -272,5 +275,5 @@ def _inputs_text(prompt: Prompt) -> str:
 
 @cache
 def default_library() -> PromptLibrary:
-    """The prompts that ship with the package."""
+    """Return the package's own prompts."""
     return PromptLibrary.from_folders(SHIPPED)

@@ -1,4 +1,4 @@
-"""From a prompt and its inputs to messages, and back: `recognise` is the tested inverse of `render`."""
+"""Conversion of a prompt and its inputs to messages, and back: `recognise` is the tested inverse of `render`."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from dokimasia.prompts.library import Prompt, PromptLibrary, default_library
 
 _SLOT = re.compile(r"\{\{([a-z_]+)\}\}")
 QUOTE_LIMIT = 20_000
-"""Characters of a bad reply that are quoted back when it is sent for repair."""
+"""The maximum number of quoted characters of an unusable reply that is sent for repair."""
 
 
 class Rendered(Value):
@@ -41,7 +41,7 @@ class Recognised(Value):
 
 
 _KEPT = 100_000
-"""What has inputs of more characters is not kept for the next who asks the same."""
+"""The maximum number of characters of inputs for which the rendering is cached."""
 
 
 def render(
@@ -57,8 +57,8 @@ def render(
     Args:
         name: the prompt's name.
         inputs: its inputs.
-        images: what is shown.
-        count: how many numbered things the reply is about, for which its form is made.
+        images: the shown images.
+        count: the number of numbered things in the reply's form.
         library: prompts that replace the package's own.
 
     Raises:
@@ -68,7 +68,7 @@ def render(
     return make(library or default_library(), name, tuple(inputs.items()), tuple(images), count)
 
 
-@lru_cache(maxsize=64)  # every candidate is asked the same of a sample, one after the other
+@lru_cache(maxsize=64)  # all candidates receive the same prompt for a sample, one after another
 def _rendered(
     library: PromptLibrary,
     name: str,
@@ -91,9 +91,10 @@ def _rendered(
 
 
 def with_repair(rendered: Rendered, bad_reply: str, problem: str, *, library: PromptLibrary | None = None) -> Rendered:
-    """Return the messages that send a bad reply back once: what was asked, what came, what is wrong, and the empty form.
+    """Return the messages that send an unusable reply back once: the prompt, the reply, the problem, and the empty
+    form.
 
-    At most `QUOTE_LIMIT` characters of the bad reply are quoted.
+    At most `QUOTE_LIMIT` characters of the reply are quoted.
     """
     quoted = bad_reply[:QUOTE_LIMIT] or "(empty reply)"
     form = {"form": rendered.form} if rendered.form else {}
@@ -109,7 +110,7 @@ def with_repair(rendered: Rendered, bad_reply: str, problem: str, *, library: Pr
 def with_form(rendered: Rendered, form: str, *, library: PromptLibrary | None = None) -> Rendered:
     """Return the messages with a sentence in the instructions that asks for the reply as one JSON object.
 
-    It goes along with a native output schema, which many servers enforce without showing it to the model.
+    It accompanies a native output schema, which many servers enforce without showing it to the model.
 
     Args:
         rendered: a judge's prompt.
@@ -120,20 +121,20 @@ def with_form(rendered: Rendered, form: str, *, library: PromptLibrary | None = 
 
 
 def with_looking(rendered: Rendered, limit: int, *, library: PromptLibrary | None = None) -> Rendered:
-    """Return the messages with a paragraph in the instructions that says how to use tools for looking closer.
+    """Return the messages with a paragraph in the instructions on using tools for closer looks.
 
-    It goes along with the tools that are offered; `limit` is how often they may be used.
+    It accompanies the offered tools; `limit` is the maximum number of uses.
     """
     return _with_instructions(rendered, render("looking", {"limit": str(limit)}, library=library))
 
 
 def without_looking(messages: Sequence[Message], *, library: PromptLibrary | None = None) -> tuple[Message, ...]:
-    """Return the messages as they were before `with_looking`; others as they are."""
+    """Return the messages as they were before `with_looking`; others unchanged."""
     return _without_instructions(messages, "looking", library or default_library())
 
 
 def without_form(messages: Sequence[Message], *, library: PromptLibrary | None = None) -> tuple[Message, ...]:
-    """Return the messages as they were before `with_form`; others as they are."""
+    """Return the messages as they were before `with_form`; others unchanged."""
     return _without_instructions(messages, "structured", library or default_library())
 
 
@@ -143,16 +144,16 @@ def with_looks(
     calls: Sequence[tuple[ToolCall, str]],
     images: Sequence[tuple[int, ImageRef]],
 ) -> tuple[Message, ...]:
-    """Return the messages with one round of looks at their end.
+    """Return the messages with one round of looks appended.
 
-    A tool's message carries text only, which is all that many endpoints take there; the images follow in one message
-    of the user.
+    A tool's message contains only text, since many endpoints accept nothing else there; the images follow in one user
+    message.
 
     Args:
-        messages: what was said before.
-        text: what the model said beside its calls.
-        asked: its calls, each with what it is told.
-        images: images that were made, with their numbers.
+        messages: the earlier messages.
+        text: the model's text with its calls.
+        asked: its calls, each with the reply to it.
+        images: the resulting images, with their numbers.
     """
     parts: tuple[Part, ...] = (TextPart(text=text),) if text else ()
     added = [Message(role="assistant", parts=parts, tool_calls=tuple(call for call, _ in calls))]
@@ -180,12 +181,12 @@ def without_looks(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def recognise(messages: Sequence[Message], *, library: PromptLibrary | None = None) -> Recognised | None:
-    """Return which prompt the messages are, with its inputs, or None where they are none of the library's.
+    """Return the prompt of messages, with its inputs, or None if it is none of the library's.
 
-    It is the same prompt with and without `with_form`, `with_looking` and looks that were taken since.
+    A prompt is recognised with and without `with_form`, `with_looking` and later looks.
 
-    The nonces are checked against the inputs that were read, so that a forged block is not recognised. A prompt whose
-    inputs are all plain (a candidate's question) is recognised by having no system message and no fence.
+    The nonces are checked against the inputs, so that a forged block is not recognised. A prompt whose inputs are all
+    plain (a candidate's question) is recognised by having no system message and no fence.
     """
     prompts = library or default_library()
     messages = without_looks(messages)
@@ -216,14 +217,14 @@ def _user_text(prompt: Prompt, inputs: Mapping[str, str]) -> str:
     )
 
 
-@lru_cache(maxsize=256)  # a run asks by the same few prompts all the time
+@lru_cache(maxsize=256)  # a run uses the same few prompts all the time
 def _paragraphs(user: str) -> tuple[tuple[str, ...], ...]:
-    """Return each paragraph of a prompt's user part in pieces: text and the names of inputs, in turn."""
+    """Return each paragraph of a prompt's user part in pieces, alternating between text and names of inputs."""
     return tuple(tuple(_SLOT.split(paragraph)) for paragraph in user.split("\n\n"))
 
 
 def _with_instructions(rendered: Rendered, more: Rendered) -> Rendered:
-    """Return the messages with another prompt's text at the end of their instructions."""
+    """Return the messages with another prompt's text appended to their instructions."""
     added = more.messages[0].text
     head, rest = _instructions(rendered.messages)
     text = f"{head}\n\n{added}" if head else added
@@ -231,7 +232,7 @@ def _with_instructions(rendered: Rendered, more: Rendered) -> Rendered:
 
 
 def _without_instructions(messages: Sequence[Message], name: str, prompts: PromptLibrary) -> tuple[Message, ...]:
-    """Return the messages without a prompt's text at the end of their instructions; others as they are."""
+    """Return the messages without a prompt's text at the end of their instructions; others unchanged."""
     head, rest = _instructions(messages)
     if not head or name not in prompts.names() or _SLOT.split(prompts.get(name).user)[0] not in head:
         return tuple(messages)
@@ -242,13 +243,13 @@ def _without_instructions(messages: Sequence[Message], name: str, prompts: Promp
 
 
 def _instructions(messages: Sequence[Message]) -> tuple[str, tuple[Message, ...]]:
-    """Return the text of the system message that comes first, empty where there is none, and the other messages."""
+    """Return the text of the leading system message, empty without one, and the other messages."""
     if messages and messages[0].role == "system":
         return messages[0].text, tuple(messages[1:])
     return "", tuple(messages)
 
 
-@lru_cache(maxsize=64)  # the same instructions stand in thousands of calls
+@lru_cache(maxsize=64)  # thousands of calls have the same instructions
 def _system(text: str) -> Message:
     return Message(role="system", parts=(TextPart(text=text),))
 
@@ -269,7 +270,9 @@ def _match(prompt: Prompt, messages: Sequence[Message]) -> dict[str, str] | None
 
 
 def _match_plain(prompt: Prompt, text: str) -> dict[str, str] | None:
-    """Read a prompt without fences by its literal parts; among several readings the one with most inputs wins."""
+    """Return the inputs of a prompt without fences, by its literal parts; of several readings the one with most inputs
+    wins.
+    """
     optional = [name for name in prompt.inputs if prompt.optional(name)]
     for absent in ((), tuple(optional)):
         pattern = _plain_pattern(prompt, absent)
@@ -290,9 +293,9 @@ def _plain_pattern(prompt: Prompt, absent: Sequence[str]) -> str:
 
 
 def lines_text(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return rows as a model is shown them: a JSON array, an object a line.
+    """Return rows as shown to a model: a JSON array, with one object a line.
 
-    Inside a JSON string no text of somebody else's can pass for the beginning of another row.
+    Inside a JSON string, untrusted text cannot pass for the beginning of another row.
     """
     return "[\n" + ",\n".join(canonical_json(row).decode() for row in rows) + "\n]"
 

@@ -83,10 +83,10 @@ class Bullets:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A Plotly figure; `about` describes it in words, and a table beside it has the same numbers.
+    """A Plotly figure; `about` describes it in words, and a neighbouring table has the same numbers.
 
-    `variants` are alternative views by name: each replaces properties of the figure's first trace. `picks` labels the menu
-    of variants. Only the page draws charts; a Markdown document has the table.
+    `variants` are alternative views by name: each replaces properties of the figure's first trace. `picks` labels the
+    menu of variants. Only the page draws charts; a Markdown document has the table.
     """
 
     figure: JsonObject
@@ -116,7 +116,8 @@ class Browser:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An image as a data URI; if it cannot be drawn, `uri` is empty and `about` says why. Markdown has only `about`.
+    """An image as a data URI; if it cannot be drawn, `uri` is empty and `about` gives the reason. Markdown has only
+    `about`.
 
     `regions` are drawn on it, with corners as fractions of width and height; `ratio` is then height divided by width.
     `sha256` is the image's hash in the home; a service that has the home uses it if there is no `uri`.
@@ -131,9 +132,9 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Texts beside each other, each with a heading and its own line breaks; if `raw`, a terminal does not wrap them.
+    """Texts side by side, each with a heading and its own line breaks; if `raw`, a terminal does not wrap them.
 
-    The page renders the Markdown and LaTeX of `prose`, as models write it.
+    The page renders the Markdown and LaTeX of `prose`, as written by models.
     """
 
     items: Sequence[tuple[Cell, str]]
@@ -143,7 +144,7 @@ class Texts:
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """Blocks that are drawn in one place only."""
+    """Blocks that are drawn in only one place."""
 
     place: Place
     blocks: "Sequence[Block]"
@@ -154,7 +155,9 @@ Block = Paragraph | Table | Facts | Bullets | Chart | Fold | Browser | Image | T
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the report: anchor, title, blocks, title in the menu, and the only place where it is drawn, if restricted."""
+    """A part of the report: anchor, title, blocks, title in the menu, and the only place where it is drawn, if
+    restricted.
+    """
 
     id: str
     title: str
@@ -201,7 +204,9 @@ def drawn_at(place: Place, blocks: Sequence[Block]) -> Iterator[Block]:
 
 
 def captioned(place: Place, blocks: Sequence[Block]) -> Iterator[tuple[Block, bool]]:
-    """Yield the blocks that a place draws, each with whether it is a table next to another, which needs a visible title."""
+    """Yield the blocks that a place draws, each with whether it is a table next to another, which needs a visible
+    title.
+    """
     drawn = [None, *drawn_at(place, blocks), None]
     for before, block, after in zip(drawn, drawn[1:], drawn[2:], strict=False):
         if block is not None:

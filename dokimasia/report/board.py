@@ -1,4 +1,4 @@
-"""A board of models over the data sets of several runs: its figures, and how it is drawn and written."""
+"""A board of models over the data sets of several runs: its figures, and how they are drawn and written."""
 
 import csv
 import io
@@ -139,7 +139,7 @@ def _other_row(board: Board, index: int, other: OtherEntry) -> list[Cell]:
 
 
 def _lacking(board: Board) -> list[str]:
-    """Return for each figure that not all samples count in, how many are missing."""
+    """Return the number of missing samples for each figure that does not count all of them."""
     lacking: list[str] = []
     for name, model in board.ordered.items():
         for title, entry in model.entries.items():
@@ -198,7 +198,11 @@ def _figure(board: Board, figure: Interval | None, place: str) -> Cell:
 
 
 def _writer(board: Board) -> Callable[[float], str]:
-    unit, digits = (100, 1) if board.measure == "accuracy" else (1, 1 if board.scale[1] > 10 else 2)
+    unit, digits = 1, 2
+    if board.measure == "accuracy":
+        unit, digits = 100, 1
+    elif board.scale[1] > 10:
+        digits = 1
     return lambda value: f"{unit * value:.{digits}f}".replace("-", figures.MINUS)
 
 
@@ -248,6 +252,6 @@ def as_csv(board: Board) -> str:
 
 
 def as_latex(board: Board) -> str:
-    """Return a board as a LaTeX table for the package booktabs, with the caption that says what its figures are."""
+    """Return a board as a LaTeX table for the package booktabs, with a caption that describes its figures."""
     unit = "percent" if board.measure == "accuracy" else f"{board.scale[0]:g} to {board.scale[1]:g}"
     return latex.as_latex(_table(board), f"{board.measured.capitalize()} ({unit}). {RESAMPLED}")

@@ -32,16 +32,18 @@ from dokimasia.report.verdicts import (
 )
 
 MOST_TEXT, LEAST_TEXT = 6_000, 800
-"""The most characters of one text if few are shown, and if many are; a longer text is cut, with a note."""
+"""The maximum number of characters of a text, if few are shown, and if many are; a longer text is cut, with a note."""
 
 ALL_TEXTS = 4_000_000
-"""The characters of all texts of a report together, within the bounds on one text."""
+"""The maximum number of characters of all texts of a report, within the limits on one text."""
 
 MOST_SEARCHED = 400
-"""Characters of a question that the filter searches."""
+"""The number of characters of a question that the filter searches."""
 
 OPEN_TEXT, MOST_OPEN = 700, 8
-"""Characters up to which an answer is shown unfolded, and the answers of a sample beyond which none is."""
+"""The maximum number of characters of an unfolded answer, and the number of a sample's answers above which none is
+unfolded.
+"""
 
 KEYS = (
     "<kbd>↑</kbd> <kbd>↓</kbd> other sample · <kbd>/</kbd> filter · <kbd>Esc</kbd> clear · "
@@ -51,8 +53,8 @@ KEYS = (
 
 def draw_browser(data: ReportData, note: str) -> str:
     """Return the samples of the report as HTML; without scripts, all cards are shown one below the other."""
-    views = sample_views(data)
-    items = "\n".join(_item(number, view, data.blind_arms) for number, view in enumerate(views, start=1))
+    views, blind = sample_views(data), data.blind_arms
+    items = "\n".join(_item(number, view, blind) for number, view in enumerate(views, start=1))
     most = most_text(views)
     cards = "\n".join(_card(number, view, data, most) for number, view in enumerate(views, start=1))
     return f"""<p class="note" id="samples-note">{escape(note)}</p>
@@ -143,7 +145,7 @@ def draw_question(
     rest: str,
     words: bool = True,
 ) -> str:
-    """Return a sample's images, with the regions of criteria and looks, beside its question.
+    """Return a sample's images, with the regions of criteria and looks, next to its question.
 
     Args:
         sample: the sample.

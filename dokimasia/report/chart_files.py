@@ -1,4 +1,4 @@
-"""Charts of a report as files, drawn by Matplotlib (the extra `charts`): what Plotly draws on the page, without a browser."""
+"""Charts of a report as files, drawn by Matplotlib (the extra `charts`) instead of Plotly, without a browser."""
 
 import html
 import io
@@ -27,7 +27,7 @@ CHART_FORMATS: tuple[ChartFormat, ...] = get_args(ChartFormat)
 WIDTH, PIXELS, DOTS = 8.0, 90.0, 200
 """Width in inches, Plotly's pixels in an inch, and dots per inch of a PNG."""
 CAPTION = 96
-"""Characters of a line of a caption."""
+"""The number of characters of a line of a caption."""
 DRAWN = frozenset({"scatter", "bar", "heatmap", "scatterpolar"})
 """Kinds of traces that can be drawn; a chart with any other is left out."""
 
@@ -42,7 +42,7 @@ _ALIGNMENT = {
     "center": ("center", 0),
     "right": ("left", 7),
 }
-"""The edge of a text that lies at its point, and the points between them, by the side that the text is on."""
+"""The edge of a text that touches its point, and the points between them, by the side of the text."""
 _STYLE: dict["RcKeyType", object] = {
     "svg.hashsalt": "dokimasia",
     "pdf.fonttype": 42,
@@ -65,7 +65,7 @@ _METADATA: dict[ChartFormat, dict[str, str | None]] = {
 
 
 class _BarLook(TypedDict, total=False):
-    """What bars look like, as Matplotlib's `bar` takes it."""
+    """The look of bars, as arguments of Matplotlib's `bar`."""
 
     color: "ColorType | Sequence[ColorType]"
     alpha: float | None
@@ -198,7 +198,7 @@ class _Places:
 
 
 class _Drawing:
-    """A chart on two axes that is being drawn."""
+    """A chart being drawn on two axes."""
 
     def __init__(self, axes: "Axes", traces: Sequence[JsonObject], layout: JsonObject) -> None:
         self.axes, self.traces, self.layout = axes, traces, layout
@@ -403,7 +403,7 @@ def _add_legend(axes: "Axes") -> None:
 
 
 def _number(value: float | None) -> float:
-    """Return a value as Matplotlib takes it: NaN for a missing one."""
+    """Return a value for Matplotlib: NaN for a missing one."""
     return float("nan") if value is None else float(value)
 
 
@@ -415,7 +415,7 @@ def _legend_name(trace: JsonObject) -> str | None:
 
 
 def _reach(bars: JsonObject, count: int) -> list[list[float]]:
-    """Return how far error bars reach down and up."""
+    """Return the lengths of error bars below and above."""
     up = [float(value or 0) for value in _each(bars.get("array", 0), count)]
     down = [float(value or 0) for value in _each(bars.get("arrayminus", up), count)]
     return [down, up]

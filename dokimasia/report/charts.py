@@ -31,7 +31,9 @@ KEYED: Figure = {
 
 
 class Point(NamedTuple):
-    """A measured mean with its interval (None without one); `bounds` are what failures leave open, None if nothing failed."""
+    """A measured mean with its interval (None without one); `bounds` are the range left open by failures, None without
+    any.
+    """
 
     label: str
     mean: float
@@ -42,7 +44,7 @@ class Point(NamedTuple):
 
 
 def intervals_said(points: Iterable[Point]) -> str:
-    """Return the part of a chart's caption that says which of its points have intervals."""
+    """Return the part of a chart's caption on which of its points have intervals."""
     with_interval = [point.low is not None and point.high is not None for point in points]
     if not any(with_interval):
         return "without intervals, for which there are too few data"
@@ -243,7 +245,7 @@ def _layout(
 
 
 def names_axis(names: Sequence[str], most: int = TICK) -> Figure:
-    """Return the vertical axis of a chart with a row for each name, labelled by at most so many characters."""
+    """Return the vertical axis of a chart with a row for each name, labelled by at most this many characters."""
     return {
         "type": "category",
         "autorange": "reversed",
@@ -284,7 +286,7 @@ def _measured(points: Sequence[Point], bars: Figure) -> Figure:
 
 
 def _line(across: tuple[float, float], down: tuple[str | float, str | float], **look: object) -> Figure:
-    """Return a line that is drawn above the grid and below the dots."""
+    """Return a line drawn above the grid and below the dots."""
     return {"type": "line", "x0": across[0], "x1": across[1], "y0": down[0], "y1": down[1], "layer": "between", **look}
 
 
@@ -294,7 +296,7 @@ CELL_INK = "#14171c"
 DIVERGING_COLOURS = [[0.0, "#e2705f"], [0.25, "#f0a58f"], [0.5, "#f1f1ee"], [0.75, "#8ccfa8"], [1.0, "#46ab76"]]
 SHARE_COLOURS = [[0.0, "#f4f6fa"], [1.0, "#6ba0ea"]]
 FAILURE_COLOURS = [[0.0, "#f6f4f1"], [0.5, "#f0a58f"], [1.0, "#e2706a"]]
-"""Colours of shares of which lower is better."""
+"""Colours of shares for which lower is better."""
 
 
 def heat_chart(

@@ -228,7 +228,7 @@ class RunComparison(Value):
 
     @property
     def within_a_run(self) -> bool:
-        """Whether two models of one run are compared, and not two runs."""
+        """Whether two models of one run are compared, rather than two runs."""
         return self.first.run == self.second.run
 
     @property
@@ -381,7 +381,7 @@ def _scoreless(comparison: RunComparison) -> list[str]:
 
 
 def _unpaired(comparison: RunComparison) -> Iterator[tuple[str, list[str]]]:
-    """Yield the models that are in one run only, and those in both runs that were not requested, each with a title."""
+    """Yield the models in only one run, and those in both runs that were not requested, each with a title."""
     first, second = comparison.unpaired.first, comparison.unpaired.second
     in_first = {*first, *(pair.first_model for pair in comparison.pairs)}
     in_second = {*second, *(pair.second_model for pair in comparison.pairs)}
@@ -436,7 +436,7 @@ def _of(compared: ShareComparison, pair: ScoreComparison) -> str:
 def _conclusions(comparison: RunComparison, scale: tuple[float, float]) -> Iterator[Cell]:
     """Yield the conclusions of a comparison, at most `MOST_SENTENCES`, each of a pair.
 
-    Where two judges scored the same answers and strict accuracy is the same, that is one sentence, before the largest
+    Pairs with two judges of the same answers and equal strict accuracy share one sentence, placed before the largest
     difference of scores beyond chance.
     """
     pairs = comparison.scores
@@ -532,7 +532,7 @@ def _table(pairs: Sequence[ScoreComparison]) -> Table:
 
 
 def direction_of(difference: MeanDifference, adjusted: float | None = None) -> Literal["higher", "lower"] | None:
-    """Return which way a difference goes beyond chance; None where it may be chance, or interval and p-value disagree.
+    """Return the direction of a difference beyond chance; None if it may be chance, or interval and p-value disagree.
 
     With a p-value that is adjusted for several comparisons, that too must be small.
     """
@@ -553,8 +553,8 @@ def _disagree(difference: MeanDifference) -> bool:
 def difference_cells(means: ComparedMeans, percent: bool = False, *, adjusted: float | None = None) -> list[Cell]:
     """Return both means, their difference, its interval and its p-value as cells; five empty cells without a pair.
 
-    Shares have a decimal, so that a difference is that of the means beside it. It is marked by `direction_of`, which takes
-    the `adjusted` p-value of the table, if it has one.
+    Shares have a decimal, so that the difference matches the shown means. It is marked by `direction_of`, which takes
+    the `adjusted` p-value of the table, if any.
     """
     measured = means.measured
     if measured is None:
@@ -626,7 +626,7 @@ def _most_changed(samples: Sequence[ChangedSample], sides: tuple[str, str]) -> T
 def _remarks(pair: ScoreComparison, *, judges: str, by: str) -> Iterator[Block]:
     """Yield notes on a pair: what could not be paired, equal criteria and answers, and agreement of the judges.
 
-    `by` says what answers were scored by.
+    `by` names what answers were scored by.
     """
     if (right := pair.strict_accuracy) is not None and right.lost:
         lost = ", ".join(f"{count} {why}" for why, count in right.lost.items())

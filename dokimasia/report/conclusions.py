@@ -1,4 +1,6 @@
-"""Sentences of conclusions, with which every report begins: who is better, by how much, how sure, and what would decide it."""
+"""The sentences that conclude every report, at its beginning: who is better, by how much, how sure, and what would
+decide it.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,7 +20,7 @@ def as_paragraph(sentences: Sequence[Cell]) -> Cell:
 
 
 def highest(means: Mapping[str, Interval]) -> list[str]:
-    """Return the names with the highest mean: several where it is equal."""
+    """Return the names with the highest mean; several if they tie."""
     most = max(figure.mean for figure in means.values())
     return sorted(name for name, figure in means.items() if figure.mean == most)
 
@@ -36,7 +38,7 @@ def joined(parts: Sequence[Cell]) -> Cell:
 
 
 def of_each(results: Sequence[Cell]) -> Cell:
-    """Return the results of several for a sentence: `each 40 %` where they read alike, else `40 % and 41 %`."""
+    """Return the results of several for a sentence: `each 40 %` if all are equal, else `40 % and 41 %`."""
     if len(results) > 1 and len(set(map(plain, results))) == 1:
         return ("each ", *spans(results[0]))
     return joined(results)
@@ -50,13 +52,13 @@ def strong(names: Sequence[str]) -> Sequence[str | Span]:
 def lead_sentences(
     lead: Lead | None, *, unit: str, measure: str, things: str = "samples", digits: int = 1, place: str = "/lead"
 ) -> list[Cell]:
-    """Return who is better, by how much and how sure that is, or how many samples would decide it; empty without a lead.
+    """Return who is better, by how much and how surely, or how many samples would decide it; empty without a lead.
 
     Args:
         lead: the best against the next best.
         unit: unit of the difference in words, such as `percentage points`.
-        measure: what was compared of them, such as `strict accuracy`.
-        things: what it was measured on, in the plural.
+        measure: the compared measure, such as `strict accuracy`.
+        things: the measured things, in the plural.
         digits: decimals of the difference.
         place: JSON pointer of the lead.
     """

@@ -12,10 +12,10 @@ from dokimasia.log import printable
 
 
 class PrintableConsole(Console):
-    """A Rich console that replaces control characters by their escapes, wherever a text comes from.
+    """A Rich console that escapes control characters in every text.
 
-    Strings are escaped when they become text (`render_str`), ready-made texts before layout, and every segment again when
-    it is written.
+    Strings are escaped when they become text (`render_str`), ready-made texts before layout, and every segment again
+    when it is written.
     """
 
     def render_str(self, text: str, **how: Any) -> Text:

@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeVar
 from urllib.parse import quote, urlencode
 
-from pydantic import BaseModel, JsonValue
+from pydantic import AliasPath, BaseModel, Field, JsonValue
 
 from dokimasia.domain.call import STORED
 from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.wording import is_or_are
 from dokimasia.report.blocks import Block, Cell, Section
+from dokimasia.report.fields import ForkedFrom, PassportUsed
 from dokimasia.report.figures import several
 
 SIMULATED_NOTE = "Simulated models: these figures say something about the instrument, nothing about any real model."
@@ -124,11 +125,38 @@ class Selection:
         return self.failed_shown + self.others_shown
 
 
+class CommonFigures(BaseModel):
+    """The figures that a report shows of runs of any kind; what a kind of run does not have is empty."""
+
+    simulated: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    passports: tuple[PassportUsed, ...] = ()
+    forked_from: ForkedFrom | None = None
+    open_items: int = 0
+    samples: int | None = None
+    n: int | None = None
+
+
+class Standing(BaseModel):
+    """What a model is ranked by; None where it has no such figure."""
+
+    accuracy: float | None = Field(default=None, validation_alias=AliasPath("strict_accuracy", "share"))
+    score: float | None = Field(default=None, validation_alias=AliasPath("score", "mean"))
+
+
+class RankedFigures(BaseModel):
+    """The figures by which the models of an evaluation are ranked; `judge` is empty where rules alone decided."""
+
+    judge: str = ""
+    models: dict[str, Standing] = {}
+    blind: dict[str, object] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class ReportData:
     """All data of a report.
 
-    What a kind of run does not need is empty; a terminal view needs only the first three fields.
+    Fields that a kind of run does not need are empty; a terminal view needs only the first three.
 
     Attributes:
         drawing: how to draw this kind of run.
@@ -136,14 +164,14 @@ class ReportData:
         summary: the figures as plain JSON, as in `show --json`.
         opening: the paragraphs with which the report begins, before the conclusion.
         figures: the figures as a model, which sections read with `figures_as`; None if the method computes JSON.
-        planted: values expected from planted parameters: scores by model or, for a refinement, accuracies by model and arm;
-            None if nothing is known to be planted.
+        planted: values expected from planted parameters: scores by model or, for a refinement, accuracies by model and
+            arm; None if nothing is known to be planted.
         differences: the method's paired differences of all pairs of models.
         repeats: each model's mean by repeat, from the method.
         reasons: an example of a failure's reason, by kind of failure.
         selection: the selection of displayed samples.
-        samples: the displayed samples, failures first, each as in `show --sample ID --json`; for a refinement, those with a
-            failed answer; for runs with an item per sample, the items of `show --json`.
+        samples: the displayed samples, failures first, each as in `show --sample ID --json`; for a refinement, those
+            with a failed answer; for runs with an item per sample, the items of `show --json`.
         pictures: images of these samples, by hash.
         added: additions of other methods to the page, such as the capability tree or the diagnosis of the run.
         samples_page: the address of the run's samples in a service; empty for a report in a file.
@@ -167,7 +195,7 @@ class ReportData:
     samples_page: str = ""
 
     def link_to_samples(self, **filter: str) -> str:
-        """Return the address of the samples that a filter finds; empty where the report has no page of samples.
+        """Return the address of the samples that a filter matches; empty if the report has no page of samples.
 
         Examples:
             >>> data.link_to_samples(failure="refused", model="sim/weak")  # doctest: +SKIP
@@ -177,7 +205,7 @@ class ReportData:
         return f"{self.samples_page}?{urlencode(chosen)}" if self.samples_page else ""
 
     def link_to_sample(self, sample: str) -> str:
-        """Return the address of the page of one sample; empty where the report has no page of samples."""
+        """Return the address of the page of one sample; empty if the report has no page of samples."""
         return f"{self.samples_page}/{quote(sample, safe='')}" if self.samples_page else ""
 
     def figures_as(self, model: type[M]) -> M:
@@ -185,11 +213,15 @@ class ReportData:
         return self.figures if isinstance(self.figures, model) else model.model_validate(self.summary)
 
     @property
+    def common(self) -> CommonFigures:
+        """The figures that are shown of runs of any kind."""
+        return CommonFigures.model_validate(self.summary)
+
+    @property
     def simulated(self) -> Sequence[str]:
         """Names of the simulated models, for the notice at the top of the report."""
-        names: Sequence[str] = self.summary.get("simulated", ())
         by_model = {model.name for model in self.facts.models if "sim" in model.model.split("/")[:-1]}
-        return sorted({*names, *by_model})
+        return sorted({*self.common.simulated, *by_model})
 
     @property
     def stored(self) -> frozenset[str]:
@@ -203,29 +235,31 @@ class ReportData:
         added = self.added.get(name)
         return None if added is None else added.value
 
+    @property
+    def _ranked(self) -> RankedFigures:
+        return RankedFigures.model_validate(self.summary)
+
     def ranked(self) -> list[str]:
-        """Return the models by strict accuracy, best first, and where that is equal or unknown by mean score."""
-        return sorted(self.summary["models"], key=lambda name: (-self._accuracy(name), -self._score(name), name))
+        """Return the models by strict accuracy, best first; ties and unknown values are ordered by mean score."""
+        models = self._ranked.models.items()
+        ranks = sorted((-(model.accuracy or 0), -(model.score or 0), name) for name, model in models)
+        return [name for _, _, name in ranks]
 
     def by_score(self) -> list[str]:
         """Return the models by mean score, best first; those without a score come last, by strict accuracy."""
-        return sorted(self.summary["models"], key=lambda name: (-self._score(name), -self._accuracy(name), name))
-
-    def _accuracy(self, name: str) -> float:
-        return (self.summary["models"][name].get("strict_accuracy") or {}).get("share") or 0
-
-    def _score(self, name: str) -> float:
-        return (self.summary["models"][name]["score"] or {"mean": 0})["mean"]
+        models = self._ranked.models.items()
+        ranks = sorted((-(model.score or 0), -(model.accuracy or 0), name) for name, model in models)
+        return [name for _, _, name in ranks]
 
     @property
     def judged(self) -> bool:
         """Whether a judge scored; without one, rules alone decided whether answers are right."""
-        return bool(self.summary.get("judge"))
+        return bool(self._ranked.judge)
 
     @property
     def blind_arms(self) -> frozenset[str]:
         """Displayed names of the arms without the image."""
-        return frozenset(f"{name}#blind" for name in self.summary.get("blind", {}))
+        return frozenset(f"{name}#blind" for name in self._ranked.blind)
 
 
 SectionMaker = Callable[[ReportData], Section | None]
@@ -244,7 +278,7 @@ def cut_text(text: str, most: int) -> str:
 
 
 class Clip(NamedTuple):
-    """The maximum length of a sample's texts, and the run and sample to name where a text is cut."""
+    """The maximum length of a sample's texts, and the run and sample to name at a cut."""
 
     run: str
     sample: str

@@ -8,7 +8,7 @@ REMOVED, ADDED = ("[-", "-]"), ("{+", "+}")
 """Signs around removed and added words, for readers without colour."""
 
 AROUND = 8
-"""Words that are kept on either side of a difference when long equal passages are shortened."""
+"""The number of words kept on either side of a difference when long equal passages are shortened."""
 
 
 def difference(pieces: Iterable[Sequence[str]], *, whole: bool = True) -> tuple[str | Span, ...]:
@@ -16,7 +16,7 @@ def difference(pieces: Iterable[Sequence[str]], *, whole: bool = True) -> tuple[
 
     Args:
         pieces: kind (`same`, `removed` or `added`) and text of each part, in order.
-        whole: whether to show long equal passages; otherwise only a few words beside each difference are kept.
+        whole: whether to show long equal passages; otherwise only a few words next to each difference are kept.
     """
     parts: list[str | Span] = []
     listed = list(pieces)

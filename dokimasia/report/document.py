@@ -36,7 +36,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def render_document(data: ReportData) -> str:
-    """Return the report as Markdown; the same data give the same bytes. Its first line says if models are simulated."""
+    """Return the report as Markdown; equal data give equal bytes. Its first line states if models are simulated."""
     lines: list[str] = []
     if data.simulated:
         lines += [f"> {SIMULATED_NOTE} ({inline(', '.join(data.simulated))})", ""]
@@ -52,7 +52,7 @@ def inline(text: str) -> str:
 
 
 def opening(line: str) -> str:
-    """Return a line of inline Markdown, escaped so that it begins no heading, list or rule."""
+    """Return a line of inline Markdown, escaped so that it does not begin a heading, list or rule."""
     return _AT_START.sub(_start, line)
 
 

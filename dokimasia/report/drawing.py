@@ -72,7 +72,7 @@ def heat_class(heat: float) -> str:
 
 
 class Charts:
-    """The figures of a page, by the id of the element that each is drawn in."""
+    """The figures of a page, by the id of the element in which each is drawn."""
 
     def __init__(self) -> None:
         self.figures: dict[str, object] = {}
@@ -167,15 +167,14 @@ def _with_regions(image: Image) -> str:
 
 def _table(table: Table, *, titled: bool) -> str:
     head = "".join(_head(column) for column in table.columns)
-    rows = "\n".join(
-        "<tr>"
-        + "".join(
+    lines: list[str] = []
+    for row in table.rows:
+        cells = [
             _data(cell, column, first=not index, sortable=table.sortable)
             for index, (cell, column) in enumerate(zip(row, table.columns, strict=True))
-        )
-        + "</tr>"
-        for row in table.rows
-    )
+        ]
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    rows = "\n".join(lines)
     kinds = [*(["sortable"] if table.sortable else []), *(["dense"] if len(table.columns) > DENSE else [])]
     kind = f' class="{" ".join(kinds)}"' if kinds else ""
     unseen = "" if titled else ' class="unseen"'
@@ -189,7 +188,7 @@ def _table(table: Table, *, titled: bool) -> str:
 def _head(column: Column) -> str:
     kind = ' class="number"' if column.numeric else ""
     meaning = f' title="{escape(column.meaning)}"' if column.meaning else ""
-    if not column.title:  # a header without words heads nothing
+    if not column.title:  # a header without text heads nothing
         return f"<td{kind}></td>"
     return f'<th scope="col"{kind}{meaning}>{escape(column.title)}</th>'
 

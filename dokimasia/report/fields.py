@@ -1,4 +1,4 @@
-"""Types of which figures are made (counts, shares, intervals, costs), and how fields of figures are displayed.
+"""Types of figures (counts, shares, intervals, costs), and how their fields are displayed.
 
 Figures are pydantic models from computation to display. A field with a default is left out of their JSON if it has its
 default; every other field is always present, null or not.
@@ -32,7 +32,7 @@ class Display:
 
     Attributes:
         title: title of a column or an axis.
-        meaning: explanation of the title, shown beside it.
+        meaning: explanation of the title, shown next to it.
         numeric: whether to align values as numbers.
         write: writes the value; by default by its type (`tables.format_value`).
     """
@@ -96,6 +96,13 @@ class PassportUsed(Value):
     sha256: str | None = Field(description="of its passport; null where none was given")
     warnings: tuple[str, ...] = Field(description="what the passport says against using it so")
     chosen: str | None = Field(default=None, description="why it was chosen as judge; absent where it was named")
+
+
+class ForkedFrom(Value):
+    """The run that a run was forked from."""
+
+    run: str = Field(description="its id")
+    node: str | None = Field(description="the step that was done anew; null where the whole run was")
 
 
 class Bounds(Value):
@@ -257,7 +264,7 @@ def pointer(*parts: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TableRow(Generic[M]):
-    """A part of the figures with a row of its own: name, figures, and JSON pointer.
+    """A part of the figures with its own row: name, figures, and JSON pointer.
 
     `pointer` is the JSON pointer of the part in `show --json`; None if its cells have no pointers.
     """

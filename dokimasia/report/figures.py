@@ -17,7 +17,7 @@ NO_INTERVAL = "no interval: "
 """Prefix of the reason why there is no interval."""
 
 ALLOWING = ", allowing for unseen images"
-"""What stands behind the ends of an interval by Gaffke's method."""
+"""The text after the ends of an interval by Gaffke's method."""
 
 LOWEST, HIGHEST = 1.0, 5.0
 MINUS = "\N{MINUS SIGN}"
@@ -25,11 +25,11 @@ BAR_WIDTH = 16
 SURE = 0.05
 """Adjusted p-values up to this level are marked as significant."""
 SPEAKING = 0.8
-"""Below this share of addressed weight, a score also depends on how much an answer says."""
+"""The share of addressed weight below which a score also depends on how much an answer says."""
 
 
 class Ends(NamedTuple):
-    """The two ends of an interval or of bounds, and its method if it is not the usual one; without them, the reason."""
+    """The two ends of an interval or of bounds, and its method if unusual; without them, the reason."""
 
     low: float | None
     high: float | None
@@ -44,7 +44,7 @@ def ends_of(measured: Limited) -> Ends:
 
 
 def allowing(measured: Limited) -> Span:
-    """Return what is to be said behind the ends of an interval: which it is, if it is not the usual one; else empty."""
+    """Return the note after the ends of an interval on its method, if unusual; else empty."""
     return Span(ALLOWING if ends_of(measured).interval_method else "", "muted")
 
 
@@ -132,7 +132,11 @@ def share(value: float | None, place: str = "") -> Span:
         return NOTHING
     text = percentage(value)
     if (text == "100 %" and value < 1) or (text == "0 %" and value > 0):
-        text = percentage(value, 1) if 0.001 <= value <= 0.999 else ("> 99.9 %" if value > 0.5 else "< 0.1 %")
+        text = percentage(value, 1)
+        if value > 0.999:
+            text = "> 99.9 %"
+        elif value < 0.001:
+            text = "< 0.1 %"
     return Span(text, "", place, value)
 
 
@@ -146,7 +150,7 @@ def spoken(value: float | None, place: str = "") -> Span:
 
 
 def cost(value: float | None, place: str = "", *, known: float | None = None) -> Span:
-    """Return a cost in US dollars; with a part of it unknown, at least the `known` part."""
+    """Return a cost in US dollars; if part of it is unknown, at least the `known` part."""
     if value is None:
         return Span(f"at least {cost(known).text}" if known else "unknown", "muted")
     return Span(f"${value:,.2f}" if value >= 1 or value == 0 else f"${value:,.4f}", "", place, value)

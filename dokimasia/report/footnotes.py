@@ -1,4 +1,6 @@
-"""Footnotes of tables, each once: missing and unusual intervals, and intervals that disagree with the adjusted test."""
+"""Footnotes of tables, each printed once: missing and unusual intervals, and intervals that disagree with the adjusted
+test.
+"""
 
 import re
 from collections.abc import Callable, Iterable
@@ -16,7 +18,7 @@ _THIN = re.compile(
     r"the effective number that differ from the median is [\d.]+, at least [\d.]+ are needed)"
 )
 TOO_FEW = "too few distinct images"
-"""Short form of the reasons for which data are too few for an interval."""
+"""The short form of reasons why data are too few for an interval."""
 WHY_ALLOWING = (
     "too few images differ from the median for the usual interval (images of unequal size count as fewer): this one "
     "(Gaffke's) allows for images at both ends of the scale that were not drawn, and is wider"
@@ -46,7 +48,9 @@ class AdjustedDifference(Protocol):
 
 
 def inconclusive(tested: AdjustedDifference) -> str:
-    """Return in words how the interval and the adjusted p-value of a difference disagree; empty if they do not."""
+    """Return a description of how the interval and the adjusted p-value of a difference disagree; empty
+    if they do not.
+    """
     gap = tested.difference
     if gap is None or tested.adjusted is None or gap.low is None or gap.high is None:
         return ""
@@ -65,7 +69,7 @@ def disagreement(differences: Iterable[AdjustedDifference | None]) -> list[Block
 
 
 def shortened(text: str, write: Callable[[str, str], str] = lambda short, details: short) -> str:
-    """Return a text in which reasons of too few data are in short form.
+    """Return a text with reasons of too few data in short form.
 
     Args:
         text: a sentence, or any other text without room for details.

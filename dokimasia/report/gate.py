@@ -1,4 +1,4 @@
-"""A gate: whether a run is worse than its baseline by more than is allowed; its figures, and how they are written."""
+"""A gate: whether a run is worse than its baseline by more than allowed; its figures, and how they are written."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -15,6 +15,8 @@ from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.fields import Bounds, Count, Counts, Interval
 
 GateVerdict = Literal["no drop", "drop", "cannot tell"]
+
+GRAVEST_FIRST: tuple[GateVerdict, ...] = ("drop", "cannot tell", "no drop")
 
 TONES: dict[GateVerdict, Literal["good", "bad", "strong"]] = {"no drop": "good", "drop": "bad", "cannot tell": "strong"}
 
@@ -84,7 +86,7 @@ class Gate(Value):
 
 
 def gate_blocks(gate: Gate) -> Iterator[Block]:
-    """Yield the blocks of a gate: its verdict, the table of models, and what they mean."""
+    """Yield the blocks of a gate: its verdict, the table of models, and their meaning."""
     if gate.simulated:
         yield Paragraph(SIMULATED_NOTE, "warning")
     yield Paragraph(as_paragraph(_conclusion(gate)), "lead")
@@ -116,7 +118,7 @@ def gate_blocks(gate: Gate) -> Iterator[Block]:
 def junit(gate: Gate, *, allow_undecided: bool = False) -> str:
     """Return a gate as JUnit XML, a test case for each model.
 
-    A drop is a failure; a model that cannot be told is one, too, or with `allow_undecided` a skipped test.
+    A drop is a failure; so is an undecided model, or with `allow_undecided` a skipped test.
     """
     open_as = "skipped" if allow_undecided else "failure"
     suite = ElementTree.Element("testsuite", name="dokimasia gate", tests=f"{len(gate.models)}")
@@ -146,8 +148,7 @@ def _conclusion(gate: Gate) -> list[Cell]:
         "cannot tell": f": the samples do not show whether {gate.measured} fell by more than {allowed}.",
     }
     sentences: list[Cell] = [(Span(gate.verdict.capitalize(), TONES[gate.verdict]), headline[gate.verdict])]
-    order: list[GateVerdict] = ["drop", "cannot tell", "no drop"]
-    models = sorted(gate.models, key=lambda model: order.index(model.verdict))
+    models = sorted(gate.models, key=lambda model: GRAVEST_FIRST.index(model.verdict))
     listed = models[: MOST_SENTENCES - 1 if len(models) < MOST_SENTENCES else MOST_SENTENCES - 2]
     sentences += [_sentence(gate, model) for model in listed]
     if len(models) > len(listed):

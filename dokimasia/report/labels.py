@@ -7,13 +7,13 @@ from dokimasia.domain.identity import JsonObject
 from dokimasia.report.figures import MINUS
 
 TICK = 40
-"""Maximum number of characters of a name beside an axis."""
+"""The maximum number of characters of a name next to an axis."""
 
 LESS = f" {MINUS} "
 """Separator of two names in a difference."""
 
 TAILS = (1 / 2, 2 / 3, 1 / 3, 5 / 6, 1)
-"""Shares of a shortened name that are taken from its end, in the order in which they are tried."""
+"""The shares of a shortened name taken from its end, in the order of trying."""
 
 
 def label(text: str) -> str:

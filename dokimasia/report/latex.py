@@ -31,7 +31,8 @@ _SPECIAL = str.maketrans(
 
 
 def latex_tables(blocks: Iterable[Block]) -> str:
-    """Return the tables among blocks as LaTeX, as a terminal has them, with a caption of what each and its columns are.
+    """Return the tables among blocks as LaTeX, as in a terminal, with captions that describe each table and its
+    columns.
 
     Raises:
         InputError: there is no table.
@@ -43,7 +44,7 @@ def latex_tables(blocks: Iterable[Block]) -> str:
 
 
 def _explained(table: Table) -> str:
-    """Return a table as LaTeX; its caption has what it shows, the meanings of its columns, and its footnotes."""
+    """Return a table as LaTeX, with a caption of its contents, the meanings of its columns, and its footnotes."""
     marked, notes = noted(table)
     meanings = [f"{column.title}: {column.meaning}" for column in table.columns if column.meaning]
     return as_latex(marked, " ".join(f"{text.rstrip('.')}." for text in (table.about, *meanings, *notes) if text))
@@ -60,7 +61,7 @@ def as_latex(table: Table, caption: str) -> str:
 
 def _row(cells: Iterable[Cell]) -> str:
     line = " & ".join(map(_escaped, cells))
-    # After the end of a row, LaTeX takes a bracket or an asterisk for an option of it.
+    # After the end of a row, LaTeX takes a bracket or an asterisk for its option.
     return rf"{{}}{line} \\" if line.startswith(("[", "*")) else rf"{line} \\"
 
 

@@ -15,10 +15,11 @@ COLOURS = 6
 
 
 class MarkedRegion(NamedTuple):
-    """A region of an image, and what it belongs to.
+    """A region of an image, and its subject.
 
     `mark` links it to the element that highlights it; `label` is its displayed number, empty if it is visible only when
-    highlighted; `kind` is its CSS class. `box` are its corners as fractions of the upright image, None for the whole image.
+    highlighted; `kind` is its CSS class. `box` are its corners as fractions of the upright image, None for the whole
+    image.
     """
 
     mark: str
@@ -122,7 +123,7 @@ def _mark(region: MarkedRegion, previous: Sequence[MarkedRegion], height: int) -
 
 
 def _badge(left: float, top: float, overlaps: int, height: int) -> tuple[float, float]:
-    """Return the position of a number: beside its region, or inside the image if there is no room.
+    """Return the position of a number: next to its region, or inside the image if there is no room.
 
     `overlaps` is the number of earlier regions that begin at nearly the same place.
     """

@@ -1,4 +1,4 @@
-"""The whole report as one HTML page that needs no network: styles, scripts, charts, figures and images are in it."""
+"""The whole report as one self-contained HTML page, with styles, scripts, charts, figures and images."""
 
 import base64
 import hashlib
@@ -14,10 +14,10 @@ from dokimasia.report.sections import sections_of
 
 
 def render_page(data: ReportData) -> str:
-    """Return the page; the same data give the same bytes.
+    """Return the page; equal data give equal bytes.
 
-    Only the page's own two scripts run, by their hashes; nothing is loaded from anywhere, and what a text contains can
-    neither run nor load anything.
+    Only the page's own two scripts run, allowed by their hashes. Nothing is loaded, and text on the page can neither
+    run nor load anything.
     """
     sections = sections_of(data)
     charts = Charts()
@@ -74,7 +74,7 @@ def render_page(data: ReportData) -> str:
 
 
 def script_json(value: object) -> str:
-    """Return JSON for a script element, in which no character can end the element or begin a comment."""
+    """Return JSON for a script element, escaped so that no character can end the element or begin a comment."""
     text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")

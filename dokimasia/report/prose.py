@@ -1,4 +1,4 @@
-"""A model's text as HTML: Markdown without HTML, links or images, LaTeX as MathML; nothing in it loads or runs anything."""
+"""A model's text as HTML: Markdown without HTML, links or images, and LaTeX as MathML; nothing in it loads or runs."""
 
 import html
 import re
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 MOST_CHARACTERS = 20_000
-"""Characters of a text that is rendered, at most; a longer one is shown as its source."""
+"""The maximum number of characters of a rendered text; a longer one is shown as its source."""
 
 MOST_FORMULAS = 200
-"""Formulas of a text that become MathML, at most; others stay as they were written."""
+"""The maximum number of a text's formulas that become MathML; others stay as written."""
 
 MOST_NESTED = 16
-"""Levels of nesting at most: below them the reader of Markdown leaves text out, so that the source is shown instead."""
+"""The maximum levels of nesting: below them the Markdown parser omits text, so the source is shown instead."""
 
 _SCROLLED = '<div class="scroll" tabindex="0" role="group" aria-label="Table">'
 _MARKUP = re.compile(
@@ -26,7 +26,7 @@ _MARKUP = re.compile(
     r"|^ {0,3}(?:#{1,6}\s|>\s|[-*+]\s|[0-9]{1,9}[.)]\s|\|.*\||[-*_]{3,}\s*$)",
     re.MULTILINE,
 )
-"""What a text without markup does not have; one that has it may still come out as plain paragraphs."""
+"""The signs of markup; a text without any is plain, but one with some may still render as plain paragraphs."""
 _ASIDE = re.compile(
     r"(?P<code>^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n(?:.*?^ {0,3}(?P=fence)[`~]*[ \t]*$|.*)"
     r"|(?P<ticks>`+)(?!`).{1,2000}?(?<!`)(?P=ticks)(?!`))"
@@ -35,17 +35,17 @@ _ASIDE = re.compile(
     r"|(?<=\w)(?P<times>\*)(?=\w)",
     re.DOTALL | re.MULTILINE,
 )
-"""Code, which stays as it is, formulas, which stand aside, and a sign of multiplication, which is no emphasis."""
+"""Code, which is kept, formulas, which are set aside, and a multiplication sign, which is not emphasis."""
 _TEX = re.compile(r"[\\^_{}=<>]|^\S{1,12}$")
-"""What the text between two dollar signs has if it is a formula and no talk of two prices."""
+"""Matches the text between two dollar signs if it is a formula rather than two prices."""
 _OPEN, _CLOSE = "\ue000", "\ue001"
-"""Characters around the number of a formula that stands aside while the Markdown around it is read."""
+"""The characters around the number of a formula set aside while the Markdown around it is parsed."""
 _PLACE = re.compile(f"{_OPEN}([0-9]+){_CLOSE}")
 _ELEMENTS = """
     math menclose mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow mspace msqrt mstyle msub
     msubsup msup mtable mtd mtext mtr munder munderover none
 """
-"""The elements that a formula may have."""
+"""The permitted elements of a formula."""
 _VALUES: Mapping[str, re.Pattern[str]] = {
     name: re.compile(pattern)
     for names, pattern in {
@@ -64,19 +64,21 @@ _VALUES: Mapping[str, re.Pattern[str]] = {
     }.items()
     for name in names.split()
 }
-"""The attributes that a formula keeps, and their values: none is an address, a style, a class or a handler of events."""
+"""The permitted attributes of a formula, and their values, which exclude addresses, styles, classes
+and event handlers.
+"""
 
 
 def draw_prose(text: str) -> str:
-    """Return a text's Markdown and LaTeX as HTML; empty where it has no markup, is too long, or cannot be rendered.
+    """Return a text's Markdown and LaTeX as HTML; empty if it has no markup, is too long, or cannot be rendered.
 
-    HTML in the text, links and images stay as they were written, as text.
+    HTML in the text, links and images stay as written, as text.
     """
     if len(text) > MOST_CHARACTERS or _MARKUP.search(text) is None:
         return ""
     try:
         return _rendered(text)
-    except Exception:  # whatever a text does to a library, it can be read as it was written
+    except Exception:  # whatever a text does to a library, it stays readable as written
         return ""
 
 
@@ -84,9 +86,9 @@ def with_source(text: str, written: str, *, rest: str = "") -> str:
     """Return the HTML of a model's text: rendered, with its source one click away, or the source alone.
 
     Args:
-        text: what is rendered.
-        written: the HTML of the source, whole.
-        rest: HTML that stands behind the rendered text, such as a note that it was cut; it is part of `written`, too.
+        text: the text to render.
+        written: the HTML of the whole source.
+        rest: HTML after the rendered text, such as a note that it was cut; `written` contains it too.
     """
     prose = draw_prose(text)
     if not prose:
@@ -97,7 +99,7 @@ def with_source(text: str, written: str, *, rest: str = "") -> str:
     )
 
 
-@lru_cache(maxsize=512)  # a page is drawn each time that somebody looks at it
+@lru_cache(maxsize=512)  # a page is drawn for each visit
 def _rendered(text: str) -> str:
     formulas: list[tuple[str, str]] = []
 
@@ -147,7 +149,9 @@ def _has_markup(tokens: "Sequence[Token]") -> bool:
 
 
 def _make_harmless(token: "Token", formulas: Sequence[tuple[str, str]]) -> None:
-    """Take out of a token what the page has no place for: styles, languages as classes, and headings among its own."""
+    """Remove from a token what the page does not support: styles, languages as classes, and headings that rival its
+    own.
+    """
     start = token.attrs.get("start")
     token.attrs = {"start": int(start)} if token.type == "ordered_list_open" and start else {}
     token.info = ""
@@ -165,7 +169,7 @@ def _written(place: re.Match[str], formulas: Sequence[tuple[str, str]]) -> str:
 
 @lru_cache(maxsize=2048)
 def draw_formula(tex: str, *, block: bool) -> str:
-    """Return a LaTeX formula as MathML; empty where it has a command that is not known, or cannot be converted."""
+    """Return a LaTeX formula as MathML; empty if it has an unknown command, or cannot be converted."""
     from latex2mathml.converter import convert_to_element
 
     try:
@@ -181,10 +185,10 @@ def draw_formula(tex: str, *, block: bool) -> str:
 
 
 def _check(element: Element) -> None:
-    """Keep of an element what is harmless.
+    """Reduce an element to its harmless parts.
 
     Raises:
-        ValueError: it is no element of a formula, or shows a command in place of what it stands for.
+        ValueError: it is not an element of a formula, or shows a command instead of its meaning.
     """
     if element.tag not in _ELEMENTS.split():
         raise ValueError(f"{element.tag} is no element of a formula")

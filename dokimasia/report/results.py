@@ -1,4 +1,4 @@
-"""The comparison of files of results, of other harnesses or of runs: figures, conclusion, tables and sections of a page."""
+"""The comparison of result files, of other harnesses or of runs: figures, conclusion, tables and sections of a page."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Literal
@@ -24,10 +24,10 @@ FAILURE_TITLES = {
 """The kinds of failure of results, each with its title."""
 
 MOST_NOTED = 6
-"""Pairs of which notes tell bounds and what was left out, at most."""
+"""The maximum number of pairs with notes on bounds and excluded items."""
 
 SHARES = (0.0, 1.0)
-"""The scale of scores that are drawn in percent."""
+"""The scale of scores drawn in percent."""
 
 
 class ResultsSource(Value):
@@ -98,7 +98,7 @@ class ResultsComparison(Value):
 
     @property
     def percent(self) -> bool:
-        """Whether scores are shares, which are drawn in percent."""
+        """Whether scores are shares, drawn in percent."""
         return self.scale == SHARES
 
     @property
@@ -211,7 +211,7 @@ def _lead(comparison: ResultsComparison, pair: ResultsPair) -> Iterator[Cell]:
 
 
 def _failed(comparison: ResultsComparison) -> Iterator[Cell]:
-    """Yield a sentence on the models with the most failures, and what their scores are with and without them."""
+    """Yield a sentence on the models with the most failures, and their scores with and without them."""
     failing = sorted(
         ((name, model) for name, model in comparison.models.items() if model.failures),
         key=lambda entry: -sum(entry[1].failures.values()),

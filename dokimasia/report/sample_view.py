@@ -1,4 +1,4 @@
-"""The view of a sample of an evaluation: everything that a run has on it, as `show RUN --sample ID --json` prints it."""
+"""The view of a sample of an evaluation: all of a run's data on it, as `show RUN --sample ID --json` prints it."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -128,7 +128,7 @@ class SampleView(View):
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
-        """The sample's criteria in order; none without a judge, or where they failed."""
+        """The sample's criteria in order; none without a judge, or if they failed."""
         if self.replay is None or self.replay.criteria is None:
             return ()
         return self.replay.criteria.criteria
@@ -148,7 +148,7 @@ class SampleView(View):
 
     @property
     def looks(self) -> list[tuple[str, Look]]:
-        """Every look that the judge took with its tools, with what it was taken for, in order."""
+        """Every look that the judge took with its tools, and its subject, in order."""
         looks = [] if self.replay is None else [("criteria", look) for look in self.replay.looks]
         for answer in self.answers:
             looks += [(answer.name, look) for look in answer.looks]
@@ -156,7 +156,7 @@ class SampleView(View):
 
     @property
     def mean_scores(self) -> dict[str, float]:
-        """The mean score of each model that has one, over its scored repeats."""
+        """The mean score of each model with one, over its scored repeats."""
         scores: dict[str, list[float]] = {}
         for answer in self.answers:
             if answer.score is not None:

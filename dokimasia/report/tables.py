@@ -20,7 +20,7 @@ from dokimasia.report.fields import Bounds, CountedRate, Display, Interval, M, T
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldColumn:
-    """A column with the values at the end of a path of fields and keys; by default, the field's `Display` says how to draw it."""
+    """A column of the values at the end of a path of fields and keys; by default, drawn by the field's `Display`."""
 
     path: tuple[str, ...]
     title: str | None = None
@@ -64,12 +64,12 @@ def column(
     """Declare a column by its field: `column("reward")`, or `column("by_domain", "maps", "overall", title="maps")`.
 
     Args:
-        path: names of fields, and keys where a field holds parts by name.
+        path: names of fields, and keys of fields that contain parts by name.
         title: title, instead of the field's own; the other arguments override it likewise.
         meaning: explanation of the title; empty for none.
         numeric: whether to align the values as numbers.
         only: the only place where the column is drawn.
-        detail: whether it is left out where a terminal shows part of the columns.
+        detail: whether it is omitted where a terminal shows only some columns.
         write: writes the value with its JSON pointer.
         linked: whether cells carry the JSON pointers of their values.
     """
@@ -105,7 +105,7 @@ def part_column(
     only: Place | None = None,
     detail: bool = False,
 ) -> ComputedColumn[Any]:
-    """Declare the column of a number and of what it is a part of, as `12/30`: two fields at the end of a path."""
+    """Declare the column of a number and its whole, as `12/30`: two fields at the end of a path."""
 
     def write(row: TableRow[Any]) -> Cell:
         number, pointer = row.find(*path, part)
@@ -117,14 +117,14 @@ def part_column(
 
 
 def cost_column(*, meaning: str = "", only: Place | None = None) -> ComputedColumn[Any]:
-    """Declare the column of what the rows' results cost."""
+    """Declare the column of the cost of the rows' results."""
     return computed_column(
         "cost", lambda row: figures.cost_of(row.figures, row.pointer or ""), meaning=meaning, only=only
     )
 
 
 def origin_columns(model: type[M], stored: Collection[str]) -> list[TableColumn[M]]:
-    """Declare the column of models of a kind that says whose answers were stored; none where `stored` names no model."""
+    """Declare the column that marks models with stored answers; none if `stored` names no model."""
     if not stored:
         return []
     origins = dict.fromkeys(stored, "stored")

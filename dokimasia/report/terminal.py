@@ -58,7 +58,7 @@ LONG = 50_000
 """Texts with more characters are written in one piece and wrapped by the terminal; Rich takes seconds per megabyte."""
 WIDEST_WORD, NARROWEST_TITLE = 24, 8
 MOST_COLUMNS = 7
-"""Columns of a table in a terminal; tables with more are divided, or shown in part."""
+"""The maximum columns of a table in a terminal; tables with more are divided, or shown in part."""
 _BETWEEN = re.compile(r"[^aeiou](?=[^aeiou])(?<!s(?=t))(?<![tcsp](?=h))", re.IGNORECASE)
 _AFTER_VOWEL = re.compile(r"[aeiou](?=[^aeiou])", re.IGNORECASE)
 
@@ -73,9 +73,9 @@ def draw_run(out: Console, data: ReportData, *, redact: Redact = str, full: bool
 
 
 def in_brief(sections: Sequence[Section]) -> list[Section]:
-    """Return the first section with its first table, in at most `MOST_COLUMNS` columns, and what else there is.
+    """Return the first section with its first table, in at most `MOST_COLUMNS` columns, and the remaining contents.
 
-    Notes are left out, unless they name a command; of what follows the table, warnings and commands stay.
+    Notes are omitted, unless they name a command; of what follows the table, warnings and commands stay.
     """
     if not sections:
         return []
@@ -107,7 +107,7 @@ def in_brief(sections: Sequence[Section]) -> list[Section]:
 
 
 def _is_urgent(block: Block) -> bool:
-    """Return whether a block warns, or names a command that goes on from the figures."""
+    """Return whether a block warns, or names a command that continues from the figures."""
     if isinstance(block, Bullets):
         return bool(block.warning)
     if not isinstance(block, Paragraph):
@@ -118,7 +118,7 @@ def _is_urgent(block: Block) -> bool:
 
 
 def in_few_columns(table: Table) -> Table:
-    """Return a table with at most `MOST_COLUMNS` columns: where there are more, without details, then the first ones."""
+    """Return a table with at most `MOST_COLUMNS` columns: if there are more, without details, then the first ones."""
     if len(table.columns) <= MOST_COLUMNS:
         return table
     visible = [index for index, column in enumerate(table.columns) if not column.detail][:MOST_COLUMNS]
@@ -141,7 +141,7 @@ def draw_blocks(out: Console, blocks: Sequence[Block], *, redact: Redact = str, 
 
     Args:
         out: the console.
-        blocks: the blocks; charts are left out, since a table beside each has the same numbers.
+        blocks: the blocks; charts are left out, since a neighbouring table has the same numbers.
         redact: applied to every text.
         whole: whether to draw the contents of folds.
     """
@@ -150,7 +150,7 @@ def draw_blocks(out: Console, blocks: Sequence[Block], *, redact: Redact = str, 
         if isinstance(block, Table) and isinstance(before, Table):
             out.print(Text(printable(redact(block.about)), style="italic"))
         if not (isinstance(block, Paragraph) and block.kind in ("note", "warning")):
-            before = block  # a note on a table leaves the title of the next one
+            before = block  # a note on a table precedes the title of the next one
         match block:
             case Paragraph(text, kind):
                 command = any(not isinstance(piece, str) and piece.tone == "code" for piece in spans(text))
@@ -194,7 +194,7 @@ def _print(out: Console, text: Text, *, soft_wrap: bool = False) -> None:
     if len(text) <= LONG:
         out.print(text, soft_wrap=soft_wrap)
     elif "\t" in text.plain:
-        out.out(text.plain, highlight=False)  # in which tabs are made blanks
+        out.out(text.plain, highlight=False)  # which converts tabs to blanks
     else:
         out.print(Segments([Segment(f"{text.plain}\n")]), crop=False)
 
@@ -233,14 +233,14 @@ def _fits(out: Console, grid: Grid) -> bool:
 
 
 def _fitting(out: Console, table: Table, columns: Sequence[int]) -> Iterator[Grid]:
-    """Yield a table of at most `MOST_COLUMNS` columns that fits the terminal, or several with the name columns in all."""
+    """Yield a table of at most `MOST_COLUMNS` columns that fits the terminal, or several, all with the name columns."""
     first, second = (_grid(table, columns, stacked=stacked) for stacked in (False, True))
     few = len(columns) <= MOST_COLUMNS
     if few and _fits(out, first):
         yield first
         return
     figures = [index for index, column in enumerate(table.columns) if column.numeric and column.title]
-    names = list(range(figures[0])) if figures else [0]  # what a row is of, a row's number among it
+    names = list(range(figures[0])) if figures else [0]  # the columns that identify a row, such as its number
     remaining = [index for index in columns if index not in names]
     narrow = out.measure(second, options=out.options.update(max_width=UNBOUNDED)).minimum <= out.width
     if len(remaining) < 2 or (few and narrow):
@@ -273,7 +273,7 @@ def _grid(table: Table, columns: Sequence[int], *, stacked: bool) -> Grid:
 
 
 def _cell(cell: Cell, *, stacked: bool) -> Text:
-    """Return a cell for Rich; with `stacked`, muted text beside a figure is on a second line."""
+    """Return a cell for Rich; with `stacked`, muted text after a figure is on a second line."""
     text, broken = Text(), not stacked
     for piece in spans(cell):
         if isinstance(piece, str):

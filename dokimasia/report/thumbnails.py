@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 SIDES = (720, 560, 420, 300, 200, 120)
-"""Longest sides in pixels, tried from the largest until a copy is small enough; the last is used in any case."""
+"""Longest sides in pixels, tried in order until a copy is small enough; the last is used in any case."""
 
 BUDGET = 2_600_000
-"""Bytes of all copies of a page together, before base64 adds a third."""
+"""The bytes of all copies on a page, before base64 adds a third."""
 
 SHARE = 90_000
 """Maximum bytes of a copy."""
@@ -35,7 +35,7 @@ def picture(data: bytes, sha256: str, size: tuple[int, int], *, share: int) -> P
     """Return an image with a small WebP copy of at most about `share` bytes, upright and without metadata.
 
     Width and height are those of the upright image. The same bytes give the same copy. If Pillow cannot draw the image,
-    there is no copy, and `problem` says why.
+    there is no copy, and `problem` gives the reason.
 
     Args:
         data: bytes of the image file.

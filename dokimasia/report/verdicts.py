@@ -1,4 +1,4 @@
-"""The decisions on an answer in words: whether it is right, what decided so, and the criteria that it does not address."""
+"""The decisions on an answer in words: whether it is right, what decided, and the criteria it does not address."""
 
 from collections.abc import Mapping
 
@@ -7,13 +7,13 @@ from dokimasia.report.blocks import Tone
 from dokimasia.report.sample_view import AnswerView, SampleView
 
 MOST = 90
-"""Characters of a final answer that are shown."""
+"""The number of shown characters of a final answer."""
 
 NOT_STATED = "not stated"
-"""Replaces the score of a criterion that an answer does not address; it counts 1."""
+"""The replacement for the score of a criterion that an answer does not address; it counts 1."""
 
 NO_REASON = "no reason given"
-"""Stands in the place of a reason that the judge did not give."""
+"""The replacement for a reason that the judge did not give."""
 
 DECIDED: Mapping[str, str] = {
     "judge": "decided by the judge",
@@ -21,7 +21,7 @@ DECIDED: Mapping[str, str] = {
     "none": "no rule decides it",
     "unreadable": "the judge gave no verdict that can be read",
 }
-"""The words for what decided, or failed to, other than a rule."""
+"""The words for deciders, or their failure, other than a rule."""
 
 
 def addressed_scores(answer: AnswerView) -> list[int | None]:
@@ -35,7 +35,7 @@ def addressed_scores(answer: AnswerView) -> list[int | None]:
 def reasons_of(answer: AnswerView) -> list[tuple[int, int | None, str]]:
     """Return the number, the score and the judge's reason of each criterion; empty if the judge gave no reasons.
 
-    A score is None where the answer does not address the criterion, a reason empty where the judge gave none or a person
+    A score is None if the answer does not address the criterion; a reason is empty if the judge gave none or a person
     corrected the score.
     """
     reasons = answer.judgement.reasons if answer.judgement else ()
@@ -44,7 +44,7 @@ def reasons_of(answer: AnswerView) -> list[tuple[int, int | None, str]]:
 
 
 def final_answer_text(answer: AnswerView) -> str:
-    """Return the final answer that was compared, what decided whether it is right, and the judge's reason if it did.
+    """Return the compared final answer, what decided whether it is right, and the judge's reason, if any.
 
     It is empty if nothing was decided.
     """
@@ -65,7 +65,7 @@ def verdict_tone(verdict: Answered | None) -> Tone:
 
 
 def correction_text(answer: AnswerView) -> str:
-    """Return what a person corrected in an answer, who and why; "" if nobody did."""
+    """Return what a person corrected in an answer, with who and why; "" without a correction."""
     correction = answer.corrected
     if correction is None:
         return ""

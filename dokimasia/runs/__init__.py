@@ -1,6 +1,6 @@
-"""The life-cycle of a run, once for every method: accept, estimate, carry out, interrupt, resume, retry, fork, show.
+"""The life cycle of a run, shared by all methods: accept, estimate, carry out, interrupt, resume, retry, fork, show.
 
-The names below are those that a plug-in's method needs; each is imported when it is first used.
+The names below are those that a method of a plug-in needs. Each is imported on first use.
 """
 
 import importlib

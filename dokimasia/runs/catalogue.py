@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class CatalogueEntry(NamedTuple):
-    """A method's module, and of the command-line verb that runs it the group in `--help`, the name and the line of help.
+    """A method's module, and its command-line verb: the group in `--help`, the name and the line of help.
 
-    `adds` says whether it adds to the page of another method's run.
+    `adds` states whether the method adds to the page of another method's run.
     """
 
     module: str
@@ -60,11 +60,11 @@ OWN: dict[str, CatalogueEntry] = {
     ),
     "graph": CatalogueEntry("graph", "extending", "graph", "Run a plug-in's graph over a data set."),
 }
-"""By name, in the order of use."""
+"""The package's methods by name, in the order of use."""
 
 
 def plugin_methods() -> list[str]:
-    """Return the names of the methods of plug-ins, without loading any."""
+    """Return the names of methods from plug-ins, without loading any."""
     return [name for name in entry_points_of("methods") if name not in OWN]
 
 

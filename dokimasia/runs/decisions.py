@@ -1,4 +1,4 @@
-"""What a run decided about answers with yes or no, as `Method.decisions` returns it: the rates that can be corrected."""
+"""A run's yes-or-no decisions on answers, as `Method.decisions` returns them: the rates that can be corrected."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -14,9 +14,10 @@ from dokimasia.domain.judgement import Correctness
 class DecidedAnswer(NamedTuple):
     """The decision on one answer of a model, or on one rubric of an answer; None if the decision failed.
 
-    An `undecided` answer, of which no rule says whether it is right and no judge was asked, counts as decided not to be right.
-    `unit` is what people label; `place` tells the answer from others of its model: its sample, the number of the rubric from 1
-    (0 for the answer as a whole), and the repeat.
+    An `undecided` answer, which no rule could settle and no judge was asked about, counts as not right.
+    `unit` is what people label. `place` distinguishes the answer from others of its model: its sample, the number of
+    the
+    rubric from 1 (0 for the whole answer), and the repeat.
     """
 
     unit: AnnotationUnit
@@ -27,7 +28,7 @@ class DecidedAnswer(NamedTuple):
 
     @property
     def known(self) -> bool:
-        """Whether a rule settled it, so that nobody need look at it."""
+        """Whether a rule settled the decision, so that nobody needs to review it."""
         return self.decision is not None and not self.decision.by_judge and not self.undecided
 
     @property
@@ -39,7 +40,7 @@ class DecidedAnswer(NamedTuple):
 
     @property
     def place(self) -> tuple[str, int, int]:
-        """The key by which it is compared with another model's answer."""
+        """The key that pairs it with another model's answer."""
         return self.unit.id, self.unit.criterion, self.repeat
 
 
@@ -57,10 +58,10 @@ class Measure(NamedTuple):
 
     Attributes:
         name: its key in the figures.
-        what: the share that it measures, in words.
+        what: the measured share, in words.
         evaluator: the name of the decision in a passport; None if no passport measures it.
         without: why no passport measures it; empty if one may.
-        caveat: what a reader has to know when a passport corrects it; empty if nothing.
+        caveat: a note for readers of the corrected rate; empty if none is needed.
         models: each model's answers, in the run's order.
     """
 
@@ -75,8 +76,8 @@ class Measure(NamedTuple):
 class DecidedRun(NamedTuple):
     """The decisions of a run.
 
-    `judge` is the model that decided, None if rules alone did. `prompts` are those of the run; `categories` and `clusters`
-    are by sample. `scores` are the judge's of each model's answers, without those that failed.
+    `judge` is the model that decided, None if only rules did. `prompts` are those of the run; `categories` and
+    `clusters` are keyed by sample. `scores` are the judge's scores of each model's answers, without failed ones.
     """
 
     measures: tuple[Measure, ...]

@@ -1,4 +1,4 @@
-"""Graphs and roles as part of other programs: contexts that open themselves, and each graph as a runnable."""
+"""Graphs and roles inside other programs: contexts that open on use, and each graph as a runnable."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
@@ -45,19 +45,19 @@ if TYPE_CHECKING:
 
 
 class ContextServices(TypedDict, total=False):
-    """What a context is opened with; all of it may be left out.
+    """The optional services of a context.
 
     Attributes:
         settings: configuration and keys; read from the environment by default.
-        chat_models: LangChain chat models by the names under which they are asked.
+        chat_models: LangChain chat models by the names that requests use for them.
         blobs: store of the samples' images.
         ledger: a ledger that outlives the context.
         store: a store of values that outlives the context.
-        transports: transports that replace the package's own, and stay the caller's to close.
+        transports: transports that replace the package's own; the caller closes them.
         prompts: prompts that replace the package's own.
         budget: spending limits.
         seed: seed of all draws.
-        traffic: pending calls and limits of endpoints that are shared with other gateways on the same ledger.
+        traffic: pending calls and endpoint limits, shared with other gateways on the same ledger.
     """
 
     settings: Settings | None
@@ -83,7 +83,7 @@ async def memory_context(
     """Open a context for agents and graphs without a home; values and ledger live as long as the context.
 
     Args:
-        judge: name of the judge, from the configuration or any LiteLLM name; may be left out where none is asked.
+        judge: name of the judge, from the configuration or any LiteLLM name; optional where no judge is asked.
         models: names of other models that will be asked.
         options: options of the graph; their judge and models are those of this context.
         services: see `ContextServices`.
@@ -123,20 +123,20 @@ async def memory_context(
     finally:
         await gateway.drain()
         for name, transport in asked.items():
-            if transport is not (transports or {}).get(name):  # others are the caller's
+            if transport is not (transports or {}).get(name):  # the caller closes the others
                 await transport.aclose()
 
 
 def _check_services(
     function: str, services: ContextServices, own: Sequence[str] = (), options: Sequence[str] = ()
 ) -> None:
-    """Check that a function is given no argument that it does not have.
+    """Check that a function accepts all the arguments it was called with.
 
     Args:
-        function: the function, as it was called.
+        function: the function's name, as called.
         services: the arguments.
         own: the function's other arguments.
-        options: options of the graph, which may have been meant.
+        options: the graph's options, which the message lists as alternatives.
 
     Raises:
         ConfigError: an argument is unknown; the message names it, and the options of the graph.
@@ -154,7 +154,7 @@ def _check_services(
 
 @contextmanager
 def _stored_in(home: str | Path | Home | None, services: ContextServices) -> Iterator[ContextServices]:
-    """Yield the services with the ledger, values and images of a home, where one is named and they are not given."""
+    """Yield the services, completed with the ledger, values and images of a home if one is named."""
     if home is None:
         yield services
         return
@@ -214,26 +214,27 @@ def as_runnable(
     options: GraphOptions | Mapping[str, object] | None = None,
     **services: Unpack[ContextServices],
 ) -> GraphRunnable:
-    """Return a graph as a LangChain runnable, typed and with a context that opens itself.
+    """Return a graph as a typed LangChain runnable that opens its own context.
 
-    The runnable works by itself (`await runnable.ainvoke({...})`), in a pipe, inside a node, and as a node of any LangGraph
-    graph. `astream` yields each step as `{node: update}`. `input_schema` and `output_schema` say what it takes and gives;
-    `docs/reference/graphs.md` lists both for each graph.
+    The runnable works alone (`await runnable.ainvoke({...})`), in a pipe, inside a node, and as a node of any LangGraph
+    graph. `astream` yields each step as `{node: update}`. `input_schema` and `output_schema` describe its input and
+    output; `docs/reference/graphs.md` lists both for each graph.
 
     Args:
         name: the graph's name, of the package or of a plug-in, or a module that defines a graph.
-        context: a context that the caller has opened and closes (see `memory_context`). Without one each call opens one,
-            which concurrent calls share.
-        judge: name of the judge, which a graph that asks one needs; see `judge` of its signature.
-        models: names of the other models that are asked; those of `chat_models` and of the options belong to them.
-        home: a folder, or an open home, whose ledger answers what was paid for before; by default all is in memory.
-        values: whether the output has values in place of their ids; by default only without a context.
+        context: a context that the caller has opened and closes (see `memory_context`). Without one each call opens
+            one, which concurrent calls share.
+        judge: name of the judge, required if the graph asks a judge; see `judge` of its signature.
+        models: names of the other models to ask, including those of `chat_models` and of the options.
+        home: a folder, or an open home, whose ledger answers calls already paid for; by default everything stays in
+            memory.
+        values: whether the output contains values instead of their ids; by default only without a context.
         options: options of the graph, such as `{"panel": ("a", "b")}` for `peer_review`.
         services: see `ContextServices`.
 
     Raises:
-        ConfigError: there is no such graph, an argument or an option cannot be used, or the graph asks a judge and none is
-            named.
+        ConfigError: there is no such graph, an argument or an option cannot be used, or the graph asks a judge and none
+            is named.
     """
     graph = graph_named(name) if isinstance(name, str) else name
     signature = signature_of(graph)
@@ -263,7 +264,7 @@ def as_runnable(
 
 
 def _check_judged(graph: GraphFile, options: GraphOptions) -> None:
-    """Check that options name the judge that a graph asks, whatever its input.
+    """Check that the options name a judge if the graph asks one for every input.
 
     Raises:
         ConfigError: no judge is named.
@@ -276,7 +277,7 @@ def _check_judged(graph: GraphFile, options: GraphOptions) -> None:
 def _options_of(
     graph: GraphFile, options: GraphOptions | Mapping[str, object], base: Mapping[str, object]
 ) -> GraphOptions:
-    """Return the options of a graph, made of a base and of what is given.
+    """Return the options of a graph, the given ones merged over a base.
 
     Raises:
         ConfigError: an option is missing, unknown or of another type.

@@ -1,4 +1,4 @@
-"""What a run will ask and cost, said before it starts: upper bounds by counting, tokens and money by rule of thumb."""
+"""The estimate of a run's calls and cost: upper bounds by counting; tokens and money by rule of thumb."""
 
 import math
 from collections import Counter
@@ -14,23 +14,24 @@ from dokimasia.domain.sample import Sample
 from dokimasia.gateway.pricing import cost_of, known_price
 from dokimasia.prompts import PromptLibrary
 from dokimasia.report.figures import several
+from dokimasia.storage.runs import Run
 
 CHARACTERS_PER_TOKEN = 4
 PIXELS_PER_TOKEN = 1000
-"""An average: providers count from about 750 to more than 2,000 pixels for a token."""
+"""The average: providers count one token per 750 to more than 2,000 pixels."""
 LEAST_IMAGE_TOKENS = 256
-"""The tokens that most providers count for even the smallest image."""
+"""The tokens that most providers charge for even the smallest image."""
 INSTRUCTION_TOKENS = 450
-"""The tokens of a prompt whose length is not computed."""
+"""The assumed tokens of a prompt whose length is not computed."""
 
 UNSEEN = "simulated and can see nothing in these pictures"
-"""The words of the note on simulated models and pictures that are not of their world."""
+"""The wording of the note on simulated models shown pictures from outside their world."""
 
 UPPER_BOUND = "calls and cost are an upper bound"
-"""The beginning of a note that a count without upper bounds leaves out."""
+"""The beginning of a note that is omitted where the count is exact."""
 
 NO_CALL = "this run asks no model: by what the home has, its work ends before the first call"
-"""The note on a run of which all steps were tried on stored replies, and none of them needs a call."""
+"""The note on a run whose steps were all rehearsed on stored replies without needing a call."""
 
 
 class ModelEstimate(Value):
@@ -61,13 +62,13 @@ class StepEstimate(Value):
     least_cost: float | None = Field(default=None, exclude=True)
 
     def with_left(self, left: int) -> "StepEstimate":
-        """Return the estimate with another number of calls that are left."""
+        """Return the estimate with another number of remaining calls."""
         left = min(left, self.calls)
         cost = None if self.left_cost is None or not self.left else self.left_cost * left / self.left
         return self.model_copy(update={"left": left, "left_cost": cost if left else 0.0})
 
     def without(self, calls: int) -> "StepEstimate":
-        """Return the estimate without some of the calls that are left, its cheapest ones."""
+        """Return the estimate without some of its remaining calls, the cheapest ones."""
         left = self.left - calls
         cost = self.left_cost if self.left_cost is None else max(0.0, self.left_cost - calls * (self.least_cost or 0.0))
         return self.model_copy(update={"left": left, "left_cost": cost if left else 0.0})
@@ -96,28 +97,33 @@ class Estimate(Value):
 
     @property
     def asked(self) -> dict[str, ModelEstimate]:
-        """What is left to ask of each model, without the calls that are made only where no rule decides."""
+        """The remaining calls to each model, without those made only where no rule decides."""
         return _by_model(step for step in self.by_step if not step.if_undecided) if self.by_step else self.models
 
     @property
     def remaining(self) -> "Estimate":
-        """The estimate of what is left to ask alone: `models` is `asked`."""
+        """The estimate of the remaining calls alone: `models` is `asked`."""
         return self.model_copy(update={"models": self.asked})
 
     @property
     def undecided(self) -> dict[str, ModelEstimate]:
-        """What each model is asked beyond `asked`, at most, where no rule decides."""
+        """The most calls to each model beyond `asked`, made where no rule decides."""
         return _by_model(step for step in self.by_step if step.if_undecided and step.left)
 
     @property
     def in_ledger(self) -> int:
-        """How many of the calls that its results will rest on need not be paid for: the ledger has them, or a rule decides."""
+        """The number of calls behind the results that cost nothing: in the ledger, or decided by a rule."""
         return sum(step.calls - step.left for step in self.by_step)
+
+    @classmethod
+    def of_run(cls, run: Run) -> "Estimate":
+        """Return the estimate that was made when a run was accepted."""
+        return cls.model_validate(run.options["estimate"])
 
     def shown(self) -> JsonObject:
         """Return the estimate ready for JSON, without `answered`.
 
-        `calls`, `cost` and `models` are what is left to ask, `undecided` what comes to it at most where no rule decides, and
+        `calls`, `cost` and `models` are the remaining ones, `undecided` is what no rule decides may add at most, and
         `in_ledger` counts the calls that need not be paid for.
         """
         remaining = self.remaining
@@ -131,25 +137,25 @@ class Estimate(Value):
         }
 
     def following(self, left: Mapping[tuple[str, str], int], *, samples: int) -> "Estimate":
-        """Return the estimate with the calls that are left on some of its samples, scaled to all of them.
+        """Return the estimate with the remaining calls of some samples, scaled to all samples.
 
         Args:
-            left: calls that are left on these samples, by step and model.
-            samples: how many samples these are.
+            left: remaining calls on these samples, by step and model.
+            samples: the number of these samples.
         """
         scale = self.samples / samples
         steps = tuple(step.with_left(round(left.get((step.step, step.model), 0) * scale)) for step in self.by_step)
         return self.model_copy(update={"by_step": steps, "followed": samples})
 
     def without(self, answered: Mapping[str, int], *, samples: int, complete: bool) -> "Estimate":
-        """Return the estimate without calls that the ledger has, counted by model.
+        """Return the estimate without calls that are in the ledger, counted by model.
 
-        The steps of a model lose their cheapest calls first, so that what is left is no less than what will be paid.
+        Each model's steps lose their cheapest calls first, so that the remaining cost is never underestimated.
 
         Args:
-            answered: how many of the calls of each model the ledger has.
-            samples: on how many samples they were counted.
-            complete: whether it has all that the run will ask, so that nothing is left.
+            answered: the number of each model's calls in the ledger.
+            samples: the number of samples they were counted on.
+            complete: whether the ledger has every call of the run, so that none remains.
         """
         rest, left = dict(answered), dict[int, StepEstimate]()
         for position, step in sorted(enumerate(self.by_step), key=lambda entry: entry[1].least_cost or 0.0):
@@ -160,10 +166,10 @@ class Estimate(Value):
         return self.model_copy(update={"by_step": steps, "followed": samples})
 
     def exact(self, *, asks: bool) -> "Estimate":
-        """Return the estimate of a run whose stages were tried to their end, without notes on bounds.
+        """Return the estimate of a run whose stages were rehearsed to the end, without notes on bounds.
 
         Args:
-            asks: whether its results rest on any call; if not, it has none at all, and says so.
+            asks: whether its results rest on any call; if not, the estimate has no calls and a note says so.
         """
         notes = tuple(note for note in self.notes if not note.startswith(UPPER_BOUND))
         if asks:
@@ -173,33 +179,33 @@ class Estimate(Value):
 
     @property
     def most_items(self) -> int:
-        """How many items it comes to at most, as they are held against the limit on a run."""
+        """The largest number of items, as compared with the limit on a run."""
         return self.items or max(self.samples, self.calls + sum(self.people.values()))
 
     @property
     def calls(self) -> int:
-        """All calls of models together."""
+        """The calls to all models together."""
         return sum(model.calls for model in self.models.values())
 
     @property
     def cost(self) -> float | None:
-        """All money together in US dollars; None where any model's price is unknown."""
+        """The total cost in US dollars; None if any model's price is unknown."""
         costs = [model.cost for model in self.models.values()]
         return None if any(cost is None for cost in costs) else self.cost_known
 
     @property
     def cost_known(self) -> float:
-        """What is known of it: that of the models with a price."""
+        """The known part of the cost: that of models with a price."""
         return sum(model.cost or 0.0 for model in self.models.values())
 
 
 def limit_notes(limits: Mapping[str, JsonValue], spent: Spending, estimate: Estimate) -> tuple[str, ...]:
-    """Return a note for each limit on spending that is likely to stop a run, or may where no rule decides.
+    """Return a note for each spending limit that will probably stop a run, or may do so where no rule decides.
 
     Args:
         limits: the run's limits by name, as in `LIMITS`; None for no limit.
         spent: what the run has spent.
-        estimate: the estimate of what is left.
+        estimate: the estimate of the remaining calls.
     """
     left = _spending(estimate.asked.values())
     most = _spending(estimate.undecided.values())
@@ -222,7 +228,7 @@ def limit_notes(limits: Mapping[str, JsonValue], spent: Spending, estimate: Esti
 
 
 def _spending(models: Iterable[ModelEstimate]) -> Spending:
-    """Return calls, tokens and known cost of models together."""
+    """Return the total calls, tokens and known cost of models."""
     total = Spending()
     for model in models:
         total = Spending(
@@ -240,9 +246,9 @@ def _amount(name: str, amount: float) -> str:
 
 
 class ExpectedCalls(NamedTuple):
-    """Calls of one kind to one model: how many, and the tokens that each sends and receives.
+    """Calls of one kind to one model: how many, and the tokens sent and received by each.
 
-    `step` names what they are for; `if_undecided` says that they are made only where no rule decides.
+    `step` names their purpose. `if_undecided` states that they are made only where no rule decides.
     """
 
     spec: ModelSpec
@@ -254,7 +260,7 @@ class ExpectedCalls(NamedTuple):
 
 
 def greedy_notes(specs: Iterable[ModelSpec], paper: str) -> tuple[str, ...]:
-    """Return a warning for models that are not asked greedily, by temperature 0, though the published protocol is."""
+    """Return a warning for models that are not sampled greedily (temperature 0), although the published protocol is."""
     sampled = {
         spec.ref.name: "the provider's own" if spec.sampling.temperature is None else f"{spec.sampling.temperature:g}"
         for spec in specs
@@ -283,9 +289,9 @@ def total_estimate(
         if kind.spec.ref.person:
             people[name] += kind.calls
             continue
-        like = id(kind.spec), kind.calls, kind.sent, kind.received  # samples of a size cost the same
+        like = id(kind.spec), kind.calls, kind.sent, kind.received  # samples of equal size cost the same
         if like not in costs:
-            costs[like] = kind.spec, _cost_of_kind(kind)  # with the model, whose place in memory no other takes then
+            costs[like] = kind.spec, _cost_of_kind(kind)  # keyed with the model itself, so that its id is not reused
         totals = kind.calls, kind.calls * kind.sent, kind.calls * kind.received, costs[like][1]
         models[name] = _added(models.get(name, _NOTHING), totals)
         place = (kind.step, name, kind.if_undecided)
@@ -332,7 +338,7 @@ def _sum(first: float | None, second: float | None) -> float | None:
 
 
 def _by_model(steps: Iterable[StepEstimate]) -> dict[str, ModelEstimate]:
-    """Return what is left of steps, by model."""
+    """Return the remaining calls of steps, by model."""
     models: dict[str, ModelEstimate] = {}
     for step in steps:
         before = models.get(step.model, ModelEstimate(cost=0.0))

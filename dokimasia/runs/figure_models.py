@@ -1,6 +1,6 @@
-"""What the figures of every run begin with, typed, and the published schema of a method's figures.
+"""The typed fields that the figures of every run begin with, and the published schema of a method's figures.
 
-A field that has a default is left out where there is nothing to say; every other field is always there, null or not.
+A field with a default is omitted if it has nothing to state; every other field is always present, null or not.
 """
 
 from contextlib import suppress
@@ -58,10 +58,10 @@ def methods_with_schema() -> list[AnyMethod]:
 
 
 def figures_schema(method: AnyMethod) -> JsonObject:
-    """Return the JSON schema of what `--json` prints of a run of a method.
+    """Return the JSON schema of a method's `--json` output.
 
     Raises:
-        NotFound: the method says nothing of the shape of its figures.
+        NotFound: the method does not declare the shape of its figures.
     """
     if method.shape is None:
         raise NotFound(f"the method {method.name!r} says nothing of the shape of its figures")

@@ -1,4 +1,4 @@
-"""The parts that all methods' figures share: the run, its simulated models, its failures, calls and costs."""
+"""The parts shared by all methods' figures: the run, its simulated models, its failures, calls and costs."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -22,14 +22,14 @@ Kind = TypeVar("Kind", bound=str)
 
 
 class CostFields(TypedDict):
-    """What things cost, as fields of `Used`."""
+    """Costs as fields of `Used`."""
 
     cost: float | None
     cost_known: NotRequired[float]
 
 
 class UsedFields(CostFields):
-    """What results used, as fields of `Used`."""
+    """Usage of results as fields of `Used`."""
 
     calls: int
 
@@ -58,7 +58,7 @@ def heading(run: Run, plan: RunPlan) -> JsonObject:
 
 
 def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """Return items by key, keys and items in the order in which they come."""
+    """Return items grouped by key, with keys and items in order of first appearance."""
     groups: dict[K, list[T]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
@@ -76,7 +76,7 @@ def shown_name(model: str, arm: str) -> str:
 
 
 def simulated_names(specs: Iterable[ModelSpec]) -> list[str]:
-    """Return the shown names of the simulated models among these."""
+    """Return the shown names of the simulated models among `specs`."""
     return sorted({spec.ref.name for spec in specs if is_simulated(spec.ref.model)})
 
 
@@ -99,7 +99,7 @@ def total_cost(costs: Iterable[float | None]) -> float | None:
 
 
 def costs(each: Iterable[float | None], known: Iterable[float | None] = ()) -> CostFields:
-    """Return the `cost` of several things as `total_cost`, and where some of it is unknown, what is, as `cost_known`.
+    """Return the `cost` of several things as `total_cost`, and the known part as `cost_known` if some of it is unknown.
 
     `known` are the known parts of those whose cost is None.
     """
@@ -116,12 +116,12 @@ def failure_counts(rows: Iterable[ResultRow]) -> dict[str, int]:
 
 
 def counts_by_name(names: Iterable[str] | Iterable[int]) -> dict[str, int]:
-    """Return how often each name comes, in alphabetical order; numbers in theirs, as texts."""
+    """Return how often each name occurs, in alphabetical order; numbers in numerical order, as texts."""
     return {str(name): count for name, count in sorted(Counter(names).items())}
 
 
 def count_by_kind(kinds: Iterable[Kind]) -> dict[Kind, int]:
-    """Return how often each kind comes, in alphabetical order."""
+    """Return how often each kind occurs, in alphabetical order."""
     return dict(sorted(Counter(kinds).items()))
 
 
@@ -131,6 +131,6 @@ def limits_of(run: Run) -> JsonObject:
 
 
 def forked_from(run: Run) -> dict[str, JsonValue] | None:
-    """Return the parent of a fork, and the step that it began at, if it has one; None for a run that is no fork."""
+    """Return the parent of a fork, and the step it began at, if any; None for a run that is not a fork."""
     origin = run.options.get("forked_from")
     return origin if isinstance(origin, dict) else None

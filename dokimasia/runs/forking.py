@@ -44,7 +44,7 @@ class ForkRequest(Invocation):
 
     @property
     def names_nothing(self) -> bool:
-        """Whether it names nothing to change."""
+        """Whether it changes nothing."""
         return self.judge is None and not self.models and not self.prompts
 
     @property
@@ -58,7 +58,7 @@ class ForkRequest(Invocation):
 
 
 class PreparedFork(NamedTuple):
-    """A fork before any call is sent: `preview` is what it would take over and ask, ready for JSON."""
+    """A fork before any call is sent. `preview` shows what it reuses and what it would ask, ready for JSON."""
 
     method: AnyMethod
     request: RunRequest
@@ -79,14 +79,14 @@ async def fork(
     given: Any = None,
     home: Home | None = None,
 ) -> RunResult:
-    """Repeat a finished run with something changed, as a run of its own, and return its result.
+    """Repeat a finished run with something changed, as a new run, and return its result.
 
-    The data file is not needed. Calls that the change does not touch are answered by the ledger. A `home` that is handed in
-    is kept; see `dokimasia.runs.lifecycle.run`.
+    The data file is not needed. The ledger answers calls that the change does not affect. An open `home` stays open;
+    see `dokimasia.runs.lifecycle.run`.
 
     Raises:
-        InputError: nothing changes, the run is unfinished, or runs of its kind are not forked.
-        Interrupted: the run was asked to stop; what is finished is kept.
+        InputError: nothing changes, the run is unfinished, or runs of its kind cannot be forked.
+        Interrupted: the run was asked to stop; finished work is kept.
     """
     settings = settings.with_chat_models(chat_models)
     async with open_home(settings, home, transports, create=False) as opened:
@@ -126,7 +126,7 @@ async def prepare_fork(
     given: object = None,
     transports: Collection[str] = (),
 ) -> PreparedFork:
-    """Return what a fork would be, without sending any call (`--dry-run`).
+    """Return a prepared fork, without sending any call (`--dry-run`).
 
     Raises:
         InputError: see `fork`.
@@ -170,7 +170,7 @@ async def prepare_fork(
 
 
 def _changed(method: AnyMethod, parent_request: RunRequest, request: ForkRequest) -> RunRequest:
-    """Return a run's request with other models in the places that the fork names."""
+    """Return a run's request with its models replaced as the fork asks."""
     update: dict[str, object] = {"fresh": False, **request.invocation}
     replaced: set[str] = set()
     for name, field in type(parent_request).model_fields.items():

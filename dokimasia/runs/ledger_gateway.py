@@ -1,4 +1,4 @@
-"""A gateway that answers from the ledger alone, for estimates of what a run would still have to ask."""
+"""A gateway that answers only from the ledger, for estimates of a run's remaining calls."""
 
 from collections import Counter
 
@@ -13,14 +13,14 @@ from dokimasia.storage.ledger import SqliteLedger
 
 
 class LedgerGateway:
-    """Answers a call from the ledger of a home, which may be open for reading; any other is left open and counted.
+    """Answers calls from the ledger of a home, which may be open for reading, and counts the calls it cannot answer.
 
     Attributes:
-        missing: the calls that the ledger does not have, by label and model.
+        missing: the number of calls missing from the ledger, by label and model.
     """
 
     def __init__(self, home: Home, specs: dict[str, ModelSpec]) -> None:
-        """Answer the calls of these models, by shown name."""
+        """Answer calls to these models, by shown name."""
         self._home, self._specs = home, specs
         self._ledger = SqliteLedger(home)
         self.missing: Counter[tuple[str, str]] = Counter()
@@ -29,7 +29,7 @@ class LedgerGateway:
         """Return the ledger's reply.
 
         Raises:
-            CallFailed: kind `budget`: the ledger has none.
+            CallFailed: of kind `budget`, if the ledger has no reply.
         """
         answer = await self._find(call)
         if answer is None:
@@ -38,7 +38,7 @@ class LedgerGateway:
         return answer
 
     def take_missing(self) -> Counter[tuple[str, str]]:
-        """Return the missing calls, and count anew."""
+        """Return the missing calls and reset the count."""
         missing, self.missing = self.missing, Counter()
         return missing
 
@@ -59,5 +59,5 @@ class LedgerGateway:
 
 
 def has_calls(home: Home) -> bool:
-    """Return whether the ledger has any call."""
+    """Return whether the ledger contains any call."""
     return home.one("SELECT 1 FROM calls LIMIT 1", ()) is not None

@@ -1,4 +1,4 @@
-"""The life-cycle of a run, once for every method: accepted, carried out, interrupted, resumed, retried, finished."""
+"""The life cycle of a run, shared by all methods: accepted, carried out, interrupted, resumed, retried, finished."""
 
 import asyncio
 import sys
@@ -81,11 +81,11 @@ class RunResult(Value):
 
     @property
     def home(self) -> Path | None:
-        """The folder of the run's home; None if the result was not made by a run of this process."""
+        """The folder of the run's home; None if the result does not come from a run of this process."""
         return self._home
 
     def read_from(self, home: Path) -> Self:
-        """Return the result of a run with its home, from which `rows` are read."""
+        """Return the result of a run, reading `rows` from this home."""
         self._home = home
         return self
 
@@ -119,18 +119,18 @@ class RunResult(Value):
 
         with Home.open(self._home, write=False) as home:
             row = get_run(home, self.run)
-            # In a thread, since an event loop may be running here, and reading waits for none.
+            # in a thread, since the caller may be inside an event loop
             with ThreadPoolExecutor(1) as reader:
                 return reader.submit(asyncio.run, export_rows(home, row)).result()
 
     def __eq__(self, other: object) -> bool:
-        """Results are equal by content, wherever their homes are."""
+        """Compare results by content, regardless of their homes."""
         return isinstance(other, RunResult) and self.model_dump() == other.model_dump()
 
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __repr__(self) -> str:
-        """Return id, end and models, without the figures."""
+        """Return the id, the end and the models, without the figures."""
         models = self.summary.get("models")
         named = f", models={list(models)}" if isinstance(models, dict) else ""
         why = f", why={self.why!r}" if self.why else ""
@@ -158,7 +158,7 @@ def place_of(settings: Settings | None, home: HomeLike | None, *runs: object) ->
     Args:
         settings: home and configuration; read from the environment by default.
         home: a home in place of that of the settings.
-        runs: runs that are read; without settings and a home, the home is that of the first `RunResult`.
+        runs: the runs to read; without settings and a home, the home of the first `RunResult` is used.
     """
     configuration = settings or load_settings()
     if isinstance(home, Home):
@@ -173,7 +173,7 @@ def place_of(settings: Settings | None, home: HomeLike | None, *runs: object) ->
 
 @contextmanager
 def open_for_reading(settings: Settings, home: Home | None) -> Iterator[Home]:
-    """Yield the open home, or else that of the settings, open for reading."""
+    """Yield the open home, or the home of the settings, opened for reading."""
     if home is not None:
         yield home
         return
@@ -205,11 +205,12 @@ async def run(
         observer: receives the progress.
         stop: lets other code ask the run to stop.
         transports: transports that replace the package's own, by name.
-        chat_models: LangChain chat models by the names under which the request names them.
+        chat_models: LangChain chat models by their names in the request.
         prompts: prompts that replace the package's own.
-        given: what the method takes beside its request, such as a program's own criteria.
-        home: a folder, or a home that is open for writing. The caller closes an open home and the transports, so that several
-            runs can share it in one event loop. By default the home of the settings is opened for this run and closed.
+        given: inputs of the method that are not in its request, such as a program's own criteria.
+        home: a folder, or a home that is open for writing. The caller closes an open home and the transports, so that
+            several runs can share them in one event loop. By default the home of the settings is opened for this run
+            and closed.
 
     Raises:
         InputError: the data, the configuration or the options cannot be used; nothing was sent.
@@ -236,12 +237,12 @@ async def run(
 
 
 async def check_new_keys(method: AnyMethod, session: Session, request: RunRequest, accepted: Accepted[RunPlan]) -> None:
-    """Check that the models of an accepted request have their keys, unless its run is done.
+    """Check that the models of an accepted request have their keys, unless the run is done.
 
-    Called before the run is stored; samples and images are stored already.
+    Call it before the run is stored; samples and images already are.
 
     Raises:
-        ConfigError: the message names every variable that is not set, with its model.
+        ConfigError: the message names every unset variable, with its model.
     """
     with suppress(NotFound):
         if not request.fresh and get_run(session.opened, run_id(method, accepted.plan)).status == "done":
@@ -262,7 +263,7 @@ def run_sync(method: AnyMethod, request: RunRequest, **services: Any) -> RunResu
     """Run a request as `run` does, for callers without an event loop.
 
     Raises:
-        LoopRunning: called inside a running event loop, where `await run(method, request)` belongs.
+        LoopRunning: called inside a running event loop; use `await run(method, request)` there.
     """
     return block_on(
         lambda: run(method, request, **services),
@@ -297,13 +298,13 @@ async def resume(
         transports: transports that replace the package's own, by name.
         chat_models: the run's LangChain chat models, by name; the same as before.
         prompts: prompts that replace the package's own.
-        retry: kinds of failure whose items are repeated, as new draws; earlier outcomes stay on record.
-        given: what the method takes beside its request.
+        retry: kinds of failure whose items are repeated as new draws; earlier outcomes stay on record.
+        given: inputs of the method that are not in its request.
         home: an open home; see `run`.
 
     Raises:
         ConfigError: the prompts or the graphs have changed.
-        InputError: other inputs of the run have changed, or its failures cannot be repeated at all, or not while it is at
+        InputError: other inputs of the run have changed, or its failures cannot be repeated, or not while it is at
             work.
         Interrupted: the run was asked to stop again.
     """
@@ -333,7 +334,7 @@ async def resume(
 async def _accept_again(
     method: AnyMethod, plan: RunPlan, request: RunRequest, session: Session, run: Run
 ) -> Accepted[RunPlan]:
-    """Accept a run again in a thread with its own loop, since parts of that block."""
+    """Accept a run again, in a thread with its own event loop, since parts of this block."""
     return await asyncio.to_thread(lambda: asyncio.run(accept_again(method, plan, request, session, run)))
 
 
@@ -346,7 +347,7 @@ async def preview_resume(
     retry: Collection[FailureKind] = (),
     given: object = None,
 ) -> dict[str, object]:
-    """Return the remaining calls and costs of an accepted run, ready for JSON, as a dry run of its command counts them.
+    """Return the remaining calls and costs of an accepted run, ready for JSON, as counted by a dry run of its command.
 
     Raises:
         ConfigError: see `resume`.
@@ -380,7 +381,7 @@ def prepare_resume(
     retry: Collection[FailureKind] = (),
     given: object = None,
 ) -> tuple[AnyMethod, RunPlan, RunRequest, PromptLibrary]:
-    """Return method, plan, request and prompts with which an accepted run continues, without opening a home.
+    """Return the method, plan, request and prompts to continue an accepted run with, without opening a home.
 
     Raises:
         ConfigError: the prompts or the graphs have changed.
@@ -404,7 +405,7 @@ def prepare_resume(
 async def open_home(
     settings: Settings, opened: Home | None, transports: Mapping[str, Transport] | None, *, create: bool
 ) -> AsyncIterator[Home]:
-    """Yield the caller's open home, or open one, and close it and the transports at the end."""
+    """Yield the caller's open home, or open one; on exit close it and the transports."""
     if opened is not None:
         yield opened
         return
@@ -426,7 +427,7 @@ class RunControl:
 
 
 def control_of(observer: Observer | None, stop: Stop | None, transports: Mapping[str, Transport] | None) -> RunControl:
-    """Return the control of a run: by default nobody follows it or stops it."""
+    """Return the control of a run; by default it has no observer and is never stopped."""
     return RunControl(observer or SilentObserver(), stop or Stop(), transports)
 
 
@@ -443,9 +444,9 @@ async def carry_out(
 ) -> RunResult:
     """Do the items of an accepted run that have no result, and return the run's result.
 
-    `estimate` is of the remaining work, by default the one that was made when the run was accepted.
-    A run that is refused before it begins, for example because a key is missing, keeps its status; a `new` one is failed.
-    If this process is already working on the run, this waits for that work.
+    `estimate` is of the remaining work, by default the one made when the run was accepted. A run that is refused before
+    it begins, for example because a key is missing, keeps its status; a `new` one is marked failed. If this process is
+    already working on the run, wait for that work.
 
     Raises:
         InputError: failures are to be repeated while the run is at work.
@@ -491,11 +492,11 @@ async def _open_job(
     estimate: Estimate | None,
 ) -> "AsyncIterator[Job[Any]]":
     """Yield the job of a run, with its services open, its status `running`, and its plan announced to the observer."""
-    from dokimasia.runs.work import Job  # loads LangGraph, which a finished run does not need
+    from dokimasia.runs.work import Job  # imports LangGraph, which a finished run does not need
 
     home, observer = session.opened, control.observer
     run = await keep_limits(home, run, request)
-    if not retry and await is_still_waiting(home, run):  # its walks only come to the same questions, without workers
+    if not retry and await is_still_waiting(home, run):  # its walks repeat the same questions, without workers
         request = request.model_copy(update=Invocation().model_dump(include={"workers", "engine", "address"}))
     plan, models = await asyncio.to_thread(
         models_to_reach, method, home, run, request, settings=session.settings, retry=retry
@@ -514,7 +515,7 @@ async def _open_job(
     )
     answered = calls_made(home, run.id)
     async with _running(home, run, opening, control.stop, retry=retry, new=new) as services:
-        expected = estimate or Estimate.model_validate(run.options["estimate"])
+        expected = estimate or Estimate.of_run(run)
         if retry:
             answered = calls_made(home, run.id)
         notes = (*expected.notes, *limit_notes(request.spending_limits, spent_by(home, run.id), expected))
@@ -525,7 +526,7 @@ async def _open_job(
 
 
 MOST_REASONS = 2
-"""How many reasons for leaving data out are listed where a run begins; the others are counted."""
+"""The most reasons for skipped data listed at the start of a run; the others are counted."""
 
 
 def data_note(run: Run, plan: RunPlan, samples: int) -> str:
@@ -545,11 +546,13 @@ def data_note(run: Run, plan: RunPlan, samples: int) -> str:
 
 
 async def _finish(method: AnyMethod, job: "Job[Any]", left: FailureKind | None) -> RunResult:
-    """Settle the status of a run whose stages are done, or stopped at a failure that leaves the rest open; return its result."""
+    """Settle the status of a run whose stages are done, or stopped at a failure that leaves items open; return its
+    result.
+    """
     home, run = job.home, job.run
     held_open = left is None and job.held_open
     unpaid = not held_open and (left == "budget" or "budget" in result_failures(home, run.id))
-    if unpaid:  # before the status, so that nobody reads of an interruption without its reason
+    if unpaid:  # before the status, so that an interruption is never visible without its reason
         why = _why_unpaid(job.session, run, job.request)
         await record_end(home, run, "spending", why, job.session.settings)
     row = await settle_status(home, run, left="budget" if held_open else left, record=not job.held_open)
@@ -563,7 +566,7 @@ async def _finish(method: AnyMethod, job: "Job[Any]", left: FailureKind | None) 
 
 
 def _why_unpaid(session: Session, run: Run, request: RunRequest) -> str:
-    """Return why a run stopped at a limit on spending, and how to go on."""
+    """Return why a run stopped at a spending limit, and how to continue."""
     why = describe_spending(session.opened, run, request)
     return f"{why}; to continue, {python_way(run)}" if session.settings.chat_models else why
 
@@ -572,9 +575,9 @@ def _why_unpaid(session: Session, run: Run, request: RunRequest) -> str:
 async def _register_work(
     shared: SharedServices, session: Session, run: Run
 ) -> "AsyncIterator[asyncio.Future[RunResult]]":
-    """Register a run as at work; yields the future of its result, which other callers of the same run await.
+    """Register a run as at work; yield the future of its result, which other callers of the same run await.
 
-    An error that ends the work is stored as the run's end, and the other callers get it, too.
+    An error that ends the work is stored as the run's end and raised for the other callers too.
     """
     result = shared.at_work[run.id] = asyncio.get_running_loop().create_future()
     try:
@@ -592,7 +595,7 @@ async def _register_work(
 
 
 async def _join(first: "asyncio.Future[RunResult]", stop: Stop) -> RunResult:
-    """Return the result of a run that is already at work.
+    """Wait for a run that is already at work and return its result.
 
     Raises:
         Interrupted: the run, or this caller, was asked to stop.
@@ -614,7 +617,7 @@ def models_to_reach(
     settings: Settings,
     retry: Collection[FailureKind] = (),
 ) -> tuple[RunPlan, Mapping[str, ModelSpec]]:
-    """Return a run's plan with the models' present configuration, and the models that it still has to call.
+    """Return a run's plan with the models' present configuration, and the models it still has to call.
 
     Raises:
         ConfigError: a limit on cost cannot be kept.
@@ -650,17 +653,17 @@ async def _running(
     retry: Collection[FailureKind],
     new: bool,
 ) -> AsyncIterator[Services]:
-    """Open a run's services, with the run's status `running` inside.
+    """Open a run's services, with the run's status `running` while they are open.
 
-    Work that is stopped leaves the status that `stop` names; any error leaves `failed`. Services that cannot be opened, for
-    example because a key is missing, do not change a run that existed before. The status is set before open items and those
-    to be retried are reopened, so that a process that dies in between leaves no run that seems finished. Threads without a
-    run are deleted.
+    Stopped work leaves the status that `stop` names; any error leaves `failed`. If services cannot be opened, for
+    example because a key is missing, the status of an existing run is unchanged. The status is set before open items
+    and retried items are reopened, so that a process that dies in between leaves no run that seems finished. Threads
+    without a run are deleted.
 
     Raises:
         ConfigError: the key of a model is not in the environment.
         Unreachable: a model cannot be asked at all.
-        Interrupted: the work was asked to stop; what is finished is kept.
+        Interrupted: the work was asked to stop; finished work is kept.
     """
     from dokimasia.storage.checkpoints import sweep_orphans
 

@@ -1,4 +1,6 @@
-"""Means, shares, differences and bounds as typed parts of figures, rounded, with intervals that keep whole clusters together."""
+"""Means, shares, differences and bounds as rounded, typed parts of figures, with intervals that resample whole
+clusters.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -48,17 +50,17 @@ T = TypeVar("T")
 DIGITS = 6
 
 _UNCHANGED = 0.5 * 10**-DIGITS
-"""A difference of this size or less is written as 0."""
+"""Differences of this size or less are written as 0."""
 
 MOST_FLIPS = 50_000_000
-"""The most signs that the test of a lead draws; above, it draws fewer patterns of them."""
+"""The most signs that the test of a lead draws; beyond this it draws fewer patterns."""
 
 MOST_LEFT_OUT = 200
-"""The largest number of groups that a jackknife leaves out; more clusters than this are drawn into so many groups."""
+"""The most groups that a jackknife leaves out; more clusters than this are drawn into this many groups."""
 
 
 class LimitFields(TypedDict):
-    """The fields of an interval in a model: both ends and, if it is not the usual one, its name; or why there is none."""
+    """The fields of an interval in a model: both ends and, if unusual, its name; or why there is none."""
 
     low: float | None
     high: float | None
@@ -67,7 +69,7 @@ class LimitFields(TypedDict):
 
 
 class CoverageFields(TypedDict):
-    """The fields that say how much was scored.
+    """The fields that state how much was scored.
 
     Attributes:
         n: samples.
@@ -93,9 +95,9 @@ def rounded(value: None) -> None: ...
 
 
 def rounded(value: float | None) -> float | None:
-    """Return a figure as it is written: rounded to six decimals, without minus zero; equal rows give equal bytes.
+    """Return a figure as written: rounded to six decimals, without minus zero, so that equal rows give equal bytes.
 
-    None, for a figure that there is not, stays None.
+    None, for a figure without a value, stays None.
     """
     if value is None:
         return None
@@ -103,25 +105,26 @@ def rounded(value: float | None) -> float | None:
 
 
 def ratio(part: float, whole: float) -> float | None:
-    """Return a part of a whole as it is written; None where the whole is 0."""
+    """Return a part of a whole as written; None if the whole is 0."""
     return rounded(part / whole) if whole else None
 
 
 def unrounded_mean(values: Sequence[float]) -> float | None:
-    """Return the mean, not rounded; None without values."""
+    """Return the unrounded mean; None without values."""
     return sum(values) / len(values) if values else None
 
 
 def mean(values: Sequence[float]) -> float | None:
-    """Return the mean as it is written; None without values."""
+    """Return the mean as written; None without values."""
     return rounded(unrounded_mean(values))
 
 
 def limits(interval: ConfidenceInterval | None, *, unit: float = 1.0) -> LimitFields:
-    """Return the ends of an interval as fields of a model; where there is none both are None, and `no_interval` says why.
+    """Return the ends of an interval as fields of a model; without one both are None, and `no_interval` gives the
+    reason.
 
     Args:
-        interval: the interval; None if there is none and no reason is to be given.
+        interval: the interval; None if there is none and no reason is given.
         unit: the factor of the limits, such as 100 for percent.
     """
     if interval is None:
@@ -135,14 +138,14 @@ def limits(interval: ConfidenceInterval | None, *, unit: float = 1.0) -> LimitFi
 
 
 def interval_of(mean: float, ends: ConfidenceInterval, *, unit: float = 1.0) -> Interval:
-    """Return a figure with its interval, whose ends are multiplied with `unit`."""
+    """Return a figure with its interval, whose ends are multiplied by `unit`."""
     return Interval(mean=rounded(mean), **limits(ends, unit=unit))
 
 
 def mean_with_interval(
     values: Sequence[float] | Floats, clusters: ClusterNames, *, seed: int, bounds: tuple[float, float] | None = None
 ) -> Interval | None:
-    """Return the mean with its 95 % bootstrap interval, which resamples whole clusters; None without values."""
+    """Return the mean with its 95 % cluster bootstrap interval; None without values."""
     if not len(values):
         return None
     ends = bootstrap_interval(values, clusters=clusters, seed=seed, bounds=bounds)
@@ -150,25 +153,25 @@ def mean_with_interval(
 
 
 def rate_of_hits(hits: Sequence[bool], clusters: Sequence[Hashable] | None = None) -> Rate:
-    """Return the share of trials that hit, with its interval; all None without a trial."""
+    """Return the share of trials that hit, with its interval; all None without trials."""
     if not hits:
         return Rate(share=None, low=None, high=None)
     return Rate(share=rounded(sum(hits) / len(hits)), **limits(rate_interval(hits, clusters=clusters)))
 
 
 def counted_rate(hits: Sequence[bool], clusters: Sequence[Hashable] | None = None) -> CountedRate:
-    """Return the share of trials that hit as their numbers, with its interval."""
+    """Return the share of trials that hit, with the counts and its interval."""
     return CountedRate(**dict(rate_of_hits(hits, clusters)), k=sum(hits), n=len(hits))
 
 
 def share_of_hits(hits: Sequence[bool], clusters: Sequence[Hashable] | None = None, *, unknown: int = 0) -> Share:
-    """Return the share of trials that hit, with its interval and what `unknown` further trials leave open."""
+    """Return the share of trials that hit, with its interval and the range that `unknown` further trials leave open."""
     k, n = sum(hits), len(hits)
     return Share(**dict(counted_rate(hits, clusters)), bounds=mean_bounds(k, k + unknown, n + unknown))
 
 
 def strict_accuracy(answers: Sequence[Correctness], clusters: Sequence[Hashable]) -> StrictShare:
-    """Return the share of answers that are right: undecided ones count as not right, failed ones not at all."""
+    """Return the share of right answers; undecided ones count as not right, failed ones not at all."""
     usable = [pair for pair in zip(answers, clusters, strict=True) if pair[0] != "failed"]
     usable_clusters = [cluster for _, cluster in usable]
     hits = [answer == "right" for answer, _ in usable]
@@ -219,7 +222,9 @@ def paired_difference(
 
 
 def with_adjusted(tested: Iterable[M], p_values: Sequence[float | None]) -> list[M]:
-    """Return results with `adjusted`: their p-values adjusted over all of them (Benjamini and Hochberg); None without a test."""
+    """Return results with `adjusted`: p-values adjusted over all of them (Benjamini and Hochberg); None
+    without a test.
+    """
     results: list[M] = []
     for result, value in zip(tested, adjusted(p_values), strict=True):
         results.append(result.model_copy(update={"adjusted": rounded(value)}))
@@ -235,11 +240,11 @@ def lead_of(
     unit: float = 1.0,
     highest: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Lead | None:
-    """Return how the best of several compares with the next best on the samples that all have; None without two.
+    """Return how the best of several compares with the next best on their shared samples; None for fewer than two.
 
     Args:
-        values: by name, the value of each sample. Who has less than half as many as another takes no part; the highest mean
-            over the samples that all others have is the best, and names break ties.
+        values: by name, the value of each sample. Those with less than half as many as another take no part; the
+            highest mean over the shared samples is the best, and names break ties.
         clusters: the cluster of each sample.
         widest: the largest difference that can occur.
         seed: of the bootstrap and of the permutations.
@@ -273,7 +278,9 @@ def lead_of(
 
 
 def samples_that_show(difference: float, steps: Sequence[float], clusters: Sequence[Hashable]) -> int | None:
-    """Return the number of samples that show a difference, by a pilot's `steps`; None where they say nothing of it."""
+    """Return the number of samples needed to show a difference, from a pilot's `steps`; None if they
+    are uninformative.
+    """
     try:
         return samples_needed(difference, pilot_design(steps, clusters=clusters))
     except ValueError:
@@ -283,14 +290,14 @@ def samples_that_show(difference: float, steps: Sequence[float], clusters: Seque
 def agreement_coefficient(
     statistic: Callable[[list[T]], float], things: Sequence[T], clusters: Sequence[Hashable]
 ) -> AgreementCoefficient:
-    """Return a coefficient of agreement with its interval; where it has no value, `no_value` says why.
+    """Return a coefficient of agreement with its interval; if it has no value, `no_value` gives the reason.
 
     One minus the coefficient is the ratio of observed to chance disagreement, whose distribution is skewed with few
-    clusters. So each end is the wider one of two jackknife intervals: of the coefficient, and of that ratio's logarithm.
+    clusters. So each end is the wider of two jackknife intervals: of the coefficient, and of that ratio's logarithm.
 
     Args:
-        statistic: the coefficient of some of the things; it raises ValueError where it has no value.
-        things: the things rated, each as its ratings.
+        statistic: returns the coefficient of some of the things; raises ValueError if it has no value.
+        things: the rated things, each as its ratings.
         clusters: the cluster of each thing.
     """
 
@@ -320,7 +327,7 @@ def correlation_coefficient(
     *,
     method: Literal["pearson", "spearman", "kendall"],
 ) -> AgreementCoefficient:
-    """Return a correlation with its interval; where it has no value, `no_value` says why."""
+    """Return a correlation with its interval; if it has no value, `no_value` gives the reason."""
     try:
         value = rounded(CORRELATIONS[method](x, y))
     except ValueError as error:
@@ -335,7 +342,7 @@ def correlation_coefficient(
 def _limits_of_ratio(
     statistic: Callable[[Sequence[int]], float], n: int, clusters: Sequence[Hashable]
 ) -> ConfidenceInterval | None:
-    """Return the limits of a coefficient by the logarithm of one minus it; None in full agreement."""
+    """Return the limits of a coefficient by the logarithm of one minus it; None at full agreement."""
     try:
         ends = jackknife_interval(lambda use: log(1 - statistic(use)), n, clusters=_grouped(clusters))
     except ValueError:
@@ -364,7 +371,7 @@ def coefficient_limits(
 
 
 def mean_bounds(low: float, high: float, n: int) -> Bounds | None:
-    """Return the bounds of a mean over n from the sums that it may have; None where n is 0."""
+    """Return the bounds of a mean over n from its possible sums; None if n is 0."""
     return Bounds(low=rounded(low / n), high=rounded(high / n)) if n else None
 
 
@@ -379,7 +386,8 @@ def bounds_over_failures(
 ) -> Bounds | None:
     """Return the bounds of a mean over samples if every failed answer had the lowest, or the highest, value.
 
-    A sample's value is the mean over its answers: its scored values, and how many failed. None without any.
+    A sample's value is the mean over its answers. `samples` has each sample's scored values and its number of failures.
+    None without any.
     """
     known = [(sum(values), len(values), failed) for values, failed in samples if values or failed]
     low, high = (
@@ -389,7 +397,7 @@ def bounds_over_failures(
 
 
 def coverage(samples: Iterable[tuple[int, int]]) -> CoverageFields:
-    """Return how much was scored, from how many answers to each sample were scored, and how many failed."""
+    """Return how much was scored, from each sample's numbers of scored and failed answers."""
     counts = list(samples)
     scored = sum(scored_count for scored_count, _ in counts)
     answers = scored + sum(failed for _, failed in counts)
@@ -411,8 +419,8 @@ def deviation(values: Sequence[float]) -> float:
 def spread(repeats: Iterable[Sequence[float]]) -> float | None:
     """Return the standard deviation over repeats, pooled over all things with two or more; None without any.
 
-    It is corrected for the bias of small samples (c4): without, two repeats give 0.8 of the standard deviation of normal
-    values on average.
+    It is corrected for small-sample bias (c4): uncorrected, two repeats give on average 0.8 of the standard deviation
+    of normal values.
     """
     several = [values for values in repeats if len(values) > 1]
     df = sum(len(values) - 1 for values in several)
@@ -423,14 +431,16 @@ def spread(repeats: Iterable[Sequence[float]]) -> float | None:
 
 
 class FailureFields(TypedDict):
-    """How many failed, and how many are still to be done, by kind, as fields of figures."""
+    """Failed and open counts by kind, as fields of figures."""
 
     failures: dict[FailureKind, int]
     left_open: dict[FailureKind, int]
 
 
 def failure_fields(kinds: Iterable[FailureKind | None]) -> FailureFields:
-    """Return how many failed by kind of failure, and apart from these what is open, in alphabetical order; None did neither."""
+    """Return counts of failures and, separately, of open items by kind, in alphabetical order; None
+    counts as neither.
+    """
     fields: FailureFields = {"failures": {}, "left_open": {}}
     for kind, count in sorted(Counter[FailureKind](filter(None, kinds)).items()):
         fields["left_open" if kind in OPEN_KINDS else "failures"][kind] = count
@@ -438,17 +448,17 @@ def failure_fields(kinds: Iterable[FailureKind | None]) -> FailureFields:
 
 
 def failures_by_kind(kinds: Iterable[FailureKind | None]) -> dict[FailureKind, int]:
-    """Return how many failed by kind of failure, in alphabetical order; what is open did not fail."""
+    """Return the number of failures by kind, in alphabetical order; open items did not fail."""
     return failure_fields(kinds)["failures"]
 
 
 def left_open(kinds: Iterable[FailureKind | None]) -> dict[FailureKind, int]:
-    """Return how many are still to be done, by kind."""
+    """Return the number of open items by kind."""
     return failure_fields(kinds)["left_open"]
 
 
 def used_by_calls(calls: Iterable[CallFigures]) -> Used:
-    """Return what calls used; the cost is unknown where that of any call is."""
+    """Return the usage of calls; the cost is unknown if that of any call is."""
     listed = list(calls)
     cost = costs(call.cost for call in listed)
     return Used(calls=len(listed), **cost)

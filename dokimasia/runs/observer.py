@@ -17,8 +17,8 @@ from dokimasia.runs.estimate import Estimate
 class Progress:
     """The progress of a run.
 
-    `restored` counts the done items that earlier invocations finished. Items that wait for people (`waiting_items`) and those
-    beyond the budget (`unpaid_items`) are neither done nor failed.
+    `restored` counts the items that earlier invocations finished. Items that wait for people (`waiting_items`) and
+    those beyond the budget (`unpaid_items`) are neither done nor failed.
     """
 
     items: int = 0
@@ -32,7 +32,7 @@ class Progress:
     stats: GatewayStats = field(default_factory=GatewayStats)
 
     def count(self, failure: str | None) -> None:
-        """Count one item that has a result, or that is open."""
+        """Count an item with a result, or an open one."""
         if failure in OPEN_KINDS:
             self.waiting_items += failure == "waiting"
             self.unpaid_items += failure == "budget"
@@ -43,7 +43,7 @@ class Progress:
 
 
 RATE_WINDOW = 20.0
-"""Seconds over which the rate of calls is measured."""
+"""The window, in seconds, over which the rate of calls is measured."""
 
 LEAST, LONGEST = 5.0, 600.0
 """The shortest and longest window, in seconds, over which finished items are counted."""
@@ -79,7 +79,9 @@ class Speed:
         self._remaining.mark(now - self._started, progress.done - progress.restored, _left(progress))
 
     def of(self, progress: Progress) -> tuple[float, float | None]:
-        """Return the recent rate of answered calls per second, and the remaining seconds, None if it is too early to say."""
+        """Return the recent rate of answered calls per second, and the remaining seconds (None if it is too early to
+        estimate).
+        """
         (since, before), (now, after) = self._marks[0], self._marks[-1]
         rate = (after - before) / (now - since) if now > since else 0.0
         return rate, self._remaining.seconds if _left(progress) else 0.0
@@ -88,8 +90,8 @@ class Speed:
 class _Remaining:
     """Estimates the remaining `seconds` of a run; None until enough is done.
 
-    Items that begin together end together, in bursts. So there is no estimate until as much time has passed after the first
-    item as before it, and the rate is that of the later half of this time, which leaves out the slow beginning.
+    Items that start together finish together, in bursts. So there is no estimate until the time since the first
+    finished item equals the time before it, and the rate is that of the later half, which excludes the slow start.
     """
 
     def __init__(self) -> None:
@@ -98,7 +100,7 @@ class _Remaining:
         self._first = self._told = 0.0
 
     def mark(self, now: float, done: int, left: int) -> None:
-        """Record the number of items done after `now` seconds, and the number left."""
+        """Record the number of items done after `now` seconds, and the remaining number."""
         if done > (self._marks[-1][1] if self._marks else 0):
             self._first = self._first or now
             self._marks.append((now, done))
@@ -139,7 +141,7 @@ class Observer(Protocol):
         ...
 
     def starting(self, workers: int, address: str | None) -> None:
-        """Called when the work waits for this number of workers to start, here or at an address; 0 when the wait is over."""
+        """Called while the work waits for workers to start, here or at an address; with 0 when they have started."""
         ...
 
     def progressed(self, progress: Progress) -> None:
@@ -147,18 +149,19 @@ class Observer(Protocol):
         ...
 
     def happened(self, event: GatewayEvent) -> None:
-        """Called with an event of the gateway that deserves a line of log."""
+        """Called with a gateway event worth a log line."""
         ...
 
     def failed(self, item: str, model: str, kind: str, reason: str) -> None:
-        """Called when a failed item is committed; `model` is empty for an item of no single model."""
+        """Called when a failed item is committed; `model` is empty if the item belongs to no single model."""
         ...
 
     def became(self, status: str, *, end: str = "", why: str = "") -> None:
         """Called by the queue when the run's stored status has changed, for example to `queued`, `running` or `done`.
 
-        `end` is how a finished run ended (`RunResult.end`), and `why` the sentence that the command line prints if that is
-        not as wanted: an error's message, or that of a stopped run.
+        `end` is how a finished run ended (`RunResult.end`). `why` is the sentence that the command line prints for an
+        unwanted
+        end: an error's message, or that of a stopped run.
         """
         ...
 

@@ -1,9 +1,11 @@
-"""How a run ended, compared with its limits on failures and its thresholds, and what can be asked anew."""
+"""How a run ended, compared with its limits on failures and its thresholds, and which failures can be retried."""
 
 import asyncio
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Literal
+
+from pydantic import BaseModel
 
 from dokimasia.domain.call import PEOPLE
 from dokimasia.domain.identity import JsonObject
@@ -20,19 +22,27 @@ from dokimasia.storage.decisions import import_filed
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import has_answers, open_questions
 from dokimasia.storage.results import events, failed_by_model, record_event, result_failures
-from dokimasia.storage.runs import Run, RunStatus, get_run, set_status
+from dokimasia.storage.runs import AT_WORK, Run, RunStatus, get_run, set_status
 from dokimasia.storage.spending import spent_by
 from dokimasia.storage.threads import leave_queue
 
 End = Literal["complete", "failures", "spending", "below", "waiting"]
 """`failures`: more items failed than allowed; `spending`: a limit left items open; `below`: a model misses a threshold;
-`waiting`: people have to answer."""
+`waiting`: people have to answer.
+"""
 
 ENDED = "ended"
-"""The kind of event that records how a run ended each time, and why."""
+"""The kind of event that records each end of a run, and why."""
 
 SPENT = "the spending limit was reached and some results are missing"
 BLIND = "#blind"
+
+
+class RunEnding(BaseModel):
+    """How a run ended, and the sentence that says why if it is not `complete`."""
+
+    end: str = ""
+    why: str = ""
 
 
 def check_measures(method: AnyMethod, request: Invocation) -> None:
@@ -49,9 +59,9 @@ def check_measures(method: AnyMethod, request: Invocation) -> None:
 def outcome_of(
     method: AnyMethod, home: Home, run: Run, request: Invocation, figures: JsonObject, *, by_object: bool = False
 ) -> tuple[End, str]:
-    """Return how a finished run ended, and a sentence that says why if it is not `complete`.
+    """Return how a finished run ended, and a sentence that gives the reason if it is not `complete`.
 
-    `by_object` says that chat models were given as objects, which only a program can give again.
+    `by_object` states that chat models were given as objects, which only a program can provide again.
     """
     why = _too_many(home, run, request.max_failures)
     if why:
@@ -69,12 +79,13 @@ def outcome_of(
 
 
 async def record_end(home: Home, run: Run, end: str, why: str, settings: Settings) -> None:
-    """Store how a run ended this time, and the sentence that says why, with keys redacted.
+    """Store how a run ended this time, and the sentence that gives the reason, with keys redacted.
 
     Raises:
         StorageError: the home could not be written.
     """
-    await record_event(home, run.id, ENDED, {"end": end, "why": Redactor(settings.secrets)(why)})
+    ending = RunEnding(end=end, why=Redactor(settings.secrets)(why))
+    await record_event(home, run.id, ENDED, ending.model_dump())
 
 
 def check_cancellable(run: Run) -> None:
@@ -88,7 +99,7 @@ def check_cancellable(run: Run) -> None:
 
 
 async def remove_from_queue(home: Home, run: Run, before: str, settings: Settings) -> RunStatus:
-    """Remove a run that is not at work from the queue, durably; return its status: `before` if it had ended, else interrupted.
+    """Remove an idle run from the queue, durably; return its status: `before` if it had ended, else interrupted.
 
     Raises:
         StorageError: the home could not be written.
@@ -101,7 +112,7 @@ async def remove_from_queue(home: Home, run: Run, before: str, settings: Setting
 
 
 def outcome_of_error(problem: BaseException) -> tuple[str, str]:
-    """Return how an error ends a run, and its message; the message is empty for a run that was stopped."""
+    """Return how an error ends a run, and its message, which is empty for a stopped run."""
     if isinstance(problem, Interrupted | asyncio.CancelledError):
         return "interrupted", ""
     if isinstance(problem, DokimasiaError):
@@ -109,14 +120,19 @@ def outcome_of_error(problem: BaseException) -> tuple[str, str]:
     return "failed", broken_plugin(problem) or f"internal error: {type(problem).__name__}: {problem}"
 
 
+def last_end(home: Home, run: Run) -> RunEnding:
+    """Return how a run last ended; empty for a queued or running run, or one that has not ended."""
+    ends = [] if run.status in AT_WORK else events(home, run.id, kind=ENDED)
+    return RunEnding.model_validate(ends[-1].data) if ends else RunEnding()
+
+
 def why_ended(home: Home, run: Run) -> str:
-    """Return the sentence that says why a run last ended otherwise than `complete`; empty for a queued or running run."""
-    ends = [] if run.status in ("queued", "running") else events(home, run.id, kind=ENDED)
-    return str(ends[-1].data["why"]) if ends else ""
+    """Return the reason for a run's last end other than `complete`; empty for a queued or running run."""
+    return last_end(home, run).why
 
 
 def describe_limits(home: Home, run: Run) -> list[str]:
-    """Return a text for each limit on a run's spending: what is spent, and the limit."""
+    """Return a text for each limit on a run's spending: the amount spent, and the limit."""
     spent = spent_by(home, run.id)
     cost, calls, tokens = limits_of(run).values()
     parts = [] if cost is None else [f"{_dollars(spent.cost)} of at most {_dollars(cost)}"]
@@ -125,7 +141,7 @@ def describe_limits(home: Home, run: Run) -> list[str]:
 
 
 def _dollars(value: float) -> str:
-    """Return US dollars with whole cents as such, and with four digits where there is a part of a cent."""
+    """Return US dollars in cents, or with four digits if there is a fraction of a cent."""
     return f"${value:,.2f}" if value == round(value, 2) else cost_text(value)
 
 
@@ -144,7 +160,7 @@ def describe_spending(home: Home, run: Run, request: Invocation) -> str:
 
 
 def pending_people(home: Home, run: Run) -> str:
-    """Return the people that a run waits for, their numbers of questions, and the commands that answer them."""
+    """Return whom a run waits for, with their numbers of questions and the commands to answer them."""
     questions = Counter(question.person for question in open_questions(home, run=run.id))
     parts = [
         f"{several(count, 'question')} {'waits' if count == 1 else 'wait'} for {PEOPLE}/{person}: "
@@ -155,7 +171,7 @@ def pending_people(home: Home, run: Run) -> str:
 
 
 async def is_still_waiting(home: Home, run: Run) -> bool:
-    """Return whether a run waits for people and none has answered yet, in the home or in a file beside it."""
+    """Return whether a run waits for people and none has answered yet, in the home or in a file next to it."""
     if run.status != "waiting":
         return False
     await import_filed(home)
@@ -163,7 +179,7 @@ async def is_still_waiting(home: Home, run: Run) -> bool:
 
 
 def python_way(run: Run, arguments: str = "") -> str:
-    """Return how a program goes on with a run whose chat models it gave as objects."""
+    """Return how a program continues a run whose chat models it gave as objects."""
     return f"call `resume({run.id!r}, {arguments}chat_models=...)` in Python with the same chat models"
 
 
@@ -184,7 +200,7 @@ def _thresholds(request: Invocation) -> dict[str, float | None]:
 
 
 def _measured(method: AnyMethod, figures: JsonObject, name: str) -> dict[str, float | None]:
-    """Return a measure of each model, None if it has none; arms without the image are left out."""
+    """Return a measure of each model, None if missing, without arms that hide the image."""
     steps = method.measures[name]
     sighted = {
         model: figures_of_model for model, figures_of_model in figures["models"].items() if not model.endswith(BLIND)
@@ -244,7 +260,7 @@ RETRYABLE: tuple[FailureKind, ...] = (
     "api_error",
     "reference_contradicted",
 )
-"""Kinds of failure that a retry asks anew. Open items (`OPEN_KINDS`) are not among them: every resume asks them."""
+"""The kinds of failure that a retry repeats. Open items (`OPEN_KINDS`) are not among them: every resume asks them."""
 
 
 def retryable(names: str) -> tuple[FailureKind, ...]:

@@ -72,7 +72,7 @@ async def persist_run(
             await asyncio.to_thread(check_workers, request)
         row, new = await create_run(home, new_row)
         if new or not request.fresh:
-            break  # otherwise the number was taken by another that was asked at the same time
+            break  # otherwise a concurrent request took the number
     count = len(accepted.samples) or len(accepted.places)
     if new or count_samples(home, row.id) != count:
         await add_samples(home, row.id, accepted.samples)
@@ -86,7 +86,7 @@ async def persist_run(
 def run_row(
     method: Method[Q, P], plan: P, request: Q, accepted: Accepted[P], *, command: str = "", **more: object
 ) -> Run:
-    """Return the row of an accepted run; its options hold the plan and the request, which a resume reads."""
+    """Return the row of an accepted run; its options store the plan and the request, which a resume reads."""
     places = [(place.sample_id, place.value_id) for place in accepted.places]
     stored_as = accepted.request or request
     options: dict[str, object] = {
@@ -117,7 +117,7 @@ def run_row(
 
 
 def next_fresh(method: VersionedMethod, home: Home, plan: P) -> P:
-    """Return the plan with the first `fresh` count for which the home has no run."""
+    """Return the plan with the first `fresh` count that has no run in the home."""
     while True:
         plan = plan.model_copy(update={"fresh": plan.fresh + 1})
         try:
@@ -135,7 +135,7 @@ async def keep_limits(home: Home, run: Run, request: Invocation) -> Run:
 
 
 def check_samples(home: Home, run: Run) -> None:
-    """Check that all samples of a run are stored, since its process may have died while storing them.
+    """Check that all samples of a run are stored, since a process may have died while storing them.
 
     Raises:
         InputError: samples are missing.
@@ -185,7 +185,7 @@ def check_versions(method: AnyMethod, run: Run, plan: RunPlan) -> None:
 async def delete_whole_run(home: Home, run_id: str) -> Deleted:
     """Delete a run and return what was deleted with it; the ledger, images and shared values stay.
 
-    If the process is killed half-way, checkpoints without a run remain, which the next run deletes.
+    If the process is killed part-way, checkpoints without a run remain, which the next run deletes.
 
     Raises:
         InputError: the run is at work, or an unfinished run needs it, such as a fork that reuses its outcomes.
@@ -194,7 +194,7 @@ async def delete_whole_run(home: Home, run_id: str) -> Deleted:
     """
     if is_at_work(home, run_id):
         raise InputError(f"run {run_id} is at work; stop it first, then delete it")
-    # a finished run holds all that it took from others
+    # a finished run has copies of what it took from others
     waiting = sorted(run.id for run in list_runs(home) if run.status != "done" and run_id in run.texts("needs"))
     if waiting:
         raise InputError(
@@ -203,7 +203,7 @@ async def delete_whole_run(home: Home, run_id: str) -> Deleted:
     deleted = await delete_run(home, run_id)
     forget_figures(home, run_id)
     if home.checkpoints.is_file():
-        from dokimasia.storage.checkpoints import sweep_orphans  # loads LangGraph
+        from dokimasia.storage.checkpoints import sweep_orphans  # imports LangGraph
 
         async with share_services(home) as shared:
             await sweep_orphans(await shared.saver(), live_threads(home))
@@ -211,13 +211,13 @@ async def delete_whole_run(home: Home, run_id: str) -> Deleted:
 
 
 def dependent_runs(home: Home, run_id: str) -> list[Run]:
-    """Return the runs that refer to a run, newest first; deleting it removes what they show of it."""
+    """Return the runs that refer to a run, newest first; deleting it removes what they show from it."""
     naming = {id for (id,) in home.all("SELECT id FROM runs WHERE instr(options, ?)", (run_id,))} - {run_id}
     return [run for run in list_runs(home) if run.id in naming and _names(run.options, run_id)] if naming else []
 
 
 def _names(value: JsonValue, run_id: str) -> bool:
-    """Return whether a run's options name another run anywhere."""
+    """Return whether a run's options mention another run anywhere."""
     if isinstance(value, dict):
         return any(_names(part, run_id) for part in value.values())
     if isinstance(value, list):

@@ -22,11 +22,11 @@ SIMULATED = "sim/"
 """The prefix of the names of models that this process simulates."""
 
 WAY = "@"
-"""The separator in a shown name between a model's name and the way in which it is asked."""
+"""The separator in a shown name between a model's name and how it is asked."""
 
 
 class OutsideIdentity:
-    """Marks a field of a plan that is no part of the run's identity."""
+    """Marks a field of a plan that is not part of the run's identity."""
 
 
 class AnyOrder:
@@ -45,7 +45,7 @@ class RunPlan(Value):
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        """Refuse a field that would hide what every plan has, such as `models`.
+        """Refuse a field that would hide an attribute of every plan, such as `models`.
 
         Raises:
             TypeError: a field has the name of a property or function of the plan.
@@ -83,7 +83,7 @@ class RunPlan(Value):
 
     @property
     def options(self) -> GraphOptions:
-        """The plan's options for graphs; without a judge, its first model stands for the judge."""
+        """The plan's options for graphs; without a judge, its first model serves as the judge."""
         models = self.models
         return GraphOptions(judge=self.judge_name or next(iter(models)), models=models)
 
@@ -117,7 +117,7 @@ class AnswersPlan(DataPlan):
     """
 
     KIND: ClassVar[str]
-    """The first part of the names of the answers' items."""
+    """The prefix of the names of the answers' items."""
 
     candidates: Annotated[tuple[ModelSpec, ...], AnyOrder]
     repeats: int = 1
@@ -141,7 +141,7 @@ class AnswersPlan(DataPlan):
         return len(self.candidates) * len(self.arms) * self.repeats
 
     def items(self, sample_id: str) -> "Iterator[AnswerItem]":
-        """Yield the answers to one sample that are judged, in a fixed order."""
+        """Yield the judged answers to one sample, in a fixed order."""
         for candidate, arm in product(self.candidates, self.arms):
             for repeat in range(self.repeats):
                 name = f"{self.KIND}/{sample_id}/{candidate.ref.name}/{arm}/{repeat}"
@@ -226,9 +226,9 @@ def model_identity(spec: ModelSpec, *, schemas: bool = True) -> dict[str, JsonVa
 
 
 def as_configured_now(plan: P, settings: Settings) -> P:
-    """Return the plan with the present configuration of each model that is still the same.
+    """Return the plan with the present configuration of each model that is unchanged.
 
-    The name in the run, sampling, capabilities and largest image stay as accepted, since they decide what is asked.
+    The name in the run, sampling, capabilities and image limit stay as accepted, since they determine the calls.
     """
     settled = ("ref", "sampling", "capabilities", "max_image_side")
 
@@ -256,10 +256,10 @@ def as_configured(settings: Settings, name: str, ref: ModelRef | None = None) ->
     Args:
         settings: the configuration.
         name: the shown name.
-        ref: the model that it has to be; by default any of the name.
+        ref: the expected model; by default any of the name.
 
     Returns:
-        The spec; None if the configuration has no such model, or the name stands for another one.
+        The spec; None if the configuration has no such model, or the name belongs to another one.
     """
     for candidate in dict.fromkeys((name, name.rpartition(WAY)[0])):
         try:

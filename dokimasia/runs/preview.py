@@ -26,7 +26,7 @@ from dokimasia.storage.spending import spent_by
 from dokimasia.storage.usage import count_calls
 
 REPAIR = "repair"
-"""The prompt that sends an unusable reply back; a preview leaves it out."""
+"""The prompt that returns an unusable reply to the model; a preview omits it."""
 
 Q = TypeVar("Q", bound=RunRequest)
 P = TypeVar("P", bound=RunPlan)
@@ -35,7 +35,7 @@ P = TypeVar("P", bound=RunPlan)
 async def prepare(
     method: Method[Q, P], request: Q, *, settings: Settings, library: PromptLibrary | None = None, given: object = None
 ) -> Accepted[P]:
-    """Return a request as it would be accepted; nothing is stored, and no home is created.
+    """Return a request as it would be accepted, without storing anything or creating a home.
 
     Raises:
         InputError: the data, the configuration or the options cannot be used.
@@ -73,10 +73,10 @@ def preview(method: Method[Q, P], request: Q, *, settings: Settings, given: obje
 
 
 def check_keys(settings: Settings, previewed: Mapping[str, Any]) -> None:
-    """Check that every model of a preview has its key: the one that the configuration names, or its provider's own.
+    """Check that every model of a preview has its key: the configured one, or its provider's own.
 
     Raises:
-        ConfigError: naming all that are not set.
+        ConfigError: the message names all unset variables.
     """
     specs = {name: as_configured(settings, name) for name in previewed["models"]}
     missing = lacking_keys(settings, {name: spec for name, spec in specs.items() if spec is not None})
@@ -99,12 +99,12 @@ def require_keys(
         settings: the configuration and the environment.
         specs: the run's models by name.
         request: the run's request; if it allows every failure, keys of providers may be missing.
-        asked: the models that the run calls, and which therefore need a key of their provider, too.
+        asked: the models that the run calls, which therefore need a key of their provider, too.
         transports: names of transports that replace the package's own.
         way_out: the end of the message.
 
     Raises:
-        ConfigError: naming every variable that is not set, with its model.
+        ConfigError: the message names every unset variable, with its model.
     """
     keys_of(settings, specs)
     if "litellm" in transports or request.allows_every_failure:
@@ -115,10 +115,10 @@ def require_keys(
 
 
 def lacking_keys(settings: Settings, specs: Mapping[str, ModelSpec], *, api_keys_only: bool = False) -> list[str]:
-    """Return a sentence for each model whose key is not set: the one that the configuration names, or its provider's own.
+    """Return a sentence for each model whose key is not set: the configured one, or its provider's own.
 
-    With `api_keys_only`, only variables whose name ends in `_API_KEY` count: some clouds take other credentials instead of
-    the variables that LiteLLM knows.
+    With `api_keys_only`, only variables whose name ends in `_API_KEY` count: some clouds take other credentials instead
+    of the variables that LiteLLM knows.
     """
     missing: list[str] = []
     available = transports_for_models(specs)
@@ -146,13 +146,13 @@ def _not_set(names: Sequence[str]) -> str:
 
 
 def begun_json(home: Home, run: Run) -> dict[str, object]:
-    """Return a run's status and the number of calls that it has made; empty if it has made none."""
+    """Return a run's status and the number of calls it has made; empty if it has made none."""
     answered = calls_made(home, run.id)
     return {"answered": answered, "status": run.status} if answered else {}
 
 
 def calls_made(home: Home, run: str) -> int:
-    """Return how many calls a run has sent, or rests on; the ledger may have answered more of them than were sent."""
+    """Return how many calls a run has sent or rests on; more of them may have been answered by the ledger than sent."""
     return max(count_calls(home, run), spent_by(home, run).calls)
 
 
@@ -164,11 +164,11 @@ def prompts_json(method: Method[Q, P], accepted: Accepted[P], library: PromptLib
 
 
 def estimate_json(accepted: Accepted[RunPlan], request: Invocation, spent: Spending) -> JsonObject:
-    """Return what a run would ask and pay for, ready for JSON, with the largest side of images of the models that limit it.
+    """Return the remaining calls and cost of a run, ready for JSON, with the image limit of the models that have one.
 
     Args:
         accepted: the accepted request.
-        request: the limits on spending, of which the notes say whether they are likely to stop the run.
+        request: the spending limits; notes state whether they will probably stop the run.
         spent: what the run has spent.
     """
     estimate = accepted.estimate
@@ -191,7 +191,7 @@ def _home(settings: Settings, request: RunRequest) -> Home | None:
 
 
 def _templates(plan: RunPlan, library: PromptLibrary) -> dict[str, list[dict[str, object]]]:
-    """Return the prompts of a plan as they stand in the library, with the names of their inputs in double braces."""
+    """Return the prompts of a plan as stored in the library, with the names of their inputs in double braces."""
     templates: dict[str, list[dict[str, object]]] = {}
     for prompt in (library.get(name) for name in plan.prompts if name != REPAIR):
         texts = {"system": prompt.instructions(1), "user": prompt.user}

@@ -14,19 +14,20 @@ from dokimasia.storage.runs import RunStatus
 T = TypeVar("T")
 
 FAILURES_TO_STOP = 3
-"""The number of failed calls to a model, without an answer between them, after which it counts as unreachable."""
+"""The number of consecutive failed calls to a model after which it counts as unreachable."""
 
 CHECK_INTERVAL = 0.5
-"""Seconds between two checks of the home, and of the models that are still called."""
+"""Seconds between two checks of the home, and of the models still being called."""
 
 _HOPELESS = frozenset(("auth", "connection"))
-"""Kinds of failure that are due to the key, the name or the address, and not to the request."""
+"""Kinds of failure caused by the key, the name or the address rather than the request."""
 
 
 class Stop:
-    """A request to stop a run: it finishes the calls in flight, saves, and raises `Interrupted` or the given problem.
+    """A request to stop a run, which finishes the calls in flight, saves, and raises `Interrupted` or the given
+    problem.
 
-    `leaves` is the status that the run then has: `queued` if it will be continued.
+    `leaves` is the run's status afterwards: `queued` if it will be continued.
     """
 
     def __init__(self) -> None:
@@ -36,12 +37,14 @@ class Stop:
         self.problem: DokimasiaError | None = None
 
     def ask(self, *, at_once: bool = False) -> None:
-        """Ask the run to stop, in its event loop; `at_once` also gives up the calls in flight when it is cancelled."""
+        """Ask the run to stop, from within its event loop; `at_once` also abandons the calls in flight on
+        cancellation.
+        """
         self.at_once = self.at_once or at_once
         self._asked.set()
 
     def fail(self, problem: DokimasiaError, *, at_once: bool = False) -> None:
-        """Ask the run to stop and to end with this problem; the first one counts."""
+        """Ask the run to stop and to end with this problem; the first problem counts."""
         self.problem = self.problem or problem
         self.at_once = self.at_once or at_once
         self._asked.set()
@@ -59,12 +62,12 @@ class Stop:
 class FailFastGateway(ModelGateway):
     """A gateway that stops a run if a model cannot be reached because of its key, name or address.
 
-    A call that fails so is held back and becomes no result, until the model answers another call, which shows that it can be
-    reached. If `FAILURES_TO_STOP` calls are held, or only held calls are left, the run stops.
+    Such a failed call is held back, without a result, until the model answers another call, which shows that it is
+    reachable. The run stops once `FAILURES_TO_STOP` calls are held, or only held calls remain.
     """
 
     def __init__(self, stop: Stop, *, goes_on: bool = False, **options: Any) -> None:
-        """Create the gateway; with `goes_on` it holds no calls back. `options` are those of `ModelGateway`."""
+        """Create the gateway; with `goes_on` it never holds calls back. `options` are those of `ModelGateway`."""
         super().__init__(**options)
         self._stop, self._goes_on = stop, goes_on
         self._asking = self._asked = 0
@@ -94,8 +97,9 @@ class FailFastGateway(ModelGateway):
             self._asking -= 1
 
     def _hopeless(self, name: str, last: TransportError | None) -> bool:
-        """Return whether a failure would meet every call, such as a used-up account; 403 and 404 count only for a model
-        that has never answered, since some providers refuse single prompts with them."""
+        """Return whether a failure would affect every call, such as an exhausted account; 403 and 404 count only for a
+        model that has never answered, since some providers refuse single prompts with them.
+        """
         if last is None:
             return False
         if last.kind == "not_found" or last.status == 403:
@@ -132,7 +136,7 @@ class FailFastGateway(ModelGateway):
 
 
 async def unless_stopped(stop: Stop, work: Awaitable[T]) -> T:
-    """Return the result of long work without model calls, which is cancelled when the run is asked to stop.
+    """Return the result of long work without model calls, cancelling it when the run is asked to stop.
 
     Raises:
         Interrupted: the run was asked to stop.
@@ -159,7 +163,7 @@ async def watch_home(home: Home, stop: Stop) -> None:
 
 
 def home_gone(home: Home) -> StorageError:
-    """Return the error of a home that was deleted or moved under a run."""
+    """Return the error for a home that was deleted or moved during a run."""
     return StorageError(
         f"{home.path} was deleted or moved while the run was under way: the run has stopped, and no further call is sent. "
         "Put it back and resume, or give the command again, which begins anew"

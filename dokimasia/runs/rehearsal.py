@@ -93,7 +93,7 @@ async def accept_again(
     except (InputError, StorageError) as problem:
         accepted, why = None, str(problem)
     if accepted is None or run.fresh or run_id(method, accepted.plan) != run.id:
-        stored = Estimate.model_validate(run.options["estimate"])
+        stored = Estimate.of_run(run)
         notes = (*stored.notes, f"calls and cost as at the beginning of the run; what is left cannot be counted: {why}")
         return Accepted(plan=plan, estimate=stored.model_copy(update={"notes": notes}), request=request)
     estimate = await followed_estimate(method, request, replace(session, source_run=None), accepted)

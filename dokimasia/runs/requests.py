@@ -21,18 +21,18 @@ from dokimasia.storage.naming import LAST
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._ -]{0,78}[A-Za-z0-9._-])?")
 
 MOST_SEED = 2**63 - 1
-"""The largest seed: what a column of SQLite holds."""
+"""The largest seed: the maximum of an SQLite integer."""
 MOST_SAMPLES = 1_000_000_000
-"""The largest number that a limit on samples, or on what is drawn of them, takes."""
+"""The largest limit on samples, or on a draw from them."""
 MOST_REPLY_TOKENS = 10_000_000
-"""The most tokens that one reply can be limited to."""
+"""The largest token limit of one reply."""
 MOST_REPEATS = 10_000
-"""The most answers, or judgements, of one thing that can be asked for."""
+"""The most answers, or judgements, that can be requested for one thing."""
 MOST_MODELS = 1_000
-"""The most models that one option names."""
+"""The most models in one option."""
 
 OUT_OF_RANGE = ("greater_than_equal", "greater_than", "less_than_equal", "less_than")
-"""The faults of a number outside its range, as pydantic names them."""
+"""The error types, as named by pydantic, of a number outside its range."""
 
 Q = TypeVar("Q", bound="RunRequest")
 
@@ -41,28 +41,28 @@ RESPONSES_HELP = (
     "answers that exist: JSON lines, CSV or Parquet with id, model, response, repeat (such as an export), "
     "or VLMEvalKit's xlsx, tsv or json with index, prediction (NAME=FILE, or MODEL_DATASET.xlsx); once for each file."
 )
-"""Help of an option of several methods, after a verb."""
+"""The help of an option shared by several methods, following a verb."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """How a field of a request is given on the command line, beyond what its type says.
+    """How a field of a request appears on the command line, beyond what its type implies.
 
     Attributes:
         argument: whether it is a positional argument.
         flags: the option's flags; by default `--` and the field's name.
         metavar: the placeholder for its value in the help.
-        repeated: whether it is repeated for each value; otherwise commas separate values.
+        repeated: whether the option is repeated for each value; otherwise commas separate values.
         exists: whether the path has to exist.
         file: whether the path has to be a file.
-        several: whether the command line takes several of it, each for a request of its own.
-        hub: whether a data set of the Hugging Face Hub can stand in the place of the path.
-        written: whether the path is written to, so that it cannot be given over HTTP.
+        several: whether the command line takes several values, each for its own request.
+        hub: whether a data set of the Hugging Face Hub can replace the path.
+        written: whether the path is written to, which rules it out over HTTP.
         continues: the method whose finished runs are accepted as values.
         models: whether its values are names of models, which a fork may replace.
         read: converts the given value to the field's.
-        label: whether it names or tags the run, which may change, so that the stored command leaves it out.
-        hidden: whether it can be given from Python only.
+        label: whether it names or tags the run; such labels may change, so the stored command omits them.
+        hidden: whether it is available only from Python.
     """
 
     argument: bool = False
@@ -104,14 +104,14 @@ LIMITS = ("max_cost", "max_calls", "max_tokens")
 """The fields that limit what a run spends."""
 
 NOBODY = "none"
-"""The word for an empty list of names on the command line, if leaving out the option means something else."""
+"""The word for an empty list of names on the command line, where omitting the option means something else."""
 
 PLAIN = Option()
-"""An option that the field's type describes completely."""
+"""An option fully described by its field's type."""
 
 
 def option_of(field: FieldInfo) -> Option:
-    """Return how a field is given on the command line."""
+    """Return how a field appears on the command line."""
     return next((option for option in field.metadata if isinstance(option, Option)), PLAIN)
 
 
@@ -139,7 +139,7 @@ def bounds_of(field: FieldInfo) -> JsonObject:
 
 
 def prompt_folders(names: Sequence[str]) -> tuple[Path, ...]:
-    """Return the absolute folders that --prompts names: existing folders, or else those of plug-ins."""
+    """Return the absolute folders named by --prompts: existing folders, or else those of plug-ins."""
     return tuple(Path(name).absolute() if Path(name).is_dir() else prompt_folder(name) for name in names)
 
 
@@ -150,32 +150,34 @@ ProtocolChoice = Annotated[
     Protocol,
     Field(description="published: as in the paper, without this project's departures (see docs/departures.md)."),
 ]
-"""Whose protocol is followed where the paper's and this project's differ."""
+"""The protocol to follow where the paper's and this project's differ."""
 
 BlindArm = Annotated[bool, Option(flags=("--blind-arm",))]
 """Whether every model is also asked without the image."""
 
 STORED_TOO = " With --responses: models to ask beside the stored answers, or models of the files to take."
-"""End of the help of an option that names models, where answers can be stored."""
+"""The end of the help of an option that names models, where stored answers are possible."""
 
 Judge = Annotated[str, Option(models=True), Field(description=JUDGE_HELP)]
 """The name of one model."""
 
 Repeats = Annotated[int, Field(ge=1, le=MOST_REPEATS, description="Answers and judgements per sample.")]
-"""How often every sample is answered and judged."""
+"""The number of answers and judgements of every sample."""
 
 
 def run_or_file(path: Path) -> Path:
-    """Return a file's absolute path; a text that names no file, such as the beginning of a run's id, is kept."""
+    """Return a file's absolute path; a text that is not an existing file, such as the beginning of a run's id, is
+    unchanged.
+    """
     return path.absolute() if path.exists() else path
 
 
 RunOrFile = Annotated[Path, Option(metavar="RUN|FILE", read=run_or_file)]
-"""A file, or if there is none of that name, a run by the beginning of its id or as `last`."""
+"""A file, or, if no such file exists, a run by the beginning of its id or as `last`."""
 
 
 PromptFolders = Annotated[tuple[Path, ...], Option(metavar="DIR", repeated=True, read=prompt_folders)]
-"""Folders whose prompts replace those of the same name, or the names of plug-ins that bring some."""
+"""Folders whose prompts replace those of the same name, or the names of plug-ins that provide some."""
 
 
 class Invocation(Value):
@@ -229,15 +231,15 @@ class Invocation(Value):
 
     @property
     def spending_limits(self) -> dict[str, JsonValue]:
-        """The limits on what the run may spend in all, None for no limit; no part of its identity."""
+        """The limits on the run's total spending, None for no limit; not part of its identity."""
         return {name: getattr(self, name) for name in LIMITS}
 
     @property
     def remote_workers(self) -> int:
-        """How many processes walk graphs beside this one; none where this one does.
+        """The number of other processes that walk graphs; 0 if this process does.
 
         Raises:
-            ConfigError: it is said to be this one, and several, or at an address.
+            ConfigError: the request asks for this process and also for several, or for an address.
         """
         remote = self.workers > 1 or self.address is not None
         if remote and self.engine == "process":
@@ -246,7 +248,7 @@ class Invocation(Value):
 
     @property
     def worker_flags(self) -> str:
-        """The options by which another command walks its graphs in as many processes; empty where this process does."""
+        """The options for another command with the same workers; empty if this process walks graphs."""
         if not self.remote_workers:
             return ""
         several = f" --workers {self.workers}" if self.workers > 1 else " --engine ray"
@@ -254,14 +256,14 @@ class Invocation(Value):
 
     @property
     def allows_every_failure(self) -> bool:
-        """Whether whatever fails is allowed: not even a model that cannot be reached stops the run."""
+        """Whether every failure is allowed, so that not even an unreachable model stops the run."""
         return (
             self.max_failures is not None and self.max_failures.endswith("%") and float(self.max_failures[:-1]) >= 100
         )
 
     @property
     def invocation(self) -> dict[str, Any]:
-        """The fields that hold for this invocation alone, by name."""
+        """The fields that apply only to this invocation, by name."""
         return {name: getattr(self, name) for name in Invocation.model_fields}
 
 
@@ -272,7 +274,7 @@ class RunRequest(Invocation):
     """
 
     VERB: ClassVar[str] = ""
-    """What the command line calls it, such as `tree grow`."""
+    """Its name on the command line, such as `tree grow`."""
 
     seed: int = Field(default=0, ge=0, le=MOST_SEED, description="Seed of draws and intervals.")
     temperature: float | None = Field(
@@ -309,19 +311,19 @@ class RunRequest(Invocation):
 
     @property
     def makes_home(self) -> bool:
-        """Whether the run makes a home where there is none; one that continues from another run does not."""
+        """Whether the run creates a missing home; one that continues from another run does not."""
         return False
 
     @property
     def command(self) -> str:
         """The command as a person would repeat it: every option that differs from its default, paths by their names.
 
-        What the run is called is left out: it stays with the run, and may have changed since.
+        Labels are omitted, since they stay with the run and may have changed.
         """
         return self.as_command()
 
     def as_command(self, *, called: bool = False) -> str:
-        """Return the command as `command` does; with what the run is to be called if `called`."""
+        """Return the command as `command` does, with the run's labels if `called`."""
         arguments: list[str] = []
         options: list[str] = []
         for name, field in fields_in_order(type(self)):
@@ -340,16 +342,16 @@ class RunRequest(Invocation):
 HubNames = WrapValidator(
     lambda value, check: as_data_path(value) if isinstance(value, str) and value.startswith(SCHEME) else check(value)
 )
-"""Lets a path be the name of a data set of the Hugging Face Hub."""
+"""Accepts a data set of the Hugging Face Hub in place of a path."""
 
 SUBSAMPLE_HELP = "Only N samples, drawn with the seed and balanced over categories"
 
 Subsample = Annotated[int | None, Field(ge=1, le=MOST_SAMPLES)]
-"""How many samples are drawn; None for all."""
+"""The number of samples to draw; None for all."""
 
 
 DataSets = Annotated[Path, Option(argument=True, exists=True, several=True, hub=True), HubNames]
-"""The data of a method that has a board: the command line takes several data sets, or a file of a suite, a run each."""
+"""The data of a method with a board: the command line takes several data sets, or a suite file, with one run each."""
 
 
 class DataRequest(RunRequest):
@@ -379,22 +381,22 @@ class DataRequest(RunRequest):
 
     @property
     def takes_part(self) -> bool:
-        """Whether the run takes a part of the data only."""
+        """Whether the run uses only part of the data."""
         return self.limit is not None or self.subsample is not None
 
     @property
     def makes_home(self) -> bool:
-        """A run over a data set makes the home that it needs."""
+        """A run over a data set creates its home if needed."""
         return True
 
 
 def stored_request(kind: type[Q], stored: Mapping[str, JsonValue]) -> Q:
-    """Return a stored request, even if a number in it lies outside the range that is accepted today.
+    """Return a stored request, even if a number in it is outside the range accepted today.
 
-    So a run of an earlier version can be shown, exported and deleted; `check_range` refuses to go on with it.
+    This way a run of an earlier version can be shown, exported and deleted; `check_range` refuses to continue it.
 
     Raises:
-        ValidationError: it is no such request.
+        ValidationError: it is not such a request.
     """
     try:
         return kind.model_validate(stored)
@@ -425,7 +427,7 @@ def check_range(request: "RunRequest", run: str) -> None:
 
 
 def fields_in_order(request: type[RunRequest]) -> Iterator[tuple[str, FieldInfo]]:
-    """Yield a request's fields as a person reads them: its own first, then those that it shares with others."""
+    """Yield a request's fields in reading order: its own first, then those shared with other requests."""
     fields = request.model_fields
     method_fields = [name for name in fields if name not in _SHARED_ORDER]
     shared = [name for name in _SHARED_ORDER if name in fields]

@@ -1,4 +1,4 @@
-"""Answers that exist already: the files that `--responses` names, held against a run's samples."""
+"""Existing answers: the files that `--responses` names, checked against a run's samples."""
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -37,11 +37,11 @@ ResponsesFiles = Annotated[
     BeforeValidator(_files),
     Option(metavar="[NAME=]FILE", repeated=True, read=_named_files),
 ]
-"""The option that names such files, once for each, and, where a file does not, whose answers they are."""
+"""The option that names such files, one each, and whose answers a file has if it does not say so."""
 
 
 class Responses(NamedTuple):
-    """The answers of all files by sample id, model and repeat, what the files are called, and their hash."""
+    """The answers of all files by sample id, model and repeat, the files' names, and their hash."""
 
     path: str
     given: Mapping[tuple[str, str, int], GivenResponse]
@@ -49,24 +49,24 @@ class Responses(NamedTuple):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Whose answers the files have, in their order."""
+        """The models that the files have answers of, in their order."""
         return tuple(dict.fromkeys(model for _, model, _ in self.given))
 
     def stored(self, names: Sequence[str]) -> list[str]:
-        """Return the models whose answers are taken from the files: those that are named, or all if none of them is."""
+        """Return the models whose answers come from the files: the named ones, or all if none of them is named."""
         return [name for name in names if name in self.models] or list(self.models)
 
     def live(self, names: Sequence[str]) -> list[str]:
-        """Return the named models that the files have no answers of, which are asked."""
+        """Return the named models without answers in the files, which have to be asked."""
         return [name for name in names if name not in self.models]
 
     @property
     def repeats(self) -> int:
-        """How many answers of a model to a sample the files have room for."""
+        """The number of repeats in the files."""
         return 1 + max(repeat for _, _, repeat in self.given)
 
     async def kept(self, sample: Sample, item: AnswerItem, store: ValueStore) -> str | None:
-        """Keep the answer that an item stands for, and return its id; None where the file has none of that repeat."""
+        """Store the answer of an item, and return its id; None if the files lack that repeat."""
         response = self.given.get((sample.id, item.model, item.repeat))
         return (
             None
@@ -76,24 +76,27 @@ class Responses(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """The candidates of a run with answers that exist, and what of these was left out."""
+    """The candidates of a run with existing answers, and notes on skipped answers."""
 
     models: tuple[ModelSpec, ...]
     left_out: list[str]
 
 
 def without_predictions(request: Q) -> tuple[Q, str]:
-    """Return a request whose data are no predictions, and a note on what changed; empty if nothing did.
+    """Return a request whose data are not predictions, and a note on what changed; empty if nothing did.
 
-    If the data are VLMEvalKit's predictions, the data become the TSV beside them, and the predictions responses.
+    If the data are VLMEvalKit's predictions, the TSV next to them becomes the data, and the predictions become
+    responses.
 
     Raises:
         ConfigError: the data are predictions, and the method does not take responses.
     """
-    tsv = dataset_of_predictions(request.data) if isinstance(request, DataRequest) else None
+    if not isinstance(request, DataRequest):
+        return request, ""
+    predictions = request.data
+    tsv = dataset_of_predictions(predictions)
     if tsv is None:
         return request, ""
-    predictions: Path = request.model_dump(include={"data"})["data"]
     responses = getattr(request, "responses", None)
     if not isinstance(responses, tuple):
         raise ConfigError(f"{predictions} has a model's predictions on {tsv.name}: give {tsv}, which has the questions")
@@ -106,10 +109,10 @@ def without_predictions(request: Q) -> tuple[Q, str]:
 
 
 def read_answer_files(paths: Sequence[Path], data: Path | None = None) -> Responses | None:
-    """Return the answers of all files together, None where none is named; `data` is the data set that they answer.
+    """Return the answers of all files together, None without files; `data` is the data set they answer.
 
     Raises:
-        DataError: a file cannot be read, there is no answer in it, or two answer for the same sample, model and repeat.
+        DataError: a file cannot be read, contains no answer, or repeats a sample, model and repeat of another.
     """
     if not paths:
         return None
@@ -132,7 +135,7 @@ def read_answer_files(paths: Sequence[Path], data: Path | None = None) -> Respon
 
 
 def files_text(paths: Sequence[Path]) -> str:
-    """Return what files of answers are called in a message."""
+    """Return the name of answer files in a message."""
     return " and ".join(str(name_and_file(path)[1]) for path in paths)
 
 
@@ -146,19 +149,19 @@ def candidates_of(
     sparse: bool = False,
     ask: Callable[[Sequence[str]], tuple[ModelSpec, ...]],
 ) -> Candidates:
-    """Return the models that the answers are of, which have to have answered every sample, and named ones that are to be asked.
+    """Return the models with existing answers, which must cover every sample, and the named models to be asked.
 
     Args:
         responses: the files' answers; without any, the named models are asked.
-        request: says how much of the data is wanted, and what to do with lines that cannot be used.
-        models: the named models: those of the files, or all of the files if none of them is named, and those to be asked.
+        request: states how much of the data is used, and how unusable lines are handled.
+        models: the named models: those of the files, or all of the files if none of them is named, and those to ask.
         samples: the run's samples, by name.
         others: samples of the data that the run leaves out.
-        sparse: whether it is enough that a model has answered one of them.
-        ask: returns models that are to be asked, by their names.
+        sparse: whether one answered sample per model suffices.
+        ask: returns models to be asked, by their names.
 
     Raises:
-        DataError: a model lacks an answer, or one is to a sample that the data do not have.
+        DataError: a model lacks an answer, or an answer is to a sample that is not in the data.
         ConfigError: a named model is neither in the files nor known.
     """
     if responses is None:
@@ -191,7 +194,9 @@ def candidates_of(
 
 
 def repeats_of(repeats: int, responses: Responses | None, candidates: Iterable[ModelSpec]) -> int:
-    """Return how many answers of a model to a sample a run has: as many as the files, or as are asked for if that is more."""
+    """Return a run's number of answers of a model to a sample: the larger of the files' repeats and the
+    requested ones.
+    """
     if responses is None:
         return repeats
     asked = any(spec.ref.endpoint != STORED for spec in candidates)
@@ -199,7 +204,9 @@ def repeats_of(repeats: int, responses: Responses | None, candidates: Iterable[M
 
 
 def specs_of(models: Iterable[str], responses: Iterable[GivenResponse]) -> tuple[ModelSpec, ...]:
-    """Return models whose answers exist; those whose answers are marked as simulated are of `sim/`, whatever their names."""
+    """Return the specs of models with existing answers; models of simulated answers belong to `sim/`, whatever their
+    names.
+    """
     fake = {response.model for response in responses if response.simulated and not is_simulated(response.model)}
     return tuple(
         ModelSpec(ref=ModelRef(name=model, model=f"sim/{model}" if model in fake else model, endpoint=STORED))
@@ -208,17 +215,17 @@ def specs_of(models: Iterable[str], responses: Iterable[GivenResponse]) -> tuple
 
 
 def check_no_blind_arm(no_image: bool) -> None:
-    """Refuse an arm without the image beside answers that exist.
+    """Refuse an arm without the image together with existing answers.
 
     Raises:
-        ConfigError: there is to be one.
+        ConfigError: the arm is requested.
     """
     if no_image:
         raise ConfigError("--blind-arm asks the candidates anew, which --responses does not; leave one of them out")
 
 
 def check_unchanged(paths: Sequence[Path], data: Path, hashed: str | None, run: str) -> None:
-    """Check that files of answers to a data set are those that a run was accepted with.
+    """Check that a run's answer files are unchanged since it was accepted.
 
     Raises:
         DataError: one has changed.
@@ -232,7 +239,7 @@ def check_unchanged(paths: Sequence[Path], data: Path, hashed: str | None, run: 
 
 
 def _strangers(responses: Iterable[GivenResponse], samples: Collection[str]) -> list[str]:
-    """Return what is said of answers to samples that nobody knows."""
+    """Return messages on answers to unknown samples."""
     return [
         f"{response.place}: the data have no sample {response.sample_id!r}"
         for response in responses

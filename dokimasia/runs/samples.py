@@ -16,13 +16,13 @@ from dokimasia.runs.requests import DataRequest
 def read_data(
     request: DataRequest, blobs: BlobStore, take: Callable[[Sample], None], *, need_prompt: bool = True
 ) -> tuple[str, ...]:
-    """Read a request's whole data file, hand on each sample, and return what had to be skipped: a text a line.
+    """Read a request's whole data file, pass on each sample, and return a text for each skipped line.
 
-    The file is read once; twice with a subsample, the first time for names, categories and images. Images of samples that are not
-    drawn are not stored.
+    The file is read once, or twice with a subsample: first for names, categories and images. Images of samples that are
+    not drawn are not stored.
 
     Raises:
-        DataError: naming all that is wrong, by file and line.
+        DataError: the message names every fault, by file and line.
     """
     count = 0
     problems: list[Problem] = []
@@ -68,7 +68,7 @@ def read_data(
 def part_of(
     samples: Sequence[Sample], *, limit: int | None = None, subsample: int | None = None, seed: int = 0
 ) -> set[str]:
-    """Return the ids of the samples that a request takes of those that another run has: the first, or some drawn."""
+    """Return the ids of the samples that a request takes from another run: the first, or some drawn."""
     first = samples[:limit]
     if subsample is None:
         return {sample.id for sample in first}
@@ -98,12 +98,12 @@ class ChosenImages:
 
 
 def bring_reader(path: Path) -> None:
-    """Make a file readable by the plug-in of group `dokimasia.datasets` that is called as its extension, if there is one.
+    """Make a file readable by the plug-in in group `dokimasia.datasets` named after its extension, if there is one.
 
-    A plug-in called `mine` reads files that end in `.mine`. The package's own readers stay where they are.
+    A plug-in named `mine` reads files that end in `.mine`. The package's own readers take precedence.
 
     Raises:
-        ConfigError: there is such a plug-in and it cannot be used.
+        ConfigError: the plug-in exists but cannot be used.
     """
     extension = path.suffix.lower()
     name = extension.removeprefix(".")

@@ -1,4 +1,4 @@
-"""The composition root: transports, gateway, ledger, store and checkpoints, put together for one run."""
+"""The composition root: assembles transports, gateway, ledger, store and checkpoints for one run."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
@@ -63,12 +63,12 @@ def default_transports(prompts: PromptLibrary | None = None) -> dict[str, Transp
     from dokimasia.datasets.images import read_image
 
     def simulated() -> Transport:
-        from dokimasia.simulation.serving.transport import SimTransport  # loads numpy
+        from dokimasia.simulation.serving.transport import SimTransport  # imports numpy
 
         return SimTransport(library=prompts)
 
     def direct() -> Transport:
-        from dokimasia.gateway.direct.transport import DirectTransport  # loads aiohttp
+        from dokimasia.gateway.direct.transport import DirectTransport  # imports aiohttp
 
         return DirectTransport(read_image=read_image)
 
@@ -80,7 +80,7 @@ def default_transports(prompts: PromptLibrary | None = None) -> dict[str, Transp
 
 
 def transports_for_models(specs: Mapping[str, ModelSpec], prompts: PromptLibrary | None = None) -> dict[str, Transport]:
-    """Return the package's transports, and those of plug-ins that the models name and that the package does not have.
+    """Return the package's transports, and those of plug-ins that models name and the package lacks.
 
     Raises:
         ConfigError: a plug-in's transport that a model names cannot be loaded.
@@ -99,13 +99,13 @@ def transports_of_run(
     prompts: PromptLibrary | None,
     replacements: Mapping[str, Transport] | None = None,
 ) -> dict[str, Transport]:
-    """Return the transports of a run's models, those of LangChain chat models that are given as objects among them.
+    """Return the transports of a run's models, including those of LangChain chat models given as objects.
 
     Args:
         specs: the run's models, by name.
         settings: settings with the chat models.
         prompts: the prompts that simulated models know.
-        replacements: transports that replace the package's own, by name; they take no part in those of chat models.
+        replacements: transports that replace the package's own, by name; they do not affect those of chat models.
 
     Raises:
         ConfigError: a plug-in's transport that a model names cannot be loaded.
@@ -123,10 +123,10 @@ def chat_transports(
 
     Args:
         specs: the models.
-        given: chat models that a program gave, by name; others come from plug-ins.
+        given: chat models passed by a program, by name; others come from plug-ins.
 
     Raises:
-        ConfigError: a chat model is missing, or is another one than the run was accepted with.
+        ConfigError: a chat model is missing, or differs from the one the run was accepted with.
     """
     transports: dict[str, Transport] = {}
     for spec in specs:
@@ -139,7 +139,7 @@ def chat_transports(
 
 
 def is_given(spec: ModelSpec, settings: Settings) -> bool:
-    """Return whether a model is a LangChain chat model that this program gave as an object."""
+    """Return whether a model is a LangChain chat model that this program passed as an object."""
     return spec.transport.startswith(LANGCHAIN) and spec.transport.removeprefix(LANGCHAIN) in settings.chat_models
 
 
@@ -219,7 +219,7 @@ class SharedServices:
         traffic: pending calls, and the limits of endpoints.
         at_work: the future result of each run at work, by its id.
         users: the number of runs that use it.
-        budgets_of: the budgets that a run shares with others, by its id, such as those of a service.
+        budgets_of: the budgets that a run shares with others, such as those of a service, by its id.
     """
 
     home: Home
@@ -266,7 +266,7 @@ async def share_services(home: Home) -> AsyncIterator[SharedServices]:
 
 
 def is_at_work(home: Home, run_id: str) -> bool:
-    """Whether a run is at work in this process over this open home."""
+    """Return whether a run is at work in this process over this open home."""
     shared = _SHARED.get(home)
     return shared is not None and run_id in shared.at_work
 
@@ -274,7 +274,7 @@ def is_at_work(home: Home, run_id: str) -> bool:
 async def _wait_for_workers(
     observer: Observer, stop: Stop, workers: int, address: str | None, work: Awaitable[None]
 ) -> None:
-    """Wait for workers to start, unless the run is asked to stop; the observer learns of the beginning and the end."""
+    """Wait for workers to start, unless the run is asked to stop; notify the observer of start and end."""
     observer.starting(workers, address)
     try:
         await unless_stopped(stop, work)
@@ -296,10 +296,10 @@ async def open_services(
     stop: Stop,
     transports: Mapping[str, Transport] | None = None,
 ) -> AsyncIterator[Services]:
-    """Yield the services of a run; at the end, calls in flight are finished and committed.
+    """Yield the services of a run; on exit, calls in flight are finished and committed.
 
-    Decisions that people filed while the home was locked are imported at the beginning and the end. If the request allows
-    every failure, a model that cannot be reached does not stop the run. The caller closes the `transports` that it passes.
+    Decisions that people filed while the home was locked are imported at the beginning and the end. If the request
+    allows every failure, an unreachable model does not stop the run. The caller closes the `transports` it passes.
 
     Raises:
         ConfigError: the key of a model is not in the environment.

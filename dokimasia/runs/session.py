@@ -1,4 +1,4 @@
-"""What a method accepts a request with: the configuration, the home, the prompts, and the data that the request names."""
+"""The surroundings in which a method accepts a request: configuration, home, prompts, and the request's data."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
@@ -28,15 +28,15 @@ P = TypeVar("P", bound=RunPlan)
 P_co = TypeVar("P_co", bound=RunPlan, covariant=True)
 
 FOLLOWED = 100
-"""Samples over which an estimate looks through the ledger, at most twice as many."""
+"""The number of samples whose calls an estimate looks up in the ledger; at most twice as many."""
 
 PAGE = 500
-"""Samples that are kept in one transaction while a data file is read."""
+"""Samples stored in one transaction while a data file is read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted(Generic[P_co]):
-    """An accepted request: everything that it names was read and checked, and nothing was sent.
+    """An accepted request, with everything it names read and checked, and nothing sent.
 
     Attributes:
         plan: the run's plan.
@@ -46,14 +46,14 @@ class Accepted(Generic[P_co]):
         places: its samples, if they are stored in the home already.
         samples: its samples, if they are still to be stored.
         values: values that are stored with the run.
-        skipped: why parts of the data were left out, a text each.
-        notes: what the figures need beside the plan, by name; stored as it is.
-        needs: ids of other runs that it reads until it is finished, and which cannot be deleted before.
-        keep: stores what else belongs to the run once it is accepted.
-        first: the first sample, from which the preview is made.
-        spread: some of its samples, over which the estimate looks through the ledger; by default those that are stored.
-        request: the request that is stored; by default the one that was made. Names in it such as `last`, which mean
-            another run later, are replaced by what they mean.
+        skipped: a text for each skipped part of the data, with the reason.
+        notes: further inputs of the figures, by name; stored unchanged.
+        needs: ids of other runs that it reads until it is finished; they cannot be deleted before.
+        keep: stores anything else that belongs to the run, once it is accepted.
+        first: the first sample, used for the preview.
+        spread: the samples whose calls the estimate looks up in the ledger; by default the stored ones.
+        request: the request to store; by default the original one. Names such as `last`, which may mean another run
+            later, are resolved in it.
     """
 
     plan: P_co
@@ -73,7 +73,9 @@ class Accepted(Generic[P_co]):
 
 
 class SampleEntry(NamedTuple):
-    """A stored sample as accepting a run keeps it in memory: its place in the run, whether it has an image, its size."""
+    """A stored sample as held in memory while a run is accepted: its place in the run, whether it has an image, its
+    size.
+    """
 
     sample: RunSample
     has_image: bool
@@ -82,13 +84,13 @@ class SampleEntry(NamedTuple):
 
 @dataclass(slots=True)
 class StoredSamples:
-    """The samples of a data file, or of the run that is forked, without their texts and images.
+    """The samples of a data file, or of the forked run, without their texts and images.
 
     Attributes:
         entries: the samples, in order.
-        skipped: why lines of the file were left out, a text each.
+        skipped: a text for each skipped line of the file, with the reason.
         first: the first sample.
-        spread: every nth sample, all of them if there are few, and else from `FOLLOWED` to twice as many.
+        spread: every nth sample: all of a few, otherwise from `FOLLOWED` to twice as many.
     """
 
     entries: list[SampleEntry] = field(default_factory=list[SampleEntry])
@@ -99,7 +101,7 @@ class StoredSamples:
     _step: int = 1
 
     def spread_out(self, sample: Sample) -> None:
-        """Take the next sample into `spread` if it is its turn."""
+        """Add the next sample to `spread` if it is its turn."""
         if self._taken % self._step == 0:
             self.spread.append(sample)
             if len(self.spread) > 2 * FOLLOWED:
@@ -124,7 +126,7 @@ class StoredSamples:
 
     @property
     def sizes_of_images(self) -> list[SampleSize]:
-        """The sizes of samples, one for all that share their images."""
+        """The sizes of samples, one for each image set, which several samples may share."""
         return list({entry.sample.cluster: entry.size for entry in self.entries}.values())
 
     def accepted(self, plan: P, estimate: Estimate, *, needs: Sequence[str] = ()) -> Accepted[P]:
@@ -153,11 +155,11 @@ class Session:
         settings: home, configuration and keys.
         home: the home, open for writing, or in a dry run for reading; None if a dry run has no home.
         library: the prompts of the run.
-        source_run: the run that is forked or resumed, whose samples replace the data file; None for a new run.
-        given: what a program passes beside the request.
+        source_run: the forked or resumed run, whose samples replace the data file; None for a new run.
+        given: objects that a program passes with the request.
         dry: whether nothing is stored.
         transports: names of transports that replace the package's own.
-        sampling: sampling settings of the request, which replace those that are configured for its models.
+        sampling: sampling settings of the request, which override the configured ones of its models.
     """
 
     settings: Settings
@@ -183,12 +185,12 @@ class Session:
         return self.home
 
     def model(self, name: str) -> ModelSpec:
-        """Return a model by name, with the price of a simulated one, and sampled as the request says.
+        """Return a model by name, with the price of a simulated one, and the sampling that the request sets.
 
-        A model that the configuration no longer has is the one that the home's newest run with it asked.
+        A model that is no longer configured is read from the home's newest run with it.
 
         Raises:
-            ConfigError: it is not known.
+            ConfigError: it is unknown.
         """
         try:
             spec = with_known_price(resolve_model(self.settings, name))
@@ -208,7 +210,7 @@ class Session:
         """Return a judge by name, with the capabilities that decide how it is asked.
 
         Raises:
-            ConfigError: it is not known.
+            ConfigError: it is unknown.
         """
         return with_capabilities(self.model(name), self.settings.home)
 
@@ -216,11 +218,11 @@ class Session:
         """Return models by name.
 
         Args:
-            names: the names that the user gave.
-            option: the option that they were given by, for messages.
+            names: the names given by the user.
+            option: the option that names them, for messages.
 
         Raises:
-            ConfigError: a model is not known, or named twice.
+            ConfigError: a model is unknown, or named twice.
         """
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
@@ -232,7 +234,7 @@ class Session:
     ) -> StoredSamples:
         """Read a request's data once, store each sample as it is read, and return what was stored.
 
-        Memory holds no sample. Samples of a file that turns out to be bad stay stored as values of no run.
+        Samples are not held in memory. Samples of a faulty file stay stored as values without a run.
 
         Args:
             request: names the data.
@@ -240,7 +242,7 @@ class Session:
             need_prompt: whether a sample needs a question; by default the opposite of `images`.
 
         Raises:
-            DataError: naming all that is wrong, by file and line.
+            DataError: the message names every fault, by file and line.
         """
         stored = StoredSamples()
         waiting: list[Sample] = []
@@ -281,10 +283,10 @@ class Session:
         return stored
 
     def samples(self, request: DataRequest, *, need_prompt: bool = True) -> tuple[list[Sample], list[str]]:
-        """Read a request's data into memory; return its samples, and why lines were left out.
+        """Read a request's data into memory; return its samples, and the reason for each skipped line.
 
         Raises:
-            DataError: naming all that is wrong, by file and line.
+            DataError: the message names every fault, by file and line.
         """
         if self.source_run is not None:
             return list(load_samples(self.opened, self.source_run.id)), skipped_entries(self.source_run)
@@ -294,7 +296,7 @@ class Session:
 
 
 def skipped_entries(run: Run) -> list[str]:
-    """Return why parts of a run's data were left out when it was accepted, a text each."""
+    """Return the reasons for which parts of a run's data were skipped when it was accepted."""
     return run.texts("skipped")
 
 

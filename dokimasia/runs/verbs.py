@@ -34,7 +34,7 @@ SERVICES = {
     for name, parameter in inspect.signature(run).parameters.items()
     if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name != "prompts"
 }
-"""What a verb takes beside the fields of its request."""
+"""The parameters of a verb apart from the fields of its request."""
 
 SERVICES_HELP = """\
 settings: home, configuration and keys; read from the environment by default.
@@ -90,7 +90,8 @@ def verb(method: Method[Q, P], name: str) -> Verb[Q]:
 
 
 def request_of(request: type[Asked], name: str, fields: Mapping[str, object]) -> Asked:
-    """Return a request with these fields; paths become absolute, and lists of names, or of `NAME=VALUE`, any list or mapping.
+    """Return a request with these fields; paths become absolute, and lists of names or of `NAME=VALUE` any list or
+    mapping.
 
     Args:
         request: the type of the request.
@@ -112,7 +113,7 @@ def request_of(request: type[Asked], name: str, fields: Mapping[str, object]) ->
 
 
 def _read(field: FieldInfo, value: object) -> object:
-    """Return a field's value as the command line would read it; a run's result stands for its run."""
+    """Return a field's value as the command line would read it; a run's result is replaced by its run."""
     read = option_of(field).read
     if isinstance(value, RunResult):
         value = value.run
@@ -132,7 +133,9 @@ def _read(field: FieldInfo, value: object) -> object:
 
 
 def sync(function: Callable[..., Awaitable[R_co]]) -> SyncVerb[R_co]:
-    """Return a verb for callers without an event loop: called inside one, it raises `LoopRunning` and says what to write."""
+    """Return a verb for callers without an event loop; inside a loop it raises `LoopRunning` with what to write
+    instead.
+    """
     name = f"{function.__name__}_sync"
 
     @wraps(function)
@@ -148,13 +151,13 @@ def sync(function: Callable[..., Awaitable[R_co]]) -> SyncVerb[R_co]:
 
 
 def describe(function: Callable[..., object], request: type[RunRequest], name: str, *, first: str = "") -> None:
-    """Give a verb its name, its signature and its documentation.
+    """Set a verb's name, signature and documentation.
 
     Args:
         function: the verb.
         request: the type of its request.
         name: its name.
-        first: what its positional argument is, as `name: what it is`; by default a request.
+        first: its positional argument, as `name: description`; by default a request.
     """
     function.__name__ = function.__qualname__ = name
     only, positional = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -183,7 +186,7 @@ def describe(function: Callable[..., object], request: type[RunRequest], name: s
 
 
 def _plain(annotation: object) -> object:
-    """Return a type without the marks of `Annotated`, as a reader of `help` wants it."""
+    """Return a type without `Annotated` marks, as `help` should show it."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _plain(inner[0])

@@ -1,4 +1,4 @@
-"""Errors of Python functions in the words of Python: they name arguments, where the command line has options."""
+"""Errors of Python functions worded for Python: with arguments instead of command-line options."""
 
 import inspect
 import re
@@ -22,13 +22,13 @@ _WORDS = re.compile(
     """,
     re.VERBOSE,
 )
-"""A command, which is left as it is, or an option with its value, if any."""
+"""A command, which is left unchanged, or an option with its value, if any."""
 
 
 def in_python(text: str, arguments: Mapping[str, str]) -> str:
-    """Return a text with the arguments of a Python function in place of the options of a command.
+    """Return a text with the options of a command replaced by the arguments of a Python function.
 
-    Commands in the text stay, since they do the same in a terminal, and so do options that the function does not have.
+    Commands in the text stay, since they do the same in a terminal, and so do options that the function lacks.
 
     Args:
         text: the text.
@@ -52,7 +52,7 @@ def in_python(text: str, arguments: Mapping[str, str]) -> str:
 
 
 def reword_options(text: str, words: Callable[[str, str], str]) -> str:
-    """Return a text with other words for the options outside of commands.
+    """Return a text with the options outside of commands replaced.
 
     Args:
         text: the text.
@@ -78,7 +78,7 @@ def _with_value(argument: str, value: str) -> str:
 
 
 def arguments_of(request: type[BaseModel]) -> dict[str, str]:
-    """Return the fields of a request by their options on the command line."""
+    """Return the fields of a request by their command-line options."""
     arguments: dict[str, str] = {}
     for name, field in request.model_fields.items():
         arguments |= dict.fromkeys(flags_of(name, field), name)
@@ -87,7 +87,7 @@ def arguments_of(request: type[BaseModel]) -> dict[str, str]:
 
 @contextmanager
 def errors_in_python(arguments: Mapping[str, str]) -> Iterator[None]:
-    """Have errors that leave the block name arguments of a Python function in place of options.
+    """Reword errors that leave the block, with arguments of a Python function in place of options.
 
     Args:
         arguments: the arguments by option.
@@ -106,11 +106,11 @@ def _reworded(arguments: Mapping[str, str], part: object) -> object:
 
 
 def python_verb(request: type[BaseModel] | None = None, /, **options: str) -> Callable[[F], F]:
-    """Return a decorator of a verb, whose errors then name its arguments in place of options.
+    """Return a decorator of a verb whose errors then name its arguments in place of options.
 
     Args:
-        request: the type of the request whose fields the verb takes, too.
-        options: the options of arguments that are called otherwise, such as `columns="--map"`.
+        request: the type of the request whose fields the verb takes too.
+        options: the options of arguments with another name, such as `columns="--map"`.
     """
 
     def decorate(function: F) -> F:

@@ -36,10 +36,12 @@ T = TypeVar("T")
 KINDS = get_args(FailureKind)
 
 BATCH = 32
-"""The number of a unit's items that are made and walked together."""
+"""The number of a unit's items that are created and walked together."""
 
 MAX_CONCURRENT_ITEMS = 512
-"""About how many items of units with more than `BATCH` are at work together; more where an endpoint takes more calls."""
+"""The approximate number of items at work together, of units with more than `BATCH`; more if an endpoint takes more
+calls.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +50,10 @@ class Stage(Generic[U]):
 
     Attributes:
         units: the units of work, read as needed.
-        do: does a unit.
+        do: processes a unit.
         items: the number of result rows of all units, stored ones included.
-        width: how many units are in flight at once, within `IN_FLIGHT`; by default the most calls that any endpoint takes.
+        width: how many units are in flight at once, within `IN_FLIGHT`; by default the most calls that any endpoint
+            takes.
         endpoint_idles: returns whether the units in flight wait for one endpoint while another could take more.
     """
 
@@ -63,12 +66,13 @@ class Stage(Generic[U]):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What a `graph_stage` runs through its graph, to one result row.
+    """An item that a `graph_stage` walks through its graph to one result row.
 
     Attributes:
         name: unique in its run.
-        inputs: the graph's inputs, beside the sample.
-        model: the model that the item is about, by which figures and reports group its row; empty if it is about no model or
+        inputs: the graph's inputs, apart from the sample.
+        model: the model that the item is about, by which figures and reports group its row; empty if it is about none
+        or
             several. By default the input `model`, if there is one.
     """
 
@@ -92,17 +96,17 @@ class Job(Generic[P]):
     """A run at work.
 
     Attributes:
-        session: what it was accepted with.
+        session: the session it was accepted with.
         run: the run's row.
         plan: the run's plan.
         request: the request of this invocation.
         services: gateway, store and checkpoints.
         observer: receives the progress.
         home: where the run is stored.
-        given: what a program passed beside the request.
-        progress: the numbers of items done and open.
+        given: objects that a program passed with the request.
+        progress: the numbers of done and open items.
         retries: the latest attempt at each item that had failed before, by item.
-        held_open: whether the run stays unfinished although its stages are done, since a person has to do something.
+        held_open: whether the run stays unfinished after its stages, because a person has to act.
     """
 
     session: Session
@@ -136,7 +140,7 @@ class Job(Generic[P]):
 
     @property
     def left_open(self) -> bool:
-        """Whether items are open, because the budget was used up or people have not answered yet."""
+        """Whether items are open because the budget was exhausted or people have not answered yet."""
         return any(kind in OPEN_KINDS for kind in result_failures(self.home, self.run.id))
 
     def samples(self) -> Iterator[Sample]:
@@ -149,7 +153,7 @@ class Job(Generic[P]):
         self.observer.progressed(self.progress)
 
     def do(self, stage: Stage[Any]) -> Awaitable[None]:
-        """Return an awaitable that does a stage.
+        """Return an awaitable that processes a stage.
 
         Raises:
             Interrupted: the run was asked to stop; everything finished is committed.
@@ -168,10 +172,10 @@ class Job(Generic[P]):
         )
 
     async def in_batches(self, items: Iterable[T], do: Callable[[list[T]], Awaitable[None]]) -> None:
-        """Process a unit's items in batches of `BATCH`, each made when its turn comes.
+        """Process a unit's items in batches of `BATCH`, each created when its turn comes.
 
-        Units of more than one batch take turns, so that about `MAX_CONCURRENT_ITEMS` of their items are at work together.
-        Without turns, starting all of them at once would hold up the event loop.
+        Units of more than one batch take turns, so that about `MAX_CONCURRENT_ITEMS` of their items are at work
+        together. Starting all at once would block the event loop.
         """
         stream = iter(items)
         batch, following = list(islice(stream, BATCH)), list(islice(stream, BATCH))
@@ -189,7 +193,7 @@ class Job(Generic[P]):
         return asyncio.Semaphore(max(MAX_CONCURRENT_ITEMS, 2 * self.width) // BATCH)
 
     def stored_row(self, item: str) -> ResultRow | None:
-        """Return an item's stored result and count it as restored; None if the item is still to be done."""
+        """Return an item's stored result and count it as restored; None if the item is still to be processed."""
         row = get_result(self.home, self.run.id, item) if self._begun else None
         if row is not None:
             self.progress.restored += row.failure not in OPEN_KINDS
@@ -206,15 +210,16 @@ class Job(Generic[P]):
     ) -> JsonObject:
         """Walk through a graph and return the final state.
 
-        A graph that is `CHECKPOINTED` continues after its last step. Any other starts anew, and the ledger answers its
-        finished calls; its steps are stored only if the request keeps them. The thread of a walk that is named after an item
-        is closed when the item's row is committed.
+        A graph that is `CHECKPOINTED` continues after its last step. Any other starts over, and the ledger answers its
+        finished calls; its steps are stored only if the request keeps them. The thread of a walk named after an item is
+        closed when the item's row is committed.
 
         Args:
             graph: the graph.
             inputs: its inputs.
             name: the item's name, or another name that is unique in the run where several items are walked together.
-            context: the context to walk in. By default the run's, at the item's next attempt if it failed before; a graph
+            context: the context to walk in. By default the run's, at the item's next attempt if it failed before; a
+            graph
                 whose inputs name the attempt needs the run's context as it is.
         """
         if context is None:
@@ -230,7 +235,9 @@ class Job(Generic[P]):
         return await self.services.executor.execute(GraphRun(graph, inputs, name, context, thread))
 
     async def commit(self, *rows: ResultRow) -> int:
-        """Commit result rows, count them, and close the threads of their items; return how many items had none before."""
+        """Commit result rows, count them, and close the threads of their items; return how many items had no row
+        before.
+        """
         count = await record_results(self.home, rows)
         for row in rows:
             self.progress.count(row.failure)
@@ -257,10 +264,11 @@ class Job(Generic[P]):
     def graph_stage(
         self, graph: GraphFile, items: Callable[[Sample], Iterable[Item]] = sample_item, *, per_sample: int = 1
     ) -> Stage[Sample]:
-        """Return the stage in which each item of every sample is walked through a graph, to one row.
+        """Return the stage that walks each item of every sample through a graph to one row.
 
-        The graph's inputs are `sample` and the item's `inputs`. Its final state has `result` (the id of the value that it
-        made, or a list of ids), or `failed` (a kind of failure) and `reason`; `score` and `calls` (ledger keys) are stored.
+        The graph's inputs are `sample` and the item's `inputs`. Its final state has `result` (the id of the value that
+        it made, or a list of ids), or `failed` (a kind of failure) and `reason`; `score` and `calls` (ledger keys) are
+        stored.
 
         Args:
             graph: the graph.
@@ -268,7 +276,8 @@ class Job(Generic[P]):
             per_sample: how many items a sample has, for the progress.
 
         Raises:
-            ConfigError: the method does not name the graph, in this version, in its `graphs`. The stage raises it, too, where
+            ConfigError: the method does not name the graph, in this version, in its `graphs`. The stage raises it, too,
+            where
                 two items have the same name.
         """
         if self.run.versions.get(graph.NAME) != graph.VERSION:
@@ -332,7 +341,7 @@ class Job(Generic[P]):
 
 
 def _is_number(value: object) -> bool:
-    """Return whether a value is a finite number; a truth value is none, so that no verdict becomes a score unnoticed."""
+    """Return whether a value is a finite number; booleans are not, so that no verdict silently becomes a score."""
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
@@ -345,16 +354,17 @@ def outcome_fields(state: Mapping[str, Any]) -> JsonObject:
 
 
 async def single_stage(stage: Stage[U]) -> AsyncIterator[Stage[U]]:
-    """Yield one stage: the `stages` of a run that has no other."""
+    """Yield one stage: the `stages` of a run with a single stage."""
     yield stage
 
 
 IN_FLIGHT = (8, 256)
-"""The least number of samples in flight, and the largest in each process: it bounds memory, and no slow endpoint starves
-others."""
+"""The least number of samples in flight, and the most in each process, which bounds memory without
+starving endpoints.
+"""
 
 MAX_IN_FLIGHT = 1024
-"""The number of samples in flight in each process at which others wait for a slow endpoint, too."""
+"""The most samples in flight in each process; beyond it, others wait even for a slow endpoint."""
 
 TICK = 0.5
 
@@ -368,16 +378,18 @@ async def work_through(
     endpoint_idles: Callable[[], bool] | None = None,
     processes: int = 1,
 ) -> None:
-    """Process each unit, about `width` at a time; end with the first problem once the units in flight have ended.
+    """Process each unit, about `width` at a time; stop at the first problem once the units in flight have ended.
 
     Args:
         units: the units of work, in order; read as needed.
         do: processes a unit.
-        width: how many at a time, raised or lowered to lie within `IN_FLIGHT` a process.
+        width: the number of units at a time, limited to `IN_FLIGHT` for each process.
         report: called twice a second and at the end.
-        endpoint_idles: says whether those in flight wait for one endpoint while another could take more: then more units are
-            begun, up to `MAX_IN_FLIGHT` a process in flight, so that the slowest endpoint does not idle the others.
-        processes: the number of processes that work.
+        endpoint_idles: returns whether the units in flight wait for one endpoint while another could take more. Then
+        more
+            units start, up to `MAX_IN_FLIGHT` in flight for each process, so that the slowest endpoint does not idle
+            the others.
+        processes: the number of working processes.
 
     Raises:
         Interrupted: a unit was interrupted, and nothing worse happened.
@@ -417,7 +429,7 @@ async def work_through(
 
 @asynccontextmanager
 async def reporting(report: Callable[[], None]) -> AsyncIterator[None]:
-    """Report twice a second while something works, and once at its end."""
+    """Report twice a second while the block runs, and once at its end."""
 
     async def tick() -> None:
         while True:

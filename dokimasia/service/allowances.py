@@ -1,4 +1,4 @@
-"""What the runs of a service may spend and which models they may ask, whatever their requests say."""
+"""What the runs of a service may spend and which models they may use, regardless of their requests."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -12,21 +12,21 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.spending import paid_by, payment_recorder
 
 ALL = ""
-"""The payer under whose id the spending of all runs is stored."""
+"""The payer that the spending of all runs is stored under."""
 
 
 @dataclass(slots=True)
 class Allowances:
     """The limits of a service, which its operator sets and no request changes.
 
-    Spending is stored before a request is sent, so that it counts over restarts and kills of the service; what was spent
-    while a limit was not set does not count against it.
+    Spending is stored before a request is sent, so that it survives restarts and kills of the service; spending without
+    a limit in force does not count against a later one.
 
     Attributes:
         max_cost: US dollars that all runs may spend together; None for no limit.
-        max_cost_per_token: US dollars that the runs begun with one token may spend together; None for no limit.
-        models_only: whether only configured models may be asked (those added to the home are), besides simulated ones
-            and people.
+        max_cost_per_token: US dollars that the runs started with one token may spend together; None for no limit.
+        models_only: whether only configured models (including those added to the home), simulated ones and people may
+            be asked.
     """
 
     max_cost: float | None = None
@@ -36,15 +36,15 @@ class Allowances:
 
     @property
     def limited(self) -> bool:
-        """Whether spending is limited, so that the price of every model has to be known."""
+        """Whether spending is limited, so that every model needs a known price."""
         return self.max_cost is not None or self.max_cost_per_token is not None
 
     def budgets(self, home: Home, payer: str) -> Sequence[Budget]:
-        """Return the budgets in which a payer's requests need room; runs of the same payer share them."""
+        """Return the budgets that a payer's requests must fit in; runs of the same payer share them."""
         return [self._budget(home, id, limit, f"{whose}: ") for id, limit, whose in self._limits(payer)]
 
     def _limits(self, payer: str) -> list[tuple[str, float, str]]:
-        """Return the limits that a payer's runs are under: each with the id that it is stored under, and whose it is."""
+        """Return the limits on a payer's runs, each with the id it is stored under and the name of its payer."""
         limits = [(ALL, self.max_cost, "the service")]
         if payer:
             limits.append((payer, self.max_cost_per_token, f"the token of {payer}"))
@@ -57,7 +57,7 @@ class Allowances:
         return self._budgets[id]
 
     def check(self, home: Home, payer: str) -> None:
-        """Refuse a run of a payer whose allowance is spent.
+        """Refuse a run of a payer whose allowance is exhausted.
 
         Raises:
             ConfigError: nothing is left; the message names the limit and who can raise it.
@@ -70,10 +70,10 @@ class Allowances:
                 )
 
     def check_models(self, settings: Settings, models: Collection[str]) -> None:
-        """Refuse models that are not configured, if only those may be asked.
+        """Refuse models that are not configured, if only configured ones may be asked.
 
         Raises:
-            ConfigError: there are such models; the message names them, and those that there are.
+            ConfigError: there are such models; the message names them, and the permitted ones.
         """
         if not self.models_only:
             return

@@ -118,7 +118,7 @@ def page_routers() -> Iterator[APIRouter]:
 
 
 READERS = 8
-"""Threads that answer reads. They share the interpreter with the event loop, so more of them slow the runs down."""
+"""Threads that answer reads. They share the interpreter with the event loop, so more of them would slow the runs."""
 
 
 def check_address(host: str, *, tokens: bool) -> None:

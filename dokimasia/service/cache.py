@@ -10,10 +10,10 @@ from typing import Any, TypeVar, overload
 T = TypeVar("T")
 
 MOST = 400
-"""How many values are kept; the least recently used is dropped first."""
+"""The maximum number of values; the least recently used is dropped first."""
 
 AT_ONCE = 2
-"""How many values are computed in parallel: few, to leave the processor to the runs."""
+"""The maximum number of values computed in parallel, which leaves the processor to the runs."""
 
 
 class FigureCache:
@@ -55,7 +55,7 @@ class FigureCache:
                 self._futures.popitem(last=False)
         try:
             return future.result(seconds)
-        except NotYet:  # of the wait, or of `make` itself, or the value arrived since
+        except NotYet:  # from the wait, or from `make` itself, or the value arrived since
             return future.result() if future.done() else None
 
     def _count_computed(self, future: Future[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Connections of the service: how many there are, how long each may take for its headers, and what is left for runs."""
+"""Connections of the service: their number, the time for their headers, and the descriptors reserved for runs."""
 
 import asyncio
 import logging
@@ -14,20 +14,20 @@ from dokimasia.domain.identity import JsonObject
 from dokimasia.log import logger
 
 CONNECTIONS = 4_000
-"""Connections at the same time, at most; fewer where the process may have fewer descriptors."""
+"""The maximum number of simultaneous connections; fewer if the process may open fewer descriptors."""
 
 BACKLOG = 64
-"""Connections that are accepted in one turn of the event loop, before any of them can be closed again."""
+"""The connections accepted in one turn of the event loop, before any of them can be closed again."""
 
 HEADER_PATIENCE = 10.0
-"""Seconds in which a connection has to send the headers of a request."""
+"""Seconds for a connection to send the headers of a request."""
 
 QUIET_TIME = 60.0
-"""Seconds between two lines about the same trouble."""
+"""Seconds between two log lines about the same trouble."""
 
 
 def descriptors() -> int:
-    """Raise this process's limit on open files as far as the system lets it, and return the limit."""
+    """Raise this process's limit on open files as far as the system allows, and return the limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = 65_536 if hard == resource.RLIM_INFINITY else min(hard, 65_536)
     if soft != resource.RLIM_INFINITY and soft < most:
@@ -37,7 +37,7 @@ def descriptors() -> int:
 
 
 def connections_for(descriptors: int) -> int:
-    """Return how many connections a process with so many descriptors may have: half of them, the rest is for runs.
+    """Return the maximum number of connections for this many descriptors: half of them; the rest is for runs.
 
     Example:
         >>> connections_for(1024), connections_for(65_536)
@@ -47,13 +47,13 @@ def connections_for(descriptors: int) -> int:
 
 
 def drop_repeated(record: logging.LogRecord) -> bool:
-    """Return whether a record of uvicorn's log is to be written: not one that `Troubles` writes once a minute."""
+    """Return whether to write a record of uvicorn's log, which excludes those that `Troubles` writes once a minute."""
     return not record.getMessage().startswith("Invalid HTTP request")
 
 
 @dataclass(slots=True)
 class Troubles:
-    """Log lines about troubles that come in floods: the first at once, then one a minute with their number."""
+    """Log lines about recurring troubles: the first at once, then one a minute with their number."""
 
     counts: dict[str, int] = field(default_factory=dict[str, int])
 
@@ -78,15 +78,15 @@ class Troubles:
 class ConnectionLimit:
     """The connections of one server.
 
-    When there are as many as allowed, a new one takes the place of the one that has waited longest without a request at
-    work, so that half-sent headers keep nobody out. Where all have a request at work, the new one is closed.
+    At the limit, a new connection replaces the one that has waited longest without an active request, so that half-sent
+    headers keep nobody out. If all have an active request, the new one is closed.
 
     Attributes:
-        most: connections at the same time.
+        most: the maximum number of simultaneous connections.
         patience: seconds for the headers of a request.
-        troubles: writes what happens to the log.
-        count: connections that are open.
-        idle: those without a request at work, the longest idle first.
+        troubles: logs refused and closed connections.
+        count: the number of open connections.
+        idle: connections without an active request, the longest idle first.
     """
 
     most: int = CONNECTIONS
@@ -96,7 +96,7 @@ class ConnectionLimit:
     idle: "OrderedDict[BoundedConnection, None]" = field(default_factory=OrderedDict["BoundedConnection", None])
 
     def add(self, connection: "BoundedConnection") -> bool:
-        """Count a new connection; return whether it may stay."""
+        """Count a new connection; return whether it is accepted."""
         self.count += 1
         if self.count <= self.most:
             return True
@@ -110,7 +110,7 @@ class ConnectionLimit:
         return True
 
     def handle_loop_problem(self, loop: asyncio.AbstractEventLoop, context: JsonObject) -> None:
-        """Handle an exception of the event loop: one that a flood of connections repeats is a line a minute."""
+        """Handle an exception of the event loop; one repeated by a flood of connections is logged once a minute."""
         if "socket.accept()" in str(context.get("message", "")):
             self.troubles.note(f"no connection can be accepted: {context.get('exception')}")
             return
@@ -118,7 +118,7 @@ class ConnectionLimit:
 
 
 class BoundedConnection(H11Protocol):
-    """A connection within a `ConnectionLimit`; it is closed if the headers of a request do not come in time."""
+    """A connection within a `ConnectionLimit`; it is closed if the headers of a request do not arrive in time."""
 
     def __init__(self, config: Config, limit: ConnectionLimit, **state: object) -> None:
         super().__init__(config, **state)  # pyright: ignore[reportArgumentType]  # what uvicorn hands over
@@ -127,7 +127,7 @@ class BoundedConnection(H11Protocol):
         self._open = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Take the connection, or close it."""
+        """Accept the connection, or close it."""
         super().connection_made(transport)
         self._open = True
         if self._limit.add(self):
@@ -136,12 +136,12 @@ class BoundedConnection(H11Protocol):
             self.close_at_once()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Give the connection's place back."""
+        """Release the connection's place."""
         self._leave()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read what came."""
+        """Read received data."""
         super().data_received(data)
         self._watch()
 
@@ -151,7 +151,7 @@ class BoundedConnection(H11Protocol):
         self._watch()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP, and close."""
+        """Refuse malformed HTTP, and close."""
         self._limit.troubles.note("what came on a connection is no HTTP: it was refused")
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             super().send_400_response(msg)
@@ -159,7 +159,7 @@ class BoundedConnection(H11Protocol):
             self.transport.close()
 
     def close_at_once(self) -> None:
-        """Close without an answer, and give the place back now."""
+        """Close without an answer, and release the place now."""
         self._leave()
         self.transport.abort()
 
@@ -173,7 +173,7 @@ class BoundedConnection(H11Protocol):
             self._deadline = None
 
     def _watch(self) -> None:
-        """Start the time for the next headers where no request is at work, and end it where one is."""
+        """Start the timeout for the next headers if no request is active, and cancel it otherwise."""
         at_work = self.cycle is not None and not self.cycle.response_complete
         if at_work or not self._open:
             self._limit.idle.pop(self, None)

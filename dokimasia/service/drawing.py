@@ -79,7 +79,7 @@ def page(
     """Return a page drawn from a template of `templates/`.
 
     Besides its own values, those of `context` and `values`, every template receives `path`, `menu`, `person` (None:
-    unknown) and `version`; `charts` are those that `drawn` collected.
+    unknown) and `version`; `charts` are those collected by `drawn`.
     """
     figures = {} if charts is None else charts.figures
     shared = {
@@ -178,7 +178,7 @@ def _cell_on_page(cell: Cell, labels: Mapping[str, str]) -> Cell:
 
 
 def _pieces_on_page(piece: str | Span, labels: Mapping[str, str]) -> Iterator[str | Span]:
-    """Yield a piece of a sentence in the words of pages, what stands between backticks as code."""
+    """Yield a piece of a sentence worded for pages, with text between backticks as code."""
     if isinstance(piece, Span):
         yield _span_on_page(piece, labels)
         return

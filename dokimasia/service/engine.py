@@ -32,10 +32,10 @@ from dokimasia.storage.results import count_failed
 from dokimasia.storage.runs import Run, get_run
 
 WIDTH = 4
-"""Runs that are at work at the same time."""
+"""The maximum number of runs at work at the same time."""
 
 ACCEPTED_AT_ONCE = 2
-"""Requests that are read and checked at the same time: a large data file keeps a processor busy."""
+"""The maximum number of requests read and checked at the same time, since a large data file keeps a processor busy."""
 
 
 class RunEngine:
@@ -62,11 +62,12 @@ class RunEngine:
         Args:
             settings: configuration and keys.
             home: open for writing.
-            width: how many runs are at work at the same time.
-            observers: creates the observer of a run, each time that it enters the queue.
+            width: the maximum number of runs at work at the same time.
+            observers: creates the observer of a run each time it enters the queue.
             transports: transports that replace the package's own; the caller closes them.
-            remote_workers: its `workers`, `engine` and `address` name the processes that execute graphs; by default this one.
-            allowances: what all runs, and those of a token's holder, may spend and ask; by default anything.
+            remote_workers: its `workers`, `engine` and `address` select the processes that execute graphs; by default
+                this one.
+            allowances: limits on spending and models, of all runs and of each token's holder; by default none.
         """
         self._allowances = allowances or Allowances()
         self._settings = settings
@@ -91,7 +92,7 @@ class RunEngine:
         await self.close()
 
     def configure(self, settings: Settings) -> None:
-        """Use other settings for the runs that are accepted, resumed or begun from now on."""
+        """Use other settings for the runs that are accepted, resumed or started from now on."""
         self._settings = settings
         self.queue.configure(settings)
 
@@ -106,7 +107,7 @@ class RunEngine:
     async def submit(self, method: str, request: RunRequest, *, given: object = None, payer: str = "") -> Run:
         """Accept a run and put it into the queue; a run that is queued, at work or done is returned unchanged.
 
-        `payer` is the token's holder, against whose allowance the run counts; empty for none.
+        `payer` is the token's holder, whose allowance the run counts against; empty for none.
 
         Raises:
             InputError: the data, the configuration or the options cannot be used; no run is stored.
@@ -142,16 +143,17 @@ class RunEngine:
         retry: Sequence[str] = (),
         payer: str = "",
     ) -> Run:
-        """Put an unfinished run into the queue, or with `retry` a finished run that has such failures.
+        """Put an unfinished run into the queue, or with `retry` a finished run with such failures.
 
         Args:
             run: the run.
             changes: fields of its request to change this time; spending limits are stored, None for no limit.
-            retry: kinds of failure whose items are asked again.
+            retry: kinds of failure whose items are repeated.
             payer: see `submit`.
 
         Raises:
-            InputError: it cannot continue, for example with other prompts, or not with these changes while it is queued.
+            InputError: it cannot continue, for example with other prompts, or not with these changes while it is
+            queued.
         """
         self.queue.check()
         await self.queue.wait_until_settled(run.id)
@@ -262,10 +264,11 @@ class RunEngine:
         return await self.queue.put(run, request, new=new, retry=retry, also=also, given=given, payer=payer)
 
     def budgets_for(self, models: Mapping[str, ModelSpec], payer: str) -> Sequence[Budget]:
-        """Return the budgets in which a payer's calls to models need room.
+        """Return the budgets that a payer's calls to models must fit in.
 
         Raises:
-            ConfigError: a model may not be asked, its price is unknown and spending is limited, or nothing is left to spend.
+            ConfigError: a model is not permitted, its price is unknown and spending is limited, or nothing is left to
+            spend.
         """
         self._allowances.check_models(self._settings, models)
         self._allowances.check(self._home, payer)
@@ -281,10 +284,10 @@ class RunEngine:
         await self._check_keys(row, request, (), payer)
 
     async def _check_keys(self, run: Run, request: RunRequest, retry: Sequence[FailureKind], payer: str) -> None:
-        """Refuse a run with a model that cannot be asked: its key, or that of its provider, is not in the environment.
+        """Refuse a run with a model that lacks a key in the environment: its own, or that of its provider.
 
         Raises:
-            ConfigError: naming every model without a key.
+            ConfigError: the message names every model without a key.
         """
         _, models = models_to_reach(method_of(run), self._home, run, request, settings=self._settings, retry=retry)
         self.budgets_for(models, payer)

@@ -1,4 +1,4 @@
-"""The event log of a run: its latest events, with increasing ids, and its current state, the picture."""
+"""The event log of a run: its latest events, with increasing ids, and the picture, its current state."""
 
 import asyncio
 import time
@@ -20,13 +20,13 @@ EventType = Literal[
     "snapshot", "status", "planned", "starting", "graph", "steps", "progress", "limit", "failure", "ended"
 ]
 STATES = frozenset({"graph", "steps", "progress"})
-"""Types of which only the latest event matters, so that earlier ones may be dropped."""
+"""Event types of which only the latest matters, so that earlier ones may be dropped."""
 
 LAST = 5
-"""How many failures of each kind a picture keeps."""
+"""The number of failures of each kind in a picture."""
 
 PAST = 20
-"""How many changes of status a picture keeps."""
+"""The number of status changes in a picture."""
 
 
 class StatusEvent(Value):
@@ -107,7 +107,7 @@ class SnapshotEvent(Value):
 
 
 EventData = SnapshotEvent | StatusEvent | PlannedEvent | GraphOutline | LimitEvent | FailureEvent | JsonObject
-"""The data of an event; of `starting`, `steps` and `progress` plain JSON."""
+"""The data of an event; plain JSON for `starting`, `steps` and `progress`."""
 
 
 def fold(picture: RunPicture, type: EventType, data: EventData) -> RunPicture:
@@ -133,10 +133,10 @@ def fold(picture: RunPicture, type: EventType, data: EventData) -> RunPicture:
 
 
 KEPT = 1_000
-"""How many events of a run are kept individually; earlier ones are folded into a picture."""
+"""The number of events of a run stored individually; earlier ones are folded into a picture."""
 
 TOGETHER = 0.1
-"""Seconds for which events are collected before readers are woken."""
+"""Seconds to collect events before readers are woken."""
 
 
 @dataclass(frozen=True)
@@ -162,14 +162,14 @@ def clock_id() -> int:
 class Log:
     """The events of a run, for one event loop.
 
-    A reader's only state is its position, the id of the last event that it received. Of states, such as progress, only the
-    last can be read; of the other events, the last `KEPT`. A reader with an older position first receives the picture up
-    to there, as a `snapshot`.
+    A reader's only state is its position, the id of the last event it received. Of states, such as progress, only the
+    last can be read; of the other events, the last `KEPT`. A reader with an older position first receives the picture
+    up to the oldest available event, as a `snapshot`.
 
     Attributes:
         picture: the state of the run after all events.
         last: the id of the last event.
-        readers: how many streams read the log.
+        readers: the number of streams that read the log.
     """
 
     def __init__(self, picture: RunPicture | None = None, *, last: int = 0, now: Callable[[], int] = clock_id) -> None:
@@ -255,7 +255,7 @@ class Log:
             unless.remove_done_callback(end)
 
     def wake(self) -> None:
-        """Wake all readers that wait."""
+        """Wake all waiting readers."""
         self._waking = False
         waiting, self._waiting = self._waiting, set()
         for turn in waiting:

@@ -25,7 +25,7 @@ GROUP = "group-"
 """The prefix of a parameter that names a group, before the name of the method that groups the samples."""
 
 BY_HAND, LEFT_OUT = "yes", "out"
-"""Values of the parameter `corrected`: samples that people corrected or left out, and those that they left out."""
+"""Values of the parameter `corrected`: samples that people corrected or left out, and only those left out."""
 
 COMMENTED_LABELS: Mapping[str, str] = {"yes": "with comments"}
 
@@ -55,7 +55,7 @@ FAILURES: Mapping[str, str] = {
 """Labels of kinds of failure; any other kind is its own label."""
 
 SHOWN = 8
-"""Models whose results the list shows where none are chosen."""
+"""The number of models in the list if none are chosen."""
 
 
 class FilterChoice(NamedTuple):
@@ -67,9 +67,9 @@ class FilterChoice(NamedTuple):
 
 
 class Filter(NamedTuple):
-    """The filter in a page's address: the database query, every parameter that is set, and the models to show (none: some).
+    """The filter in a page's address: the database query, every set parameter, and the models to show (none: some).
 
-    `search` is the search by meaning that the parameters ask for.
+    `search` is the semantic search in the parameters.
     """
 
     sample_query: SampleQuery
@@ -96,7 +96,7 @@ class Filter(NamedTuple):
 class FilterableRun(NamedTuple):
     """What the samples of a run can be filtered by: facets of its rows, groups of other methods, corrections, comments.
 
-    `look_up` returns the search for a text by meaning, in questions or with True in answers, as the ledger knows it.
+    `look_up` returns the semantic search for a text, in questions or, with True, in answers, from the ledger alone.
     """
 
     method: AnyMethod
@@ -137,7 +137,7 @@ def _texts(home: Home, run_id: str, answers: bool, changes: tuple[object, ...]) 
 
 
 def corrected_samples(home: Home, run: Run) -> Mapping[str, frozenset[str]]:
-    """Return the samples of a run whose answers people corrected, and those that they left out, where there are any."""
+    """Return the samples of a run with answers that people corrected, and those that people left out, if any."""
     corrections = corrections_of(home, run.id)
     answered = frozenset(answer.sample for answer in corrections.answers.values())
     samples_by_kind = {BY_HAND: answered | frozenset(corrections.left_out), LEFT_OUT: frozenset(corrections.left_out)}
@@ -175,18 +175,18 @@ def _groupings(home: Home, run_id: str, changes: tuple[object, ...]) -> Sequence
 
 
 def filter_of(parameters: Mapping[str, str], filterable: FilterableRun, *, show: Sequence[str] = ()) -> Filter:
-    """Return the filter that the parameters of an address describe; `show` are the models of which results are shown.
+    """Return the filter described by the parameters of an address; `show` are the models whose results are shown.
 
     Raises:
-        RequestRefused: a parameter is no number, or names nothing that exists.
-        ConfigError: samples are searched by meaning, and no embedding model is configured.
+        RequestRefused: a parameter is not a number, or names nothing that exists.
+        ConfigError: samples are searched by meaning, but no embedding model is configured.
     """
     all_choices = _every_choice(filterable)
     names = TEXTS | {choice.name for choice in all_choices}
     values = {name: value.strip() for name, value in parameters.items() if value.strip() and name in names}
     model, arm = "", ""
     for choice in all_choices:
-        # A link remains valid when the answers that it filters by have since been corrected or asked again.
+        # A link stays valid after the answers it filters by were corrected or asked again.
         fixed_values = {
             "failure": get_args(FailureKind),
             "corrected": tuple(CORRECTED_LABELS),
@@ -230,7 +230,7 @@ def filter_of(parameters: Mapping[str, str], filterable: FilterableRun, *, show:
 
 
 def bound_faults(parameters: Mapping[str, str]) -> dict[str, str]:
-    """Return what is wrong with the bounds of the score in an address, by parameter; "" as the parameter means their order."""
+    """Return the faults of the score bounds in an address, by parameter; "" if the parameter means their order."""
     faults: dict[str, str] = {}
     bounds: dict[str, float] = {}
     for name in ("low", "high"):
@@ -249,12 +249,12 @@ def bound_faults(parameters: Mapping[str, str]) -> dict[str, str]:
 
 
 def default_models(filterable: FilterableRun) -> tuple[str, ...]:
-    """Return the models whose results the list shows where none are chosen: the first few."""
+    """Return the models whose results the list shows if none are chosen: the first few."""
     return tuple(shown_name(*model) for model in filterable.facets.models[:SHOWN])
 
 
 TEXTS = frozenset({"q", "answers", "meaning", "low", "high"})
-"""Parameters that are typed, not chosen."""
+"""Parameters that are typed rather than chosen."""
 
 
 def choices(filterable: FilterableRun) -> list[FilterChoice]:
@@ -264,7 +264,7 @@ def choices(filterable: FilterableRun) -> list[FilterChoice]:
 
 
 def failure_label(kind: str) -> str:
-    """Return what a kind of failure is called on pages."""
+    """Return the label of a kind of failure on pages."""
     return FAILURES.get(kind, kind.replace("_", " "))
 
 

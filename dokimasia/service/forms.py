@@ -63,11 +63,11 @@ LABELS: Mapping[str, str] = {
     "parameters": "Size",
     "top_p": "Top-p",
 }
-"""Labels of fields whose names do not say what they are."""
+"""Labels of fields whose names are not descriptive."""
 
 _COMMAS = ", separated by commas"
 _DIRECTIONS = re.compile(r"; `[^`]*`[^.]*| \(see: dokimasia [a-z ]+\)")
-"""Directions to a command, which hints leave out."""
+"""References to a command, which hints leave out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +80,13 @@ class InputField:
         required: whether it must be filled in.
         hint: what it means.
         flag: its option on the command line.
-        default: its initial texts; for a box "on" or nothing.
+        default: its initial texts; for a box, "on" or nothing.
         choices: the values of a choice.
         low, high, whole: the range of a number, and whether it must be whole.
-        offers: the list of suggestions for it, by name.
+        offers: the name of its list of suggestions.
         file: whether it names files, which can be uploaded.
         parts: for an object, the names of the numbers of a line.
-        form: the name of its form, where a page has several.
+        form: the name of its form, if a page has several.
     """
 
     name: str
@@ -118,7 +118,7 @@ class InputField:
 
 @dataclass(frozen=True, slots=True)
 class FieldGroup:
-    """A group of fields, folded if few people change them."""
+    """A group of fields, folded if rarely changed."""
 
     title: str
     controls: tuple[InputField, ...]
@@ -207,7 +207,7 @@ def defaults_of(groups: Sequence[FieldGroup]) -> dict[str, tuple[str, ...]]:
 
 
 def texts_from_request(groups: Sequence[FieldGroup], request: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
-    """Return the texts of a form that is filled in from a request's JSON, by field."""
+    """Return the texts of a form filled in from a request's JSON, by field."""
     return {
         control.name: _texts(control, request[control.name]) if request.get(control.name) is not None else ()
         for group in groups
@@ -238,11 +238,11 @@ def parse_form(
 def split_faults(
     groups: Sequence[FieldGroup], sentence: str, values: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, str], str]:
-    """Return the parts of an error message that concern single fields, by name, and the rest, in the words of the form.
+    """Split an error message into the parts on single fields, by name, and the rest, worded as in the form.
 
-    A message names a field as requests do (`limit: ...`), by a file that it contains (`questions.csv: ...`), as the command
-    line does (`--limit ...`), or by a value (`there is no model 'x'`) that only one field contains; else it concerns the
-    field whose option it mentions first.
+    A message names a field as requests do (`limit: ...`), by a file that it contains (`questions.csv: ...`), as the
+    command line does (`--limit ...`), or by a value (`there is no model 'x'`) that only one field contains; else it
+    concerns the field whose option it mentions first.
     """
     controls = {control.name: control for group in groups for control in group.controls}
     names = "|".join(sorted(map(re.escape, controls), key=len, reverse=True))
@@ -263,7 +263,7 @@ def split_faults(
 
 
 def _field_meant(controls: Mapping[str, InputField], sentence: str, values: Mapping[str, Sequence[str]]) -> str:
-    """Return the name of the field that a message concerns without naming it; empty if that cannot be told."""
+    """Return the name of the field that a message concerns without naming it; empty if unknown."""
     texts = {name: {text.strip() for text in values.get(name, ())} for name in controls}
     by_flag = {control.flag: name for name, control in controls.items() if control.flag}
     flags = re.findall(r"(?<![\w-])--?[a-z][a-z-]*", as_on_pages(sentence))
@@ -293,17 +293,18 @@ async def find_faults(
     problem: str,
     check: Callable[[Collection[str]], Awaitable[str]],
 ) -> str:
-    """Add all that is wrong with a form to its faults by field, and return the message about what concerns no field.
+    """Add all faults of a form by field, and return the message about faults that concern no field.
 
-    The form is checked again without the fields that are known to be wrong, until nothing new is found. What is wrong only
-    because such a field is left out does not count: it concerns an empty field, and mentions one that was left out.
+    The form is checked again without the fields known to be wrong, until nothing new is found. A fault that results
+    only
+    from leaving out such a field does not count: it concerns an empty field, and mentions one that was left out.
 
     Args:
         groups: the form.
         values: its texts.
-        faults: what is known to be wrong, by field; the rest is added.
+        faults: the known faults, by field; the rest is added.
         problem: the message about the form without these fields, empty if nothing else is wrong.
-        check: returns that message for other fields that are left out.
+        check: returns that message for other omitted fields.
     """
     labels = labels_of(groups)
     while problem:
@@ -358,23 +359,20 @@ def _in_words_of_forms(groups: Iterable[FieldGroup]) -> list[FieldGroup]:
     """Return groups whose hints name fields by their labels, and no commands."""
     groups = list(groups)
     labels = labels_of(groups)
-    return [
-        replace(
-            group,
-            controls=tuple(
-                replace(control, hint=as_on_pages(_DIRECTIONS.sub("", control.hint), labels))
-                for control in group.controls
-            ),
-        )
-        for group in groups
-    ]
+    worded: list[FieldGroup] = []
+    for group in groups:
+        hints = [as_on_pages(_DIRECTIONS.sub("", control.hint), labels) for control in group.controls]
+        controls = [replace(control, hint=hint) for control, hint in zip(group.controls, hints, strict=True)]
+        worded.append(replace(group, controls=tuple(controls)))
+    return worded
 
 
 def _hint(name: str, field: FieldInfo, option: Option) -> str:
     """Return the hint of a field, with the rule for its values where only the type implies one."""
     description = field.description or HINTS.get(name, "")
-    rule = RULES["models"] if option.models else RULES["labels"] if option.label else ""
-    return f"{description}{rule}"
+    if option.models:
+        return description + RULES["models"]
+    return description + RULES["labels"] if option.label else description
 
 
 def _parts(kind: object) -> tuple[str, ...]:
@@ -440,7 +438,7 @@ def _value(control: InputField, texts: Sequence[str]) -> JsonValue:
     """Return the texts of a field as plain JSON, or None if it is empty.
 
     Raises:
-        ValueError: they cannot be read; the message says why.
+        ValueError: they cannot be read; the message gives the reason.
     """
     if control.kind == "box":
         return bool(texts) if bool(texts) != bool(control.default) else None

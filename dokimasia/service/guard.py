@@ -25,21 +25,22 @@ from dokimasia.service.problems import ErrorPage, refusal
 from dokimasia.version import __version__
 
 MANY_CLIENTS = 10_000
-"""How many clients' rates are tracked; the least recently seen client is dropped first."""
+"""The number of clients whose rates are tracked; the least recently seen client is dropped first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a service accepts.
+    """The limits of a service.
 
     Attributes:
         rate: requests per second of one client, on average.
         burst: requests of one client in quick succession.
         body: bytes of a request body.
         upload: bytes of an uploaded file.
-        streams: event streams that are open at the same time.
-        patience: seconds to wait for the next piece of a body, and for a body beside the time that `slowest` allows it.
-        slowest: bytes a second of a body, on average.
+        streams: simultaneously open event streams.
+        patience: seconds to wait for the next piece of a body, and for a body in addition to the time that `slowest`
+        allows.
+        slowest: the minimum average rate of a body, in bytes per second.
     """
 
     rate: float = 200.0
@@ -60,7 +61,7 @@ class RateLimiter:
     _buckets: "OrderedDict[str, tuple[float, float]]" = field(default_factory=OrderedDict[str, tuple[float, float]])
 
     def wait(self, client: str) -> float:
-        """Count one request of a client; return 0 if it is accepted, else the seconds until one would be."""
+        """Count one request of a client; return 0 if it is accepted, else the seconds until the next one would be."""
         now = self.clock()
         tokens, last_request = self._buckets.pop(client, (float(self.limits.burst), now))
         tokens = min(float(self.limits.burst), tokens + (now - last_request) * self.limits.rate)
@@ -89,7 +90,7 @@ class Caller:
 
     @property
     def payer(self) -> str:
-        """The name against whose allowance runs count; empty for a caller without a token of their own."""
+        """The name whose allowance runs count against; empty for a caller without their own token."""
         return "" if self.self_named else self.name
 
 
@@ -99,7 +100,7 @@ class AccessTokens:
 
     Attributes:
         known: the SHA-256 of each token, and its holder.
-        own: the SHA-256 of the token of this user's own commands on this machine, which may do everything for anyone.
+        own: the SHA-256 of the token of this user's own commands on this machine, which may act for anyone.
     """
 
     known: Sequence[tuple[bytes, Caller]] = field(default=(), repr=False)
@@ -181,11 +182,11 @@ def read_tokens(path: Path) -> AccessTokens:
 
 
 TOKEN_INTERVAL = 2.0
-"""Seconds between two looks at the file of tokens."""
+"""Seconds between two checks of the file of tokens."""
 
 
 async def follow_tokens(path: Path | None, tokens: AccessTokens, *, interval: float = TOKEN_INTERVAL) -> None:
-    """Accept the tokens of a file as it is changed; one that is broken or gone changes nothing, which the log says."""
+    """Accept the tokens of a file as it changes; a broken or missing file changes nothing but is logged."""
     last = None if path is None else _state_of(path)
     while path is not None:
         await asyncio.sleep(interval)
@@ -202,7 +203,7 @@ async def follow_tokens(path: Path | None, tokens: AccessTokens, *, interval: fl
 
 
 def _state_of(path: Path) -> tuple[int, ...] | None:
-    """Return what changes with a file: its identity, time, size and rights; None if it is not there."""
+    """Return the state of a file that changes with it: its identity, time, size and rights; None if it is missing."""
     try:
         status = path.stat()
     except OSError:
@@ -217,7 +218,9 @@ def token_digest(token: str) -> bytes:
 
 UPLOADS = "/api/uploads"
 HEALTH = "/healthz"
-"""The path that is answered under every name, since a balancer asks by address; its answer says nothing of the home."""
+"""The path answered under every host name, since a load balancer asks by address; its answer reveals nothing of the
+home.
+"""
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 POLICY = "; ".join(
@@ -248,7 +251,7 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 def loopback(host: str) -> bool:
-    """Whether a host name or address means this machine."""
+    """Return whether a host name or address means this machine."""
     if host == "localhost":
         return True
     try:
@@ -264,7 +267,8 @@ def host_of(authority: str) -> str:
 
 
 def from_elsewhere(headers: Headers, *, safe: bool) -> bool:
-    """Whether a page of another origin sent the request; following a link to a page of the service does not count.
+    """Return whether a page of another origin sent the request; following a link to a page of the service does not
+    count.
 
     Args:
         headers: the headers of the request.
@@ -282,12 +286,13 @@ class Guard:
     """The outermost middleware of the service.
 
     Attributes:
-        app: the application that answers requests that pass.
+        app: the application that answers accepted requests.
         error_page: draws a refusal for a browser, before the caller is known.
-        hosts: names of the service besides this machine's own; a request for another name comes from a page elsewhere
-            whose name was made to resolve to this address (DNS rebinding).
-        tokens: the tokens by whose holders requests are counted.
-        limits: what the service accepts.
+        hosts: names of the service besides this machine's own; a request for any other name comes from a foreign page
+        whose
+            name was made to resolve to this address (DNS rebinding).
+        tokens: the accepted tokens; requests are counted by their holders.
+        limits: the limits of the service.
     """
 
     app: ASGIApp
@@ -375,7 +380,7 @@ class Guard:
 
 
 def too_large(most: int) -> RequestRefused:
-    """Return the refusal of a body that is too long."""
+    """Return the refusal of an oversized body."""
     return RequestRefused(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is longer than {most:,} bytes, the most that is taken"
     )
@@ -383,7 +388,7 @@ def too_large(most: int) -> RequestRefused:
 
 @dataclass(slots=True)
 class _BoundedBody:
-    """Receives a body; refuses one that stalls or trickles, or grows longer than allowed, whatever its Content-Length."""
+    """Receives a body; refuses one that stalls or trickles, or exceeds the limit, whatever its Content-Length."""
 
     receive: Receive
     most: int

@@ -1,4 +1,4 @@
-"""Prometheus metrics of the service: requests are counted as they are answered; other values are read on demand."""
+"""Prometheus metrics of the service: requests are counted when answered; other values are read on demand."""
 
 import time
 from collections import Counter as Tally
@@ -29,13 +29,13 @@ TOTALS = {
     "output_tokens": ("output_tokens", "Tokens received, as far as models said."),
     "cost": ("cost_dollars", "US dollars paid, as far as prices are known."),
 }
-"""Metrics of what the runs of this process sent and spent, by field of `GatewayStats`: name and help text."""
+"""Metrics of the calls and spending of this process's runs, by field of `GatewayStats`: name and help text."""
 
 
 class Metrics:
     """The metrics of one service, in their own registry.
 
-    No label holds text of a user except names of endpoints, whose number the configuration bounds.
+    No label contains user text except names of endpoints, whose number the configuration bounds.
     """
 
     def __init__(self, service: Service) -> None:

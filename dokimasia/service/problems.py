@@ -9,14 +9,13 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic_core import ErrorDetails
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.errors import ServerErrorMiddleware
 from starlette.routing import Match
 
 from dokimasia.domain.identity import JsonObject
-from dokimasia.errors import DecidedMeanwhile, DokimasiaError, HomeLocked, InputError, NotFound, Unreachable
+from dokimasia.errors import DecidedMeanwhile, DokimasiaError, Fault, HomeLocked, InputError, NotFound, Unreachable
 from dokimasia.log import logger
 from dokimasia.operations.operation import RequestRefused
 from dokimasia.plugins import broken_plugin
@@ -24,7 +23,7 @@ from dokimasia.service.wording import as_on_pages
 
 MEDIA_TYPE = "application/problem+json"
 ERROR_HEADER = "dokimasia-error"
-"""The header with the Python class of one of this package's errors, so that a client raises the same."""
+"""The header with the class of one of this package's errors, so that a client raises the same."""
 
 
 class ProblemDetails(BaseModel):
@@ -54,7 +53,7 @@ def status_of(error: DokimasiaError) -> int:
 
 
 def problem(status: int, detail: str, *, request: str = "", headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """Return a response that says what went wrong."""
+    """Return an error response."""
     body = ProblemDetails(title=HTTPStatus(status).phrase, status=status, detail=detail, request=request)
     return JSONResponse(body.model_dump(), status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
 
@@ -74,13 +73,13 @@ def refusal(request: Request, refused: RequestRefused, draw: ErrorPage) -> Respo
 
 
 def wants_page(request: Request) -> bool:
-    """Whether a browser opens a page, as opposed to a program or script that requests data."""
+    """Return whether a browser opens a page, as opposed to a program or script that requests data."""
     fragment = request.headers.get("hx-request") is not None
     return not fragment and not _for_programs(request) and "text/html" in request.headers.get("accept", "")
 
 
 def login_for(request: Request) -> str:
-    """Return the address of the login page, which leads back to the page that was opened."""
+    """Return the address of the login page, which leads back to the opened page."""
     target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     return f"/login?next={quote(target if request.method == 'GET' else '/', safe='/')}"
 
@@ -130,7 +129,9 @@ def handle_problems(app: FastAPI, redact: Callable[[str], str], *, error_page: E
     async def invalid(  # pyright: ignore[reportUnusedFunction]
         request: Request, error: RequestValidationError
     ) -> Response:
-        return respond(request, HTTPStatus.UNPROCESSABLE_ENTITY, "; ".join(map(fault_message, error.errors())))
+        return respond(
+            request, HTTPStatus.UNPROCESSABLE_ENTITY, "; ".join(str(Fault.of(details)) for details in error.errors())
+        )
 
     @app.exception_handler(Exception)
     async def internal_error(request: Request, error: Exception) -> Response:
@@ -182,11 +183,6 @@ def _unknown_address(request: Request) -> str:
     return f"there is no page {_path(request)}{f'; did you mean `/{matches[0]}`?' if matches else ''}"
 
 
-def fault_message(fault: ErrorDetails) -> str:
-    """Return the message of an error of pydantic, with its place."""
-    return f"{'.'.join(map(str, fault['loc']))}: {fault['msg'].removeprefix('Value error, ')}"
-
-
 def may_answer(*statuses: int) -> dict[int | str, JsonObject]:
     """Return the `responses` of a route for these error statuses, for the OpenAPI description."""
     content = {MEDIA_TYPE: {"schema": ProblemDetails.model_json_schema()}}
@@ -194,4 +190,4 @@ def may_answer(*statuses: int) -> dict[int | str, JsonObject]:
 
 
 PROBLEMS = may_answer(400, 401, 403, 404, 408, 409, 413, 415, 421, 422, 429, 503)
-"""The errors with which any route may answer."""
+"""The errors that any route may return."""

@@ -1,4 +1,4 @@
-"""The queue of the service: the accepted runs of one open home, of which a few are at work; it survives restarts."""
+"""The queue of the service: the accepted runs of one open home, a few of which are at work; it survives restarts."""
 
 import asyncio
 import importlib
@@ -11,7 +11,7 @@ from pydantic import JsonValue, ValidationError
 
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.ports import Transport
-from dokimasia.errors import InputError, Interrupted, NotFound, StorageError
+from dokimasia.errors import InputError, Interrupted, NotFound, StorageError, list_faults
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.log import bound, logger
 from dokimasia.runs.catalogue import method_of
@@ -23,7 +23,6 @@ from dokimasia.runs.reachability import home_gone
 from dokimasia.runs.requests import Invocation, RunRequest, check_range
 from dokimasia.runs.services import Stop, share_services
 from dokimasia.service.allowances import Allowances
-from dokimasia.service.problems import fault_message
 from dokimasia.settings import Settings
 from dokimasia.storage.decisions import import_filed
 from dokimasia.storage.home import Home
@@ -32,7 +31,7 @@ from dokimasia.storage.runs import Run, RunStatus, get_run, list_runs, set_statu
 from dokimasia.storage.threads import Queued, enqueue, leave_queue, mark_at_rest, mark_at_work, note_in_queue, queue
 
 RECORD_INTERVAL = 1.0
-"""Seconds between two records of what a run has spent."""
+"""Seconds between two records of a run's spending."""
 
 
 class QueueObserver:
@@ -42,7 +41,7 @@ class QueueObserver:
     """
 
     def __init__(self, home: Home, queued: Queued, observer: Observer) -> None:
-        """Record in the home, starting from what the run has spent before."""
+        """Record in the home, starting from the run's earlier spending."""
         self._home = home
         self._before = queued
         self._observer = observer
@@ -51,7 +50,7 @@ class QueueObserver:
         self.steps = observer.steps
 
     def planned(self, run_id: str, estimate: Estimate) -> None:
-        """Clear the failures to retry, which the run has reopened and must not reopen twice; then forward the event."""
+        """Clear the failures to retry, which the run has reopened and must not reopen again; then forward the event."""
         if self.queued.retry:
             self.queued = self.queued.model_copy(update={"retry": ()})
             note_in_queue(self._home, self.queued, "retry")
@@ -63,7 +62,7 @@ class QueueObserver:
         self._forward(self._observer.starting, workers, address)
 
     def progressed(self, progress: Progress) -> None:
-        """Update what the run has spent, record it once a second, and forward the event."""
+        """Update the run's spending, record it once a second, and forward the event."""
         stats, before = progress.stats, self._before
         tokens = before.tokens + stats.input_tokens + stats.output_tokens
         spent = {"cost": before.cost + stats.cost, "calls": before.calls + stats.sent, "tokens": tokens}
@@ -81,7 +80,7 @@ class QueueObserver:
         self._forward(self._observer.failed, item, model, kind, reason)
 
     def became(self, status: str, *, end: str = "", why: str = "") -> None:
-        """Record what was spent, and forward the status."""
+        """Record the spending, and forward the status."""
         self._record()
         self._forward(self._observer.became, status, end=end, why=why)
 
@@ -105,7 +104,7 @@ QUIET = {False: 10.0, True: 600.0}
 Without open questions, the short delay leaves time to undo the last answer."""
 
 DEATHS = 3
-"""How often the service may die while a run is at work before the run is not restarted automatically."""
+"""The number of deaths of the service during a run after which the run is not restarted automatically."""
 
 PATIENCE = 10.0
 """Seconds for which `cancel` waits for the calls in flight."""
@@ -122,11 +121,11 @@ class _Entry:
 
 
 class Queue:
-    """Accepted runs, carried out in the order in which they arrived; for one event loop.
+    """Accepted runs, carried out in order of arrival; for one event loop.
 
     Runs that are queued or at work continue after a restart, by a table in the home; runs that a person cancelled or a
-    command line interrupted do not. A run that waits for people continues when they have answered (`QUIET`). A failed run
-    keeps its message and affects no other.
+    command line interrupted do not. A run that waits for people continues when they have answered (`QUIET`). A failed
+    run keeps its message and does not affect others.
     """
 
     def __init__(
@@ -158,12 +157,12 @@ class Queue:
         return run in self._entries
 
     def configure(self, settings: Settings) -> None:
-        """Use other settings for the runs that begin from now on."""
+        """Use other settings for the runs that start from now on."""
         self._settings = settings
 
     @property
     def _worker_options(self) -> dict[str, JsonValue]:
-        """Where graphs are executed, which only the options of this process decide, never a request."""
+        """The options on where graphs are executed, which only this process decides, never a request."""
         return self._remote_workers.model_dump(include={"workers", "engine", "address"})
 
     @property
@@ -173,19 +172,19 @@ class Queue:
 
     @property
     def queued(self) -> list[str]:
-        """The runs that wait for their turn, in order."""
+        """The runs waiting for their turn, in order."""
         return [id for id, entry in self._entries.items() if entry.task is None]
 
     async def start(self) -> None:
         """Continue the runs that were queued or at work when the previous process ended.
 
-        No other process writes to the home, so a running run outside of the queue was left by a process that died: it is
-        marked as interrupted. A run that was at work in `DEATHS` deaths of the service is interrupted as well, so that it
-        cannot bring the service down again and again.
+        No other process writes to the home, so a running run outside the queue was left by a dead process and is marked
+        as interrupted. A run that was at work in `DEATHS` deaths of the service is interrupted as well, so that it
+        cannot crash the service repeatedly.
         """
         if self._remote_workers.remote_workers:
             engine = importlib.import_module("dokimasia.distribution.engine")
-            await self._stack.enter_async_context(engine.cluster(self._remote_workers.address))  # one for all runs
+            await self._stack.enter_async_context(engine.cluster(self._remote_workers.address))  # shared by all runs
         shared = await self._stack.enter_async_context(share_services(self._home))
         shared.budgets_of = lambda run: self._allowances.budgets(self._home, self._entries[run].watch.queued.payer)
         runs = {run.id: run for run in list_runs(self._home)}
@@ -235,10 +234,10 @@ class Queue:
             run: the run.
             request: its request; its limits apply until the run leaves the queue.
             new: whether it has just been accepted.
-            retry: kinds of failure that are asked again.
-            also: further fields of the request that apply as long.
-            given: the method's input besides its request.
-            payer: the holder of the token that asked for it.
+            retry: kinds of failure to retry.
+            also: further fields of the request that apply as long as its limits.
+            given: inputs of the method that are not in its request.
+            payer: the holder of the token that requested it.
 
         Raises:
             InputError: it is being stopped.
@@ -260,7 +259,7 @@ class Queue:
             return get_run(self._home, run.id)
 
     async def cancel(self, run: str, *, at_once: bool = False) -> None:
-        """Remove a run from the queue; one at work is stopped, which is awaited for some seconds."""
+        """Remove a run from the queue; one at work is stopped, which is awaited for a few seconds."""
         async with self._changing:
             entry = self._entries.get(run)
             if entry is None or entry.task is None:
@@ -285,7 +284,7 @@ class Queue:
             )
 
     async def wait_until_settled(self, run: str) -> None:
-        """Wait until a run that has ended by its row has also left the queue, a moment later."""
+        """Wait until a run whose row has ended has also left the queue, a moment later."""
         entry = self._entries.get(run)
         if (
             entry is not None
@@ -307,7 +306,7 @@ class Queue:
         """
         self._closing = True
         with suppress(StorageError):
-            await mark_at_rest(self._home, list(self._entries))  # an orderly end: from here on no death is counted
+            await mark_at_rest(self._home, list(self._entries))  # an orderly end: no death is counted from here on
         if self._watcher is not None:
             self._watcher.cancel()
             await asyncio.wait([self._watcher])
@@ -360,7 +359,7 @@ class Queue:
             entry.task = asyncio.create_task(self._work(run, entry), name=f"run {run}")
 
     async def _work(self, id: str, entry: _Entry) -> None:
-        """Carry out a run; whatever happens to it, the queue continues."""
+        """Carry out a run; the queue continues whatever happens to it."""
         queued = entry.watch.queued
         try:
             if not self._closing:
@@ -381,7 +380,7 @@ class Queue:
                     home=self._home,
                 )
             end, why = str(result.end), result.why
-        except BaseException as problem:  # whatever it is, it ends this run alone
+        except BaseException as problem:  # any error ends only this run
             end, why = outcome_of_error(problem)
             if end == "failed":
                 logger(__name__).warning("a run failed", run=id, why=why)
@@ -396,7 +395,7 @@ class Queue:
     async def _leave(self, id: str, entry: _Entry, end: str, why: str) -> None:
         """Store the status of a run whose work has ended, and whether it stays in the queue."""
         run, before = get_run(self._home, id), entry.watch.queued.before
-        if run.status == "queued" and entry.stop.leaves != "queued":  # it never began, and keeps its earlier status
+        if run.status == "queued" and entry.stop.leaves != "queued":  # it never started, and keeps its earlier status
             status: RunStatus = before or ("failed" if end == "failed" else "interrupted")
             await leave_queue(self._home, id, status=status)
             await record_end(self._home, run, end, why, self._settings)
@@ -410,18 +409,18 @@ class Queue:
         entry.watch.became(run.status, end=shown_end, why=why_ended(self._home, run))
 
     async def _watch_answers(self) -> None:
-        """Read decisions that people left as files, and continue runs whose questions they have answered."""
+        """Read decisions that people filed, and continue runs whose questions they have answered."""
         while True:
             await asyncio.sleep(ANSWER_INTERVAL)
             try:
                 await import_filed(self._home)
                 for run in [id for id in self._waiting if self._answered(id)]:
                     await self._continue_run(run)
-            except Exception as problem:  # such as a file that another program damaged: the next check may succeed
+            except Exception as problem:  # such as a file damaged by another program: the next check may succeed
                 logger(__name__).error("what people answered could not be taken up", problem=str(problem))
 
     def _answered(self, run: str) -> bool:
-        """Whether people have answered, and have paused for long enough: see `QUIET`."""
+        """Return whether people have answered and then paused for long enough: see `QUIET`."""
         now, previous = asyncio.get_running_loop().time(), self._waiting[run]
         activities = {person: activity for person, activity in answering(self._home, run).items() if activity.answered}
         self._waiting[run] = recent = {
@@ -443,7 +442,7 @@ class Queue:
 
 
 def _import_work() -> None:
-    """Import what only a run at work needs, which takes a second at the first run of a process."""
+    """Import modules needed only by runs at work, which takes a second at the first run of a process."""
     for name in ("runs.work", "gateway.direct.transport", "simulation.serving.transport"):
         importlib.import_module(f"dokimasia.{name}")
 
@@ -452,13 +451,14 @@ def checked_changes(run: Run, changes: Mapping[str, JsonValue]) -> dict[str, Jso
     """Return changes to a run's request, validated.
 
     Raises:
-        InputError: a change is invalid, or a number of the request lies outside the range that is accepted now; the
-            message names the field.
+        InputError: a change is invalid, or a number of the request is outside the range accepted now; the message names
+        the
+            field.
     """
     request = method_of(run).read(run)[1]
     check_range(request, run.id)
     try:
         changed = type(request).model_validate({**request.model_dump(), **Invocation().invocation, **changes})
     except ValidationError as error:
-        raise InputError(fault_message(error.errors()[0])) from None
+        raise InputError(str(list_faults(error)[0])) from None
     return {name: getattr(changed, name) for name in changes}

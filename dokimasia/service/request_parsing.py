@@ -16,7 +16,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from dokimasia.domain.identity import JsonObject
-from dokimasia.errors import InputError
+from dokimasia.errors import Fault, InputError
 from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.requests import PLAIN, Invocation, Option, option_of
 from dokimasia.service.uploads import RequestFiles
@@ -40,7 +40,7 @@ MESSAGES: Mapping[str, str] = {
     "less_than": "enter less than {lt:.12g}",
     "literal_error": "enter {expected}",
 }
-"""Messages about invalid values, by pydantic's type of error."""
+"""Messages about invalid values, by pydantic error type."""
 
 _PLAIN = (str, int, float, bool, Decimal, datetime, date, time, timedelta, UUID, Enum)
 _SHAPES: Mapping[type, str] = {
@@ -53,16 +53,18 @@ _SHAPES: Mapping[type, str] = {
 
 
 Resolver = Callable[[str, str, Option], str]
-"""Returns the path that a text names, from the text, the field and its option."""
+"""Returns the path for a text, given the text, the field and its option."""
 
 
 def settable_over_http(name: str, field: FieldInfo) -> bool:
-    """Whether a field can be set over HTTP: it is not excluded, names no output, and its type says which values name files."""
+    """Return whether a field can be set over HTTP: it is not excluded, names no output, and its type says which values
+    name files.
+    """
     return name not in NEVER and not option_of(field).written and files_are_decidable(field.annotation)
 
 
 def files_are_decidable(kind: object) -> bool:
-    """Whether a type determines which of its values name files; other fields cannot be set over HTTP.
+    """Return whether a type determines which of its values name files; other fields cannot be set over HTTP.
 
     Examples:
         >>> [files_are_decidable(kind) for kind in (dict[str, tuple[Path, ...] | None], str | Path, Any)]
@@ -96,7 +98,7 @@ def _fields_of(kind: object) -> Mapping[str, FieldInfo]:
 
 
 def holds_path(kind: object) -> bool:
-    """Whether a value of a type may contain the name of a file."""
+    """Return whether a value of a type may contain the name of a file."""
     kind, _ = _unwrap(kind, PLAIN)
     if isinstance(kind, type) and get_origin(kind) is None:
         if issubclass(kind, BaseModel):
@@ -110,7 +112,7 @@ def read_request(model: type[Q], sent: object, places: RequestFiles) -> Q:
 
     Args:
         model: the type of request.
-        sent: the plain JSON that was sent.
+        sent: the received plain JSON.
         places: the places where files may be.
 
     Raises:
@@ -160,28 +162,28 @@ def validate_json(model: type[B], sent: object) -> B:
     try:
         instance = model.model_validate_json(orjson.dumps(sent))
     except ValidationError as error:
-        for fault in error.errors(include_url=False, include_input=False):
-            where = f"{'.'.join(map(str, fault['loc']))}: " if fault["loc"] else ""
-            faults.append(f"{where}{_error_message(fault, fields)}")
+        for details in error.errors(include_url=False, include_input=False):
+            faults.append(str(Fault.of(details)._replace(message=_error_message(details, fields))))
         raise InputError("; ".join(faults)) from None
     if faults:
         raise InputError("; ".join(faults))
     return instance
 
 
-def _error_message(fault: ErrorDetails, fields: Mapping[str, FieldInfo]) -> str:
+def _error_message(details: ErrorDetails, fields: Mapping[str, FieldInfo]) -> str:
     """Return the message for an invalid value: from `MESSAGES` if there is one, else pydantic's."""
-    field = fields.get(str(fault["loc"][0])) if fault["loc"] else None
+    fault = Fault.of(details)
+    field = fields.get(fault.field.partition(".")[0])
     form = option_of(field).metavar if field else None
-    if fault["type"] == "string_pattern_mismatch" and form:
+    if fault.kind == "string_pattern_mismatch" and form:
         return f"write it in the form {form.replace('|', ' or ')}"
-    if fault["type"] in MESSAGES:
-        return MESSAGES[fault["type"]].format(**fault.get("ctx", {}))
-    return fault["msg"].removeprefix("Value error, ")
+    if fault.kind in MESSAGES:
+        return MESSAGES[fault.kind].format(**details.get("ctx", {}))
+    return fault.message
 
 
 def _keeps_default(model: type[Invocation], name: str, value: object) -> bool:
-    """Whether a field that cannot be set over HTTP has its default, as in a complete request."""
+    """Return whether a field that cannot be set over HTTP has its default, as in a complete request."""
     field = model.model_fields.get(name)
     return (
         field is not None and not field.is_required() and value == field.default and not settable_over_http(name, field)
@@ -197,7 +199,7 @@ def _resolve_field(name: str, field: FieldInfo, value: object, resolve: Resolver
 
 
 def _has_exact_types(kind: object, value: object) -> bool:
-    """Whether plain JSON has no number or boolean where validation would convert it to another type."""
+    """Return whether plain JSON has no number or boolean that validation would convert to another type."""
     kind, _ = _unwrap(kind, PLAIN)
     arguments = [arg for arg in get_args(kind) if arg is not Ellipsis]
     if _is_union(kind):
@@ -225,7 +227,11 @@ def _resolve_files(kind: object, value: object, where: str, option: Option, reso
         return value
     arguments = get_args(kind)
     if _is_union(kind):
-        shape = "text" if isinstance(value, str) else "object" if isinstance(value, dict) else "many"
+        shape = "many"
+        if isinstance(value, str):
+            shape = "text"
+        elif isinstance(value, dict):
+            shape = "object"
         arms = [
             arm
             for arm in arguments
@@ -267,7 +273,7 @@ def _resolve_files(kind: object, value: object, where: str, option: Option, reso
 
 
 def _check_paths(request: Invocation, allowed: Collection[Path]) -> None:
-    """Refuse a request with a path that was not resolved, such as one that its validators made."""
+    """Refuse a request with an unresolved path, such as one made by its validators."""
     for name, field in type(request).model_fields.items():
         value = getattr(request, name)
         default = None if field.is_required() else field.get_default(call_default_factory=True)
@@ -291,7 +297,7 @@ def leaves(value: object) -> Iterator[object]:
 
 
 def check_models(asked: Invocation) -> None:
-    """Refuse models that are named by an address: a caller must not send requests, and keys with them, elsewhere."""
+    """Refuse models that name an address: a caller must not redirect requests, and keys with them."""
     for name, field in type(asked).model_fields.items():
         if option_of(field).models or name in ("judge", "models"):
             for text in leaves(getattr(asked, name)):
@@ -339,7 +345,7 @@ def request_schema(method: AnyMethod) -> JsonObject:
 
 @cache
 def invocation_schema(model: type[Invocation]) -> JsonObject:
-    """Return the schema of the fields of a request that can be set over HTTP; fields for files say how to name them."""
+    """Return the schema of a request's fields that can be set over HTTP; fields for files describe how to name them."""
     schema = inline_references(model.model_json_schema(mode="validation"))
     fields = model.model_fields
     schema["properties"] = {

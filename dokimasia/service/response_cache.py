@@ -27,8 +27,8 @@ LARGEST, MOST = 4_000_000, 64_000_000
 def keep(request: Request, *runs: Run) -> None:
     """Cache the response to a request, for the same person, until the home changes.
 
-    Rows that runs at work add count as a change only if one of these `runs`, which the response shows, is at work. A
-    cached response must depend on path, query and person alone, and on no other header.
+    Rows added by runs at work count as a change only if one of these `runs`, which the response shows, is at work. A
+    cached response must depend only on path, query and person, and on no other header.
     """
     request.state.kept = not any(run.status in AT_WORK for run in runs)
 
@@ -41,7 +41,7 @@ class CachedResponse:
         headers: its headers, without those of the guard.
         body: its bytes.
         route: the route that answered, for the metrics.
-        version: the version of everything that it depends on, except rows that runs at work add.
+        version: the version of everything it depends on, except rows added by runs at work.
         additions: the version of these rows; None if it does not depend on them.
         began: the time of the request, by the monotonic clock.
         took: seconds until it was complete.
@@ -58,7 +58,9 @@ class CachedResponse:
     renewed: bool = False
 
     def is_reusable(self, version: Hashable, additions: int) -> bool:
-        """Whether it can be reused. Once it is stale, one caller gets False and replaces it; the others reuse it."""
+        """Return whether it can be reused. Once it is stale, one caller gets False and replaces it; the others reuse
+        it.
+        """
         if version != self.version:
             return False
         if self.additions in (None, additions):
@@ -72,7 +74,7 @@ class CachedResponse:
 
 @dataclass(slots=True)
 class ResponseCache:
-    """Middleware that reuses responses, without a thread, a query or a template, where their routes called `keep`."""
+    """Middleware that reuses responses, without a thread, a query or a template, for routes that call `keep`."""
 
     app: ASGIApp
     service: Service = field(kw_only=True)
@@ -86,7 +88,7 @@ class ResponseCache:
             await self.app(scope, receive, send)
             return
         while (cached := self._reusable(key)) is None and key in self._making:
-            await self._making[key].wait()  # of several identical requests after a change, one makes the response
+            await self._making[key].wait()  # after a change, only one of several identical requests makes the response
         if cached is not None:
             scope["route"] = cached.route
             await send({"type": "http.response.start", "status": 200, "headers": list(cached.headers)})
@@ -122,7 +124,7 @@ class ResponseCache:
                 self._finish(key, making)
 
     def _versions(self) -> tuple[Hashable, int]:
-        """Return the version of everything except rows that runs at work add, and the version of these rows."""
+        """Return the version of everything except rows added by runs at work, and the version of these rows."""
         changes, additions = self.service.home.stands or (0, 0)
         return (changes, self.service.cache.computed), additions
 

@@ -27,7 +27,7 @@ SOON = 0.7
 
 
 TWO_MODELS = "the page Compare"
-"""What compares two models of a run, by a link in the service's pages."""
+"""The command that compares two models of a run, worded as a link for the service's pages."""
 
 
 class DrawnReport(NamedTuple):
@@ -65,7 +65,7 @@ def _cache_key(service: Service, run: Run) -> tuple[object, ...]:
 
 
 def _home_version(service: Service) -> object:
-    """Return a version of the home that changes with each run that ends and each decision or correction of a person.
+    """Return a version of the home that changes with each run that ends and each decision or correction by a person.
 
     Trees, failure modes and diagnoses add to the pages of other runs.
     """
@@ -91,9 +91,9 @@ def _draw_report(service: Service, run: Run) -> DrawnReport:
 
 
 def _samples_run(service: Service, run: Run) -> str:
-    """Return the id of the run whose samples the links of a run's page find.
+    """Return the id of the run whose samples are linked on a run's page.
 
-    It is the run itself, or where its groups of samples are those of the run that it rests on, that run, which has the whole
+    It is the run itself or, if its groups of samples are those of the run it rests on, that run, which has the whole
     answers and all filters.
     """
     method = method_of(run)
@@ -110,5 +110,5 @@ def _samples_run(service: Service, run: Run) -> str:
 
 
 def _samples_alone(section: Section) -> bool:
-    """Whether a section only browses samples, which have their own pages."""
+    """Return whether a section only browses samples, which have their own pages."""
     return all(isinstance(block, Browser) for block in section.blocks)

@@ -1,4 +1,4 @@
-"""FastAPI routes made from operations, with the parameters, body, right and reply that they declare."""
+"""FastAPI routes made from operations, with their declared parameters, body, right and reply."""
 
 import inspect
 import os
@@ -52,7 +52,7 @@ Limit = Annotated[int, Query(**LIMIT.schema)]
 After = Annotated[str | None, Query(**AFTER.schema)]
 
 NEVER_RUN = {"content-security-policy": "default-src 'none'; sandbox"}
-"""Headers of a file reply, which keep a browser from running scripts in it."""
+"""Headers of a file reply that keep a browser from running scripts in it."""
 
 
 @dataclass(kw_only=True)
@@ -71,7 +71,7 @@ class ServiceContext(OperationContext):
 
     @property
     def payer(self) -> str:
-        """The holder of the token of the request, against whose allowance its runs count; empty if it has none."""
+        """The holder of the request's token, whose allowance its runs count against; empty without a token."""
         return "" if self.self_named else self.person
 
     def cache(self, *runs: Run) -> None:
@@ -86,12 +86,13 @@ class ServiceContext(OperationContext):
         """Return the budgets of the service and of the token's holder.
 
         Raises:
-            ConfigError: a model may not be asked, its price is unknown and spending is limited, or nothing is left to spend.
+            ConfigError: a model is not permitted, its price is unknown and spending is limited, or nothing is left to
+            spend.
         """
         return self.service.runner.budgets_for(models, self.payer)
 
     async def cancel(self, run: Run, *, at_once: bool = False) -> Run:
-        """Stop a run, or take it out of the queue, and return its row."""
+        """Stop a run, or remove it from the queue, and return its row."""
         return await self.service.runner.cancel(run, at_once=at_once)
 
     def configure(self, settings: Settings) -> None:
@@ -137,7 +138,7 @@ Starting = Annotated[ServiceContext, context_of(Needs("run"))]
 Reviewing = Annotated[ServiceContext, context_of(Needs("review"))]
 Operating = Annotated[ServiceContext, context_of(Needs("operate"))]
 CONTEXTS = {"read": Reading, "run": Starting, "review": Reviewing, "operate": Operating}
-"""Types of context by the right that is needed."""
+"""Types of context by the required right."""
 
 
 class _Redacted(APIRoute):
@@ -217,7 +218,7 @@ def _endpoint(operation: Operation) -> Callable[..., object]:
 
 
 def _http_parameter(operation: Operation, parameter: inspect.Parameter) -> inspect.Parameter:
-    """Return a parameter of an operation with the annotation by which FastAPI reads it."""
+    """Return a parameter of an operation with the annotation that FastAPI reads."""
     annotation = parameter.annotation
     if parameter.name == "context":
         annotation = CONTEXTS[operation.right]
@@ -246,7 +247,7 @@ def _conflicts(operation: Operation) -> Iterator[None]:
 
 
 def _response(operation: Operation, reply: FileReply | BaseModel | JsonObject) -> Response | BaseModel | JsonObject:
-    """Return an operation's reply in the form that FastAPI turns into a response."""
+    """Return an operation's reply in a form that FastAPI turns into a response."""
     if isinstance(reply, FileReply):
         return _file_response(reply)
     return reply_json(reply) if operation.figures and isinstance(reply, BaseModel) else reply

@@ -36,7 +36,7 @@ from dokimasia.storage.runs import Run, get_run
 from dokimasia.storage.spending import spent_by
 
 MOST_LOGS = 200
-"""How many logs of runs not at work are kept; the least recently read is dropped first."""
+"""The number of stored logs of runs not at work; the least recently read is dropped first."""
 
 WATCHED = "watched"
 """The kind of the stored event with a run's picture."""
@@ -56,13 +56,13 @@ class Events:
     """The event logs of one home, for one event loop.
 
     Attributes:
-        totals: what the runs of this process have sent and spent.
-        streams: how many streams are open.
+        totals: the calls and spending of this process's runs.
+        streams: the number of open streams.
         draining: whether the service, and with it every stream, is about to end.
     """
 
     def __init__(self, home: Home, redact: Callable[[str], str] | None = None) -> None:
-        """Start without logs; each is created when it is first needed."""
+        """Start without logs; each is created on first use."""
         self._home = home
         self._redact = redact or Redactor()
         self._logs: OrderedDict[str, Log] = OrderedDict()
@@ -149,7 +149,7 @@ class Events:
         stored = StoredPicture.model_validate(records[-1].data) if records else StoredPicture()
         picture, planned = stored.picture, stored.picture.planned
         if planned is None:
-            estimate = Estimate.model_validate(run.options["estimate"])
+            estimate = Estimate.of_run(run)
             planned = {"samples": estimate.samples, "calls": estimate.calls, "cost": estimate.cost}
             planned |= self._spending(run)
         if picture.run_status != run.status:
@@ -159,7 +159,7 @@ class Events:
         return stored.model_copy(update={"picture": picture.model_copy(update=changes)})
 
     def _spending(self, run: Run) -> dict[str, JsonObject]:
-        """Return the limits that hold for a run, and what all its invocations have spent so far."""
+        """Return the limits on a run, and the total spending of all its invocations so far."""
         limits = {name: limit for name, limit in limits_of(run).items() if limit is not None}
         return {"budget": limits, "spent_before": spent_by(self._home, run.id)._asdict()}
 
@@ -167,18 +167,16 @@ class Events:
         return StatusEvent(status=run.status, why=self._redact(why_ended(self._home, run)), at=run.updated_at)
 
     def _failures(self, run_id: str) -> dict[str, FailureCount]:
-        """Return the failures of a run by kind, each with a count and the last reasons; open items are no failures."""
-        return {
-            kind: FailureCount(
-                count=count,
-                last=tuple(
+        """Return the failures of a run by kind, each with a count and the last reasons; open items are not failures."""
+        failures: dict[str, FailureCount] = {}
+        for kind, (count, rows) in last_failures(self._home, run_id, LAST).items():
+            if kind not in OPEN_KINDS:
+                last = [
                     FailureEvent(kind=kind, model=row.model, item=row.item, reason=self._redact(row.reason or ""))
                     for row in rows
-                ),
-            )
-            for kind, (count, rows) in last_failures(self._home, run_id, LAST).items()
-            if kind not in OPEN_KINDS
-        }
+                ]
+                failures[kind] = FailureCount(count=count, last=tuple(last))
+        return failures
 
 
 MEDIA_TYPE = "text/event-stream"
@@ -186,7 +184,7 @@ HEARTBEAT = 15.0
 """Seconds without an event after which a stream sends a comment."""
 
 RETRY = b"retry: 2000\n\n"
-"""How long a browser waits before it reconnects, in milliseconds."""
+"""The time, in milliseconds, that a browser waits before it reconnects."""
 
 STILL_HERE = b": still here\n\n"
 

@@ -21,13 +21,13 @@ LONGEST = 300
 """Maximum number of characters of a reason."""
 
 STOPPED = frozenset({"done", "failed", "interrupted"})
-"""Statuses that do not change by themselves."""
+"""Statuses that do not change without an action."""
 
 TOTALS = ("sent", "answered", "cached", "failed_tries", "input_tokens", "output_tokens", "cost")
 
 
 class SpeedHistory:
-    """The speed of a run at even intervals since it began: at most `POINTS` numbers, however long the run takes."""
+    """The speed of a run at even intervals since its start: at most `POINTS` numbers, however long the run takes."""
 
     def __init__(self) -> None:
         """Start without any rate."""
@@ -62,8 +62,8 @@ class RunObserver:
             log: the log of the run.
             redact: removes secrets from a text.
             facts_at_start: returns the failures and the budget of the run when its work starts.
-            save_picture: stores the picture of a run whose status changed, and the id of its last event.
-            totals: counters of what all runs of the process have sent and spent.
+            save_picture: stores the picture of a run after a change of status, and the id of its last event.
+            totals: counters of the calls and spending of all runs of the process.
         """
         self._log = log
         self._redact = redact
@@ -102,7 +102,7 @@ class RunObserver:
         self._log.add("planned", PlannedEvent.model_validate(plan | self._facts_at_start()))
 
     def starting(self, workers: int, address: str | None) -> None:
-        """Add how many workers the run waits for."""
+        """Add the number of workers that the run waits for."""
         self._log.add("starting", {"workers": workers})
 
     def progressed(self, progress: Progress) -> None:
@@ -185,7 +185,7 @@ class RunObserver:
 
 
 def _counts(nodes: dict[str, Counter[Step]]) -> dict[str, dict[str, int]]:
-    """Return how many items are at work at each node, and how many ended, failed or stopped there."""
+    """Return, for each node, the numbers of items at work, ended, failed and stopped."""
     counts_by_node: dict[str, dict[str, int]] = {}
     for node, counts in nodes.items():
         over = {step: counts[step] for step in ("ended", "failed", "stopped")}

@@ -34,7 +34,8 @@ _LOOKS = TypeAdapter(tuple[Look, ...])
 
 
 def view_of(home: Home, run: Run, sample_id: str, who: str) -> Mapping[str, JsonValue]:
-    """Return the results of a sample, without others' decisions on what `who` has not decided; no items if unfinished.
+    """Return the results of a sample, without others' decisions on items that `who` has not decided; no items if
+    unfinished.
 
     Raises:
         NotFound: there is no such sample.
@@ -45,7 +46,7 @@ def view_of(home: Home, run: Run, sample_id: str, who: str) -> Mapping[str, Json
 
 
 def draw_sample(service: Service, run: Run, sample: Sample, view: Mapping[str, JsonValue]) -> Markup:
-    """Return a sample as its method draws it, from the results that `view_of` returned."""
+    """Return a sample as drawn by its method, from the results returned by `view_of`."""
     shown_view: Mapping[str, Any] = redact_texts(view, service.redact)
     drawing = method_of(run).drawing()
     pictures = pictures_of(service.home, {image.sha256: image for image in sample.images})
@@ -73,7 +74,7 @@ def draw_sample(service: Service, run: Run, sample: Sample, view: Mapping[str, J
 
 
 def _pictured(blocks: Iterable[Block], shown_hashes: Collection[str]) -> Iterator[Block]:
-    """Yield blocks with addresses for images of the home, without the images that are already shown."""
+    """Yield blocks with addresses for images of the home, without images already shown."""
     for block in blocks:
         if isinstance(block, Fold):
             yield replace(block, blocks=list(_pictured(block.blocks, shown_hashes)))

@@ -25,10 +25,12 @@ from dokimasia.storage.naming import resolve_run
 from dokimasia.storage.runs import Run
 
 AT_ONCE = 2
-"""Slow reads at the same time: fewer than the threads (`app.READERS`), which leaves some for quick requests."""
+"""The maximum number of simultaneous slow reads: fewer than the threads (`app.READERS`), which leaves some for quick
+requests.
+"""
 
 WAITING = 40
-"""Slow reads that are in progress or wait for their turn."""
+"""The maximum number of slow reads in progress or waiting for their turn."""
 
 
 @dataclass(slots=True)
@@ -36,7 +38,7 @@ class ReadSemaphore:
     """Bounds the number of slow reads.
 
     Attributes:
-        taken: how many are in progress or wait.
+        taken: the number in progress or waiting.
     """
 
     taken: int = 0
@@ -79,15 +81,15 @@ class Service:
         settings: configuration and keys.
         home: its home, open for writing.
         runner: the queue of runs.
-        tokens: the tokens that it accepts, with their rights.
-        limits: how much it accepts.
+        tokens: the accepted tokens, with their rights.
+        limits: its limits on requests.
         data_root: the folder below which requests may name files, besides uploads; None: uploads only.
-        workers: how many processes execute the graphs of a run; 0: this one alone.
+        workers: the number of processes that execute the graphs of a run; 0 for only this one.
         hosts: its names besides this machine's own.
         redact: removes secrets from every text that leaves the service.
         cache: computed figures and pages.
         read_semaphore: bounds the number of slow reads.
-        checking: names of the models that are being checked.
+        checking: names of the models being checked.
         events: the logs of the runs, which provide the queue's observers (`events.observer_of`).
     """
 
@@ -106,7 +108,7 @@ class Service:
     events: Events = None  # pyright: ignore[reportAssignmentType]  # made below where it is not given
 
     def __post_init__(self) -> None:
-        """Create the logs of events if none are given."""
+        """Create the logs of events if none are passed."""
         if self.events is None:  # pyright: ignore[reportUnnecessaryComparison]
             self.events = Events(self.home, self.redact)
 
@@ -120,7 +122,7 @@ class Service:
         """Return a run by its name, the beginning of its id, or `last`.
 
         Raises:
-            NotFound: there is none.
+            NotFound: there is no such run.
         """
         return resolve_run(self.home, name)
 
@@ -189,7 +191,7 @@ IN_TURN = Depends(_wait_for_turn, scope="function")
 
 
 def _name_at_browser(request: Request) -> str:
-    """Return the name of the person at a browser or terminal, where no token names them."""
+    """Return the name of the person at a browser or terminal, for use where no token names them."""
     plain = "".join(
         character if character.isprintable() else " " for character in unquote(request.cookies.get(WHO_COOKIE, ""))
     )
@@ -200,5 +202,5 @@ def _name_at_browser(request: Request) -> str:
 def _user() -> str:
     try:
         return getpass.getuser()
-    except (OSError, KeyError):  # no name is known to the system, as in some containers
+    except (OSError, KeyError):  # the system knows no name, as in some containers
         return "somebody"

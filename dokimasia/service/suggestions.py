@@ -20,13 +20,13 @@ SIMULATED_SIGHT = (
     "Simulated models (sim/...) see only pictures of the simulated world; any other picture they cannot see, and answer from "
     "the words alone. Try your own pictures with a real model."
 )
-"""A note for people with their own pictures about simulated models."""
+"""A note on simulated models for people with their own pictures."""
 
 MOST = 300
 """Maximum number of suggestions of each kind."""
 
 DEEP = 2
-"""Levels of folders below the data root that are searched."""
+"""The levels of folders searched below the data root."""
 
 
 def suggestions_of(service: Service) -> Mapping[str, list[tuple[str, str]]]:
@@ -44,7 +44,7 @@ def suggestions_of(service: Service) -> Mapping[str, list[tuple[str, str]]]:
 
 
 def models_of(service: Service) -> Iterator[tuple[str, str]]:
-    """Yield the models that can be named: the configured ones, then the simulated."""
+    """Yield the available models: the configured ones, then the simulated."""
     settings = service.settings
     for listed in list_models(settings, chosen_models(settings)):
         parts = [] if listed.name == listed.model else [listed.model]
@@ -62,7 +62,7 @@ def models_of(service: Service) -> Iterator[tuple[str, str]]:
 
 
 def fault_of_model(service: Service, name: str) -> str:
-    """Return why there is no model of a name; empty if there is one."""
+    """Return why a model name is unknown; empty if the model exists."""
     try:
         Session(service.settings, service.home, PromptLibrary(())).model(name)
     except ConfigError as problem:

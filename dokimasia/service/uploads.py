@@ -39,14 +39,14 @@ UPLOAD = "upload:"
 
 FOLDER, FILES, ABOUT, PART = "uploads", "files", "about.json", ".part-"
 SHORT = 8
-"""How many characters of an upload's id follow its name."""
+"""The number of characters of an upload's id after its name."""
 
 _DRIVE = re.compile(r"[A-Za-z]:")
 PROMPT = ".md"
 """The extension of prompt files, which are named by their folder."""
 
 SYSTEM = frozenset({".ds_store", "thumbs.db", "desktop.ini"})
-"""Names of files that file managers create, which are skipped."""
+"""Names of files created by file managers, which are skipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,10 @@ class Caps:
         file: bytes of one file.
         total: bytes of all files of one upload, unpacked.
         kept: bytes of all uploads of a home.
-        files: how many files one upload has.
+        files: the number of files of one upload.
         name: bytes of a file's name, and of that of each folder.
-        depth: how many folders a path may have.
-        ratio: how many times larger than its archive an unpacked ZIP of more than `small` bytes may be.
+        depth: the number of folders in a path.
+        ratio: the largest expansion of a ZIP archive of more than `small` unpacked bytes.
     """
 
     file: int = 1_000_000_000
@@ -132,14 +132,14 @@ class Incoming:
 
     @property
     def files(self) -> list[Path]:
-        """The files that were received, in order."""
+        """The received files, in order."""
         return [self.part / FILES / name for name in self._names.values()]
 
     def check_room(self, files: int, size: int) -> None:
-        """Check, before any is written, that so many more files of so many bytes have room.
+        """Check that there is room for this many more files and bytes, before any is written.
 
         Raises:
-            RequestRefused: they have not.
+            RequestRefused: there is not.
         """
         if len(self._names) + files > self.caps.files:
             raise too_much(f"more than {self.caps.files:,} files")
@@ -202,8 +202,8 @@ class Incoming:
     def keep(self, *, name: str, by: str, default: str = "") -> tuple[Upload, bool]:
         """Check the images and store all files; return the upload, and whether it is new.
 
-        Without a name it gets the default. If these files are stored already, their upload keeps its name unless another
-        one is given.
+        Without a name it gets the default. If these files are stored already, their upload keeps its name unless
+        another one is given.
 
         Raises:
             RequestRefused: there is no file, or an image cannot be used.
@@ -225,7 +225,9 @@ class Incoming:
         title = next(iter(upload.sets), first) + suffix
         name = (name or default)[:200] or (upload.sets[0] if len(upload.sets) == 1 else title)
         alone = len(files) == 1 and not _has_image_ending(first) and not first.endswith(PROMPT)
-        data = first if alone else upload.sets[0] if len(upload.sets) == 1 else ""
+        data = upload.sets[0] if len(upload.sets) == 1 else ""
+        if alone:
+            data = first
         folder = _folder(name) if not upload.sets and any(_has_image_ending(file.name) for file in files) else FILES
         upload = upload.model_copy(update={"name": name, "data": data, "folder": folder})
         (self.part / FILES).rename(self.part / folder)
@@ -286,7 +288,7 @@ LONGEST_NAME = 200
 
 
 def refused_name(why: str) -> RequestRefused:
-    """Return the refusal of a new name of an upload."""
+    """Return the refusal of an upload's new name."""
     return RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, f"name: {why}")
 
 
@@ -320,7 +322,7 @@ _CHUNK = 256 * 1024
 
 
 def is_archive(path: Path) -> bool:
-    """Whether a file is a ZIP archive by its name."""
+    """Return whether a file is a ZIP archive by its name."""
     return path.suffix.lower() == ".zip"
 
 
@@ -328,7 +330,8 @@ def unpack(incoming: Incoming, archive: Path) -> None:
     """Replace a ZIP archive in an upload by its files.
 
     Raises:
-        RequestRefused: it is not a ZIP archive, is damaged or encrypted, unpacks to too much, or contains links, archives, or
+        RequestRefused: it is not a ZIP archive, is damaged or encrypted, unpacks to too much, or contains links,
+        archives, or
             names that lead out of it.
     """
     path = incoming.take_out(archive)
@@ -408,7 +411,7 @@ _ID = re.compile(r"[0-9a-f]{32}")
 _AT = re.compile(rf"@([0-9a-f]{{{SHORT}}})(?=/|$)")
 
 MANY = 50
-"""How many data files of an upload a message names."""
+"""The maximum number of an upload's data files named in a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,7 +440,7 @@ class Uploads:
         return sorted(uploads, key=lambda upload: (upload.created_at, upload.id), reverse=True)
 
     def get(self, id: str) -> Upload:
-        """Return an upload by its id, or the newest of a name.
+        """Return an upload by its id, or the newest with a name.
 
         Raises:
             NotFound: there is none.
@@ -495,7 +498,7 @@ class Uploads:
                 raise InputError(f"{where}: {problem}") from None
 
     def holds(self, path: Path) -> bool:
-        """Whether a path lies in the files of an upload."""
+        """Return whether a path is inside an upload."""
         parts = path.relative_to(self.folder).parts if path.is_relative_to(self.folder) else ()
         return len(parts) > 1 and parts[1] != ABOUT and bool(_ID.fullmatch(parts[0]))
 
@@ -504,7 +507,7 @@ class Uploads:
         return self._path_pattern.sub(lambda match: "" if match[2] else self._name(match[1]), text)
 
     def request_name(self, text: str) -> str:
-        """Return the path of an uploaded file as a request names it."""
+        """Return the name of an uploaded file in requests."""
         match = self._path_pattern.match(text)
         if match is None:
             return text
@@ -527,7 +530,7 @@ class Uploads:
         """Store an upload under another name, and return it; requests that name it by its id are unaffected.
 
         Raises:
-            RequestRefused: the name is empty, too long or cannot be printed, or another upload has it.
+            RequestRefused: the name is empty, too long or not printable, or another upload has it.
         """
         name = name.strip()
         if not name or len(name) > LONGEST_NAME or not name.isprintable() or "/" in name:
@@ -549,7 +552,7 @@ class Uploads:
 
     @contextmanager
     def incoming(self) -> Iterator["Incoming"]:
-        """Yield a new upload, which is removed at the end unless it was stored; first remove those of dead processes."""
+        """Yield a new upload, which is removed at the end unless stored; first remove those of dead processes."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for leftover in self.folder.glob(f"{PART}*"):
             if not leftover.name.startswith(f"{PART}{os.getpid()}-"):
@@ -569,11 +572,11 @@ class Uploads:
 
 
 RUN = "run:"
-"""The prefix of a file that a run was given, as a request names it: `run:ID/NAME`."""
+"""The prefix of a file of a run in requests: `run:ID/NAME`."""
 
 
 def files_of_run(run: Run) -> dict[str, Path]:
-    """Return the files that a run's stored request names in fields for files alone, by their names."""
+    """Return the files named by a run's stored request in fields that accept only files, by their names."""
     files: dict[str, Path] = {}
     for name, info in method_of(run).request.model_fields.items():
         kind = kind_of(info)
@@ -597,17 +600,17 @@ class OutsidePath(InputError):
 
 @dataclass(frozen=True, slots=True)
 class RequestFiles:
-    """The places where files of requests may be.
+    """The permitted locations of files in requests.
 
     Attributes:
         home: the home, in which only uploads may be named.
-        root: the folder below which other files may be; None: uploads only.
+        root: the folder that contains other permitted files; None: uploads only.
     """
 
     home: Home
     root: Path | None = None
     _runs_files: dict[str, str] = field(default_factory=dict[str, str], init=False, compare=False)
-    """The paths of runs' files that were named, and how."""
+    """The paths of runs' files that were named, with their names."""
 
     @property
     def uploads(self) -> Uploads:
@@ -615,7 +618,7 @@ class RequestFiles:
         return Uploads(self.home.path)
 
     def resolve(self, text: str, where: str, option: Option) -> Path:
-        """Return the absolute path, without links, that a field of a request names.
+        """Return the absolute path, without links, named by a field of a request.
 
         Args:
             text: the value of the field.
@@ -638,7 +641,8 @@ class RequestFiles:
         return self.file(text, where)
 
     def file(self, text: str, where: str) -> Path:
-        """Return a file or a folder by `upload:ID`, `upload:ID/NAME`, `upload:NAME`, `run:ID/NAME`, or below the data root.
+        """Return a file or a folder by `upload:ID`, `upload:ID/NAME`, `upload:NAME`, `run:ID/NAME`, or below the data
+        root.
 
         Raises:
             OutsidePath: it is none of these.
@@ -661,17 +665,17 @@ class RequestFiles:
                 f"{where}: {text[:LONGEST_PATH]!r} is no upload (upload:NAME){below}: upload it with POST /api/uploads"
                 + (", or start the service with --data-root" if self.root is None else "")
             )
-        if not (os.path.isfile(path) or os.path.isdir(path)):  # for any name, even one that the system cannot have
+        if not (os.path.isfile(path) or os.path.isdir(path)):  # for any name, even one that the system does not allow
             raise InputError(f"{where}: there is no {text!r} below the folder of --data-root")
         return path
 
     def allows(self, path: Path) -> bool:
-        """Whether a resolved path is in one of these places."""
+        """Return whether a resolved path is in one of these places."""
         return self.uploads.holds(path) or self._below_root(str(path)) is not None
 
     @contextmanager
     def named_as_sent(self) -> Iterator["RequestFiles"]:
-        """Let errors within name files as the caller did."""
+        """Yield, and let errors inside the block name files as the caller did."""
         try:
             yield self
         except InputError as problem:
@@ -686,21 +690,21 @@ class RequestFiles:
         return text if self.root is None else text.replace(f"{_resolved(self.root)}{os.sep}", "")
 
     def request_name(self, text: str, run: Run | None = None) -> str:
-        """Return a file's path as a request names it; `run` is the run whose request names it."""
+        """Return the name of a file in requests; `run` is the run whose request names it."""
         if run is not None and self._outside(text) and (name := Path(text).name) in files_of_run(run):
             return f"{RUN}{run.id}/{name}"
         text = self.uploads.request_name(text)
         return text if self.root is None else text.replace(f"{_resolved(self.root)}{os.sep}", "")
 
     def _outside(self, text: str) -> bool:
-        """Whether a text is the path of a file that a request cannot name by itself."""
+        """Return whether a text is the path of a file that a request cannot name directly."""
         return os.path.isabs(text) and self.uploads.request_name(text) == text and self._below_root(text) is None
 
     def _of_run(self, text: str, where: str) -> Path:
-        """Return a file that a run of the home was given.
+        """Return a file that belongs to a run of the home.
 
         Raises:
-            InputError: there is no such run, it was given no such file, or the file is gone.
+            InputError: there is no such run, it has no such file, or the file is gone.
         """
         id, _, name = text.removeprefix(RUN).partition("/")
         path = files_of_run(get_run(self.home, id)).get(name)
@@ -744,7 +748,7 @@ class RequestFiles:
                 raise InputError(f"{problem}; and {run_problem}") from None
 
     def _with_name(self, text: str, where: str) -> Path:
-        """Return a file whose name a model's name may precede, as `datasets.named_file` writes it."""
+        """Return a file that may follow a model's name, as written by `datasets.named_file`."""
         try:
             return self.file(text, where)
         except InputError:

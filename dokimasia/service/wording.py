@@ -1,4 +1,4 @@
-"""Texts of the command line as pages say them: options by the labels of fields, commands by the pages that do the same."""
+"""Texts of the command line worded for pages: options by the labels of fields, commands by the equivalent pages."""
 
 import re
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from dokimasia.runs.catalogue import OWN
 from dokimasia.runs.wording import reword_options
 
 _BY_ARGUMENT: Mapping[str, str] = {"--retry": "“Retry” on the page of the run", "--sample": "the page of its samples"}
-"""What does on pages what a command does with an option."""
+"""The page equivalents of commands with an option."""
 
 PAGES: Mapping[str, str] = {
     "data check": "“Look at the data”",
@@ -22,7 +22,7 @@ PAGES: Mapping[str, str] = {
     **dict.fromkeys(("tree agreement", "tree diff", "tree list", "tree show", "tree weaknesses"), "the page Trees"),
     **{entry.verb: f"a new run of {name}" for name, entry in OWN.items() if "--" not in entry.verb},
 }
-"""What does on pages what a command does, by its verb; other commands have no page."""
+"""The page equivalents of commands, by verb; other commands have no page."""
 
 _VERBS = "|".join(sorted(PAGES, key=len, reverse=True))
 _COMMAND = re.compile(
@@ -59,11 +59,11 @@ _FOR_PROGRAMS: Mapping[str, str] = {
     r"(?<=among its )--dimensions|(?<=with other )--dimensions": "“Dimensions”",
     r"(?<=another )--perturber": "“Perturber”",
 }
-"""Parts of texts that are for programs, and what pages say in their place."""
+"""Parts of texts meant for programs, and their replacements on pages."""
 
 
 def as_on_pages(text: str, labels: Mapping[str, str] = {}) -> str:
-    """Return a text of the command line as pages say it.
+    """Return a text of the command line worded for pages.
 
     Args:
         text: the text.
@@ -72,7 +72,8 @@ def as_on_pages(text: str, labels: Mapping[str, str] = {}) -> str:
     Examples:
         >>> as_on_pages("name a judge with --judge J, or finish it first (dokimasia resume RUN)", {"--judge": "Judge"})
         'name a judge with “Judge”, or finish it first (“Resume” on the page of the run)'
-        >>> as_on_pages("--map id=COLUMN takes another; --limit 5 takes fewer", {"--map": "Columns", "--limit": "Limit"})
+        >>> as_on_pages("--map id=COLUMN takes another; --limit 5 takes fewer", {"--map": "Columns", "--limit":
+        "Limit"})
         'id=COLUMN in “Columns” takes another; “Limit” 5 takes fewer'
     """
 

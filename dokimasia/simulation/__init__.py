@@ -1,1 +1,1 @@
-"""The planted world: scenes whose truth is known, and simulated models and judges whose faults are planted."""
+"""The planted world: scenes with known truth, and simulated models and judges with planted faults."""

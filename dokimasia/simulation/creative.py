@@ -149,7 +149,7 @@ def write_creative_answer(profile: CandidateProfile, pictures: Sequence[PictureC
 
 
 OBSERVE = "What each picture holds, with every number, text and position that can be made out."
-"""What a simulated describer wants to be described, whatever the request."""
+"""The observation request of a simulated describer, whatever the original request."""
 
 
 def write_from_descriptions(profile: CandidateProfile, descriptions: str, draws: Draws) -> ChatReply:

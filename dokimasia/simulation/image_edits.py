@@ -35,7 +35,7 @@ from dokimasia.simulation.scenes.drawing import COLOUR_NAMES, COLOURS, INK, Canv
 
 _MOST_SPOTS = 8
 _LARGEST, _SMALLEST = 0.12, 0.005
-"""Shares of a picture's area between which the region of a fact counts as a thing."""
+"""The shares of a picture's area between which the region of a fact counts as a thing."""
 
 _THIRDS = ("left", "middle", "right")
 _LEVELS = ("upper", "central", "lower")
@@ -183,7 +183,7 @@ def write_instruction(dimension: str, spots: Spots, draws: Draws) -> PlantedInst
         return None
     if dimension in _OF_WRITING:
         return _instruction_for_writing(dimension, spots)
-    # What flies anyway does not show that nothing holds it.
+    # In flying things, the absence of support does not show.
     usable = [
         spot for spot in spots.things if dimension != "physics_manipulation" or spot.kind not in ("balloon", "kite")
     ]
@@ -443,14 +443,14 @@ EDITORS: Mapping[str, EditorProfile] = {
         EditorProfile(name="sim/editor-careless", idles=0.2, strays=0.25, refuses=0.05),
     )
 }
-"""The included image models, by name. They edit and make images, and do nothing else."""
+"""The included image models, by name. They only edit and generate images."""
 
 
 def edit_by_model(call: ImageEdit, image: bytes | None) -> tuple[bytes | None, Usage]:
     """Return the edited image, or, without one, a new image, as PNG bytes (None for a refusal), and the token usage.
 
-    An instruction that it does not understand, or that names nothing in the image, leaves the image unchanged. A new image
-    shows what its prompt asks for; a model that strays makes an edit in it that nobody asked for.
+    An instruction that it does not understand, or that names nothing in the image, leaves the image unchanged. A new
+    image follows its prompt; a model that strays adds an unrequested edit to it.
 
     Raises:
         NotFound: no simulated image model has that name.
@@ -478,7 +478,7 @@ def edit_by_model(call: ImageEdit, image: bytes | None) -> tuple[bytes | None, U
 
 
 def _with_stray(image: bytes, draws: Draws, other_than: str = "") -> bytes:
-    """Return an image with an edit that nobody asked for, of another dimension than the named one."""
+    """Return an image with an unrequested edit, of another dimension than the named one."""
     dimension = draws.pick([name for name in _STRAY if name != other_than], "stray")
     stray = write_instruction(dimension, spots_of(image), draws)
     return (edit_image(image, stray) if stray else None) or image
@@ -524,7 +524,7 @@ def _instruction_reply(inputs: Inputs, image: bytes, draws: Draws) -> dict[str, 
 
 
 def _gold_image_check(judge: JudgeProfile, image: bytes, draws: Draws) -> dict[str, object]:
-    """Return whether a gold image is right: without an edit that is a fault, as far as the metadata show it."""
+    """Return whether a gold image is right: without a faulty edit, as far as the metadata show it."""
     faults = faults_in_image(image)
     if faults and draws.chance(judge.detects_missing, "sees"):
         return {"right": False, "why": f"The picture is not as the prompt wants it: {faults[0]}."}

@@ -62,7 +62,7 @@ def hint_reply(
     *,
     rewriting: bool,
 ) -> ChatReply:
-    """Return a peer's hints on the named steps, or their second wordings; each has a fate of its own."""
+    """Return a peer's hints on the named steps, or their second wordings; each is drawn independently."""
     steps = {step.question: step for step in question.steps}
     steps_of_points = [steps.get(point) for point in read_hint_points(inputs.points)]
     hints = [
@@ -202,7 +202,7 @@ def _as_sum(step: SceneStep) -> str:
 
 
 ANSWER_AGAIN_PROMPTS = ("answer_again", "answer_again_published")
-"""The prompts that ask for the answer once more."""
+"""The prompts that ask for the answer again."""
 
 FailureReason = Literal["drift", "gap", "beyond"]
 
@@ -212,7 +212,9 @@ _FINAL_ANSWER = re.compile(r"^final answer:(.*)$", re.IGNORECASE | re.MULTILINE)
 
 
 class _Feedback(NamedTuple):
-    """Contents of a feedback: whether the answer was wrong, and points by question, each with its hint (may be empty)."""
+    """The contents of feedback: whether the answer was wrong, and points by question, each with its hint (may be
+    empty).
+    """
 
     wrong: bool
     points: dict[str, str]
@@ -280,7 +282,7 @@ def _outcome_after_feedback(
 def _recited_outcome(
     profile: CandidateProfile, step: SceneStep, number: int, outcome: StepOutcome, feedback: _Feedback, draws: Draws
 ) -> StepOutcome:
-    """Return the stated outcome of a step: a reciter states a step that it had left out and that is named, without using it."""
+    """Return the stated outcome of a step: a reciter states an omitted step that is named, without using it."""
     if plain_text(step.question) not in feedback.points or feedback.earlier is None:
         return outcome
     silent = _outcome_in_text(step, feedback.earlier) == "wrong" and not any(
@@ -290,7 +292,7 @@ def _recited_outcome(
 
 
 def _other_final_answer(question: SceneQuestion, final: str, feedback: _Feedback, draws: Draws) -> str:
-    """Return another final answer than the wrong one: any other choice or, without choices, another wrong answer.
+    """Return a final answer other than the wrong one: any other choice or, without choices, another wrong answer.
 
     A model that is not shown its earlier answer changes its new one; one that gave no final answer changes nothing.
     """
@@ -303,7 +305,9 @@ def _other_final_answer(question: SceneQuestion, final: str, feedback: _Feedback
 
 def _outcome_in_text(step: SceneStep, text: str) -> StepOutcome:
     score = statement_score(step.statement, text)
-    return "right" if score == RIGHT else "hedged" if score == HEDGED else "wrong"
+    if score == RIGHT:
+        return "right"
+    return "hedged" if score == HEDGED else "wrong"
 
 
 def _read_feedback_points(text: str) -> dict[str, str]:

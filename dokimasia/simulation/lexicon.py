@@ -125,7 +125,7 @@ def _leaf_names(words: set[str], *key: str | int) -> tuple[str, ...]:
 
 
 def _invent_word(words: set[str], *key: str | int) -> str:
-    """Return a word that is not in use yet, and add it to the used ones."""
+    """Return an unused word, and add it to the used ones."""
     rng = _rng(*key)
     while True:
         word = "".join(rng.choice(_STARTS) + rng.choice(_VOWELS) for _ in range(2))
@@ -164,7 +164,7 @@ _Pairs = frozenset[tuple[str, str]]
 
 
 class Sense(NamedTuple):
-    """What a criterion probes: a planted capability or, without one, a word that stands for it."""
+    """The subject of a criterion: a planted capability or, without one, a word that represents it."""
 
     planted: str | None
     word: str | None = None
@@ -177,10 +177,10 @@ class _KnownWordings(NamedTuple):
 
 
 def sense_of_criterion(question: str, ground_truth: str = "") -> Sense:
-    """Return what a criterion probes, by its words alone.
+    """Return the subject of a criterion, by its words alone.
 
-    Criteria of the made-up tree are recognised by cue words, those of the planted scenes by the wording of their question.
-    Others are recognised by plain words ("how many", "which colour"), or else by their first content word.
+    Criteria of the made-up tree are recognised by cue words, those of the planted scenes by the wording of their
+    question. Others are recognised by plain words ("how many", "which colour"), or else by their first content word.
     """
     path = capability_by_cue(question) or capability_by_cue(ground_truth)
     if path is None and not is_unknown_question(question):

@@ -74,9 +74,9 @@ def describe_picture(profile: Profile, picture: PictureContent, draws: Draws) ->
 
 
 def describe_pictures(profile: Profile, pictures: Sequence[PictureContent], draws: Draws) -> ChatReply:
-    """Return the model's description of several pictures: their number, then each below a line of its own.
+    """Return the model's description of several pictures: their number, then each on a separate line.
 
-    A refusal of one, or a text that is cut there, is the reply.
+    A refusal of one, or a text truncated there, is the reply.
     """
     lines = [f"There {'is 1 image' if len(pictures) == 1 else f'are {len(pictures)} images'}."]
     last = text_reply("")
@@ -91,7 +91,7 @@ def describe_pictures(profile: Profile, pictures: Sequence[PictureContent], draw
 
 
 def told_value(member: PanelProfile, point: PictureFact, number: int, draws: Draws) -> str | None:
-    """Return the value that a draft states for a fact; None if it leaves the fact out. A disputed fact is always stated."""
+    """Return the value that a draft states for a fact; None if it omits the fact. A disputed fact is always stated."""
     if point.readings:
         return reading_of_member(member, point)
     if not draws.chance(member.telling, "telling", number):
@@ -114,7 +114,7 @@ def reading_of_member(member: PanelProfile, point: PictureFact) -> str:
 
 
 def stance_of(member: PanelProfile) -> int:
-    """Return the number of the reading that a member holds."""
+    """Return the number of a member's reading."""
     if member.stance is not None:
         return member.stance
     return int(unit_interval("stance", member.name) * 6)
@@ -161,7 +161,7 @@ class CandidateReading(NamedTuple):
 
     @property
     def charm(self) -> float:
-        """How well the text reads: a random number, independent of the picture and the same for all members."""
+        """The readability of the text: a random number, independent of the picture and the same for all members."""
         return unit_interval("charm", sha256(self.text.encode()).hexdigest())
 
 
@@ -199,7 +199,7 @@ def draw_slip(profile: PanelProfile | JudgeProfile, draws: Draws) -> Slip | None
 
 
 def judge_slip(judge: JudgeProfile, draws: Draws) -> Slip | None:
-    """Draw whether a judge's reply is unusable, and how; it also refuses with the rate `refusal`."""
+    """Draw whether a judge's reply is unusable, and how; it also refuses at the rate `refusal`."""
     return "refuses" if draws.chance(judge.refusal, "refusal") else draw_slip(judge, draws)
 
 
@@ -219,7 +219,7 @@ def read_candidates(text: str, picture: PictureContent) -> list[CandidateReading
 
 
 def read_candidate(text: str, picture: PictureContent) -> CandidateReading:
-    """Return the reading of a text by someone who sees the picture: its true and its false statements."""
+    """Return a viewer's reading of a text: its true and its false statements."""
     facts = picture.by_key
     values = {statement.key: statement.value for statement in read_statements(text) if statement.key in facts}
     right = [same_value(value, facts[key].value) for key, value in values.items() if not facts[key].readings]
@@ -241,10 +241,11 @@ def vote(member: PanelProfile, candidates: Sequence[CandidateReading], picture: 
 
 
 def rewrite(member: PanelProfile, candidates: Sequence[CandidateReading], picture: PictureContent, draws: Draws) -> str:
-    """Return a description that is corrected by what the member checks in the picture.
+    """Return a description corrected by what the member checks in the picture.
 
-    It starts from the text that it ranks first, removes or corrects statements that it checks and finds false, and adds
-    statements of other texts that it checks and finds true. A member that checks nothing returns the text that reads best.
+    It starts from the text ranked first, removes or corrects statements that it checks and finds false, and adds
+    statements of other texts that it checks and finds true. A member that checks nothing returns the most readable
+    text.
     """
     base = candidates[_rank(candidates, looks=_goes_by_picture(member, draws))[0]]
     sentences: list[str] = []
@@ -308,7 +309,7 @@ def _comparison(
 
 
 def equally_good(member: PanelProfile, candidates: Sequence[CandidateReading], best: int) -> list[int]:
-    """Return the numbers, from 1, of other candidates that are as true and as complete, if the member names ties."""
+    """Return the numbers, from 1, of other candidates that are equally true and complete, if the member names ties."""
     if not member.ties:
         return []
     best_merit = merit(candidates[best])[:2]
@@ -344,12 +345,12 @@ def merit(candidate: CandidateReading) -> tuple[int, int, float]:
 
 
 def _goes_by_picture(member: PanelProfile, draws: Draws) -> bool:
-    """Draw whether the member ranks and rewrites by the picture, or by how the texts read."""
+    """Draw whether the member ranks and rewrites by the picture, or by the texts' readability."""
     return draws.chance(member.detects_false, "compares")
 
 
 def _rank(candidates: Sequence[CandidateReading], *, looks: bool) -> list[int]:
-    """Return the indices of all candidates, best first: by the picture if `looks`, else by how they read."""
+    """Return the indices of all candidates, best first: by the picture if `looks`, else by readability."""
     return sorted(range(len(candidates)), key=lambda at: merit(candidates[at]) if looks else -candidates[at].charm)
 
 

@@ -71,7 +71,7 @@ MISTAKEN_LABELS: Mapping[Label, Label] = {
     "not_relevant": "incorrect",
     "not_sure": "valid",
 }
-"""The label that a person mistakes each true label for; nobody doubts a planted gold answer."""
+"""The label that a person confuses with each true label; nobody doubts a planted gold answer."""
 
 
 def label_chances(person: SimulatedPerson, true: Label) -> dict[Label, float]:
@@ -139,7 +139,9 @@ def true_label_of_row(row: CheckRow, folder: Path) -> Label:
 
 
 def fill_label_form(form: Path, person: SimulatedPerson) -> Iterator[str]:
-    """Yield the lines of a form as filled in by a person (item, label and name); other lines than perturbations are left out."""
+    """Yield the lines of a form as filled in by a person (item, label and name), without lines other than
+    perturbations.
+    """
     for line in form.read_text(encoding="utf-8").splitlines():
         fields = json.loads(line) if line.strip() else {}
         if fields.get("kind") == "perturbation":

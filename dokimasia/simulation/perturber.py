@@ -1,4 +1,4 @@
-"""Simulated models that write gold answers, plant errors in texts, and check texts of others."""
+"""Simulated models that write gold answers, plant errors in texts, and check others' texts."""
 
 import re
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ class StatedError(BaseModel):
 
 
 def perturbation_reply(profile: Profile, inputs: Inputs, draws: Draws) -> ChatReply:
-    """Return the reply of a model that is asked to plant errors in a text."""
+    """Return the reply of a model asked to plant errors in a text."""
     judge = as_judge(profile)
     slip = judge_slip(judge, draws)
     if slip == "refuses":
@@ -100,7 +100,7 @@ PERTURBER_PROMPTS = ("gold_answer", "gold_check", "change_check", *PERTURBS)
 """The prompts that `perturber_reply` answers."""
 
 SPILLS = ("phantom_details", "ungrounded_assumptions", "tone_mismatch")
-"""Dimensions of additional errors by a model that changes more than it is asked to."""
+"""The dimensions of additional errors by a model that changes more than requested."""
 
 AROUND = 8
 """Maximum number of quoted words on either side of a change."""

@@ -1,4 +1,4 @@
-"""The content of a picture as statements that can be made, recognised in any text, and made wrong."""
+"""The content of a picture as statements that can be made, recognised in any text, and falsified."""
 
 import re
 from collections import defaultdict
@@ -17,10 +17,10 @@ from dokimasia.simulation.scenes import make_scene
 Choice = TypeVar("Choice")
 
 READINGS = 3
-"""Number of readings of a disputed fact: its own value and two others, all equally right."""
+"""The number of readings of a disputed fact: its own value and two others, all equally right."""
 
 HARD_SHARE = 0.25
-"""Share of facts that most describers get wrong, in the same way."""
+"""The share of facts that most describers get wrong, in the same way."""
 
 PHOTO_DISPUTED = 0.4
 """Share of photographs outside the planted world that have a disputed fact."""
@@ -61,9 +61,9 @@ class Statement(NamedTuple):
 class PictureFact(NamedTuple):
     """A fact of a picture as a statement, with false values of the same form.
 
-    The first false value is the lure, which most wrong statements of a hard fact have. `readings` is empty except for a
-    disputed fact, whose readings are all equally right. `sort` is the kind of mistake if it is stated wrong; `box` its place,
-    None in a photograph.
+    The first false value is the lure, which is in most wrong statements of a hard fact. `readings` is empty except for
+    a disputed fact, whose readings are all equally right. `sort` is the kind of mistake if it is stated wrong; `box` is
+    its place, None in a photograph.
     """
 
     attribute: str
@@ -129,7 +129,7 @@ def folded(text: str) -> str:
 
 
 def content_of_scene(scene: Scene) -> PictureContent:
-    """Return the content of a scene; different facts with the same name are left out, since a text cannot distinguish them."""
+    """Return the content of a scene, without different facts of the same name, since a text cannot distinguish them."""
     return _content_of_facts(scene.id, scene.domain, scene.facts, scene.disputed)
 
 

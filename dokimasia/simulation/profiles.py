@@ -15,8 +15,9 @@ Rate = Field(default=0.0, ge=0, le=1)
 Share = Annotated[float, Field(ge=0, le=1)]
 
 Slip = Literal["refuses", "unparsable", "out_of_range", "one_short", "partially", "wrong_group"]
-"""Replies of no use: a refusal; chatter; candidate 7 of 3 (or a rating of 11); one result too few; the word `partially`
-for true or false; a result in the wrong group of rubrics. A prompt to which a slip does not apply is answered in chatter."""
+"""Unusable replies: a refusal; chatter; candidate 7 of 3 (or a rating of 11); one result too few; the word `partially`
+for true or false; a result in the wrong group of rubrics. A prompt to which a slip does not apply gets chatter.
+"""
 
 
 class _Profile(Value):
@@ -99,7 +100,7 @@ class CandidateProfile(Value):
 
     @property
     def whole(self) -> float:
-        """Probability that a reply is neither a refusal nor malformed nor truncated."""
+        """The probability that a reply is neither refused nor malformed nor truncated."""
         return 1 - self.refusal - self.malformed - self.truncated
 
     def delivered(self, position: int, count: int) -> float:
@@ -300,10 +301,10 @@ def _included_models() -> Mapping[str, _IncludedModel]:
 
 @cache
 def profiles() -> Mapping[str, Profile]:
-    """Return all included simulated models but the image models, by name.
+    """Return all included simulated models except the image models, by name.
 
-    In order: judges, candidates from strong to weak, a terse and a talkative one, learners and tutors, panel members, and
-    judges and writers with special faults.
+    In order: judges, candidates from strong to weak, a terse and a talkative one, learners and tutors, panel members,
+    and judges and writers with special faults.
     """
     return {
         name: _ROLES[model.role].model_validate({"name": name, **model.planted})
@@ -314,7 +315,7 @@ def profiles() -> Mapping[str, Profile]:
 
 @cache
 def planted_in() -> Mapping[str, str]:
-    """Return what each simulated model is, image models included, by name; `profiles` has the exact rates."""
+    """Return a description of each simulated model, including image models, by name; `profiles` has the exact rates."""
     return {name: model.about for name, model in _included_models().items()}
 
 
@@ -363,9 +364,9 @@ def as_judge(profile: Profile) -> JudgeProfile:
 def as_member(profile: Profile, domain: Domain) -> PanelProfile:
     """Return a model in the role of a panel member, for pictures of a domain.
 
-    A candidate states what it does not leave out, wrong at the rate of its lack of skill, and detects faults at the rate of
-    its base skill; a judge describes without a fault and detects at its own rate. Adjacent models in the list of included
-    ones have different readings of disputed facts.
+    A candidate states what it does not omit, wrong at the rate of its lack of skill, and detects faults at the rate of
+    its base skill; a judge describes without a fault and detects at its own rate. Adjacent models in the list of
+    included ones have different readings of disputed facts.
     """
     if isinstance(profile, PanelProfile):
         return profile

@@ -1,4 +1,6 @@
-"""Pictures by a prompt: the prompt of a natural scene, and the scene that a simulated image model makes of a prompt."""
+"""Pictures by prompt: the prompt of a natural scene, and the scene that a simulated image model
+derives from a prompt.
+"""
 
 import hashlib
 import re
@@ -16,13 +18,13 @@ GROUND = {
     "street": "on a street, the back row along the house fronts and the front row on the carriageway",
     "kitchen": "in a kitchen, on two wooden shelves",
 }
-"""How a prompt tells the place of a natural scene."""
+"""The wording of a natural scene's place in a prompt."""
 SKY = {
     "sun": "the sun shines above",
     "moon": "the moon stands in a dark sky above",
     "cloud": "a cloud hangs above",
 }
-"""How a prompt tells what is in the sky."""
+"""The wording of the sky in a prompt."""
 
 _MOST_IN_A_ROW = 4
 _ROWS = re.compile(r"In the back row stand, from left to right, ([^;]*); in the front row stand ([^.]*)\.")

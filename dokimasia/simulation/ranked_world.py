@@ -98,7 +98,7 @@ def planted_rankings(question: SceneQuestion, responses: list[PlantedResponse], 
 
 
 def write_ranked(path: Path, n_samples: int, seed: int) -> dict[str, Path]:
-    """Write responses, auxiliary responses and rankings of a world beside its data file, and return the files by content.
+    """Write responses, auxiliary responses and rankings of a world next to its data file; return the files by content.
 
     Equal arguments give equal bytes; the data file itself is written by `write_world` with the same arguments.
     """
@@ -123,7 +123,9 @@ def _response_lines(question: SceneQuestion, responses: list[PlantedResponse]) -
 
 def _slip(draws: Draws, model: str) -> int:
     fate = draws.unit("slip", model)
-    return 2 if fate < SLIP else -2 if fate < 2 * SLIP else 0
+    if fate < SLIP:
+        return 2
+    return -2 if fate < 2 * SLIP else 0
 
 
 def _wrong(question: SceneQuestion, draws: Draws) -> str:

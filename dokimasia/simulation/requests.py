@@ -134,7 +134,7 @@ def read_json(text: str) -> JsonValue:
 
 
 def read_rows(text: str, model: type[Row]) -> list[Row]:
-    """Return the rows of a JSON array; none if the text is no array, or if a row does not fit the model."""
+    """Return the rows of a JSON array; none if the text is not an array, or if a row does not fit the model."""
     rows = read_json(text)
     try:
         return [model.model_validate(row) for row in rows] if isinstance(rows, list) else []
@@ -143,7 +143,7 @@ def read_rows(text: str, model: type[Row]) -> list[Row]:
 
 
 def read_choices(text: str) -> list[str]:
-    """Return the options of a list `A. ...`, `B. ...`, in order; further lines belong to the option above."""
+    """Return the options of a list `A. ...`, `B. ...`, in order; further lines belong to the previous option."""
     choices: list[str] = []
     for line in text.splitlines():
         letter = _CHOICE.match(line)

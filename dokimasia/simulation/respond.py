@@ -28,7 +28,7 @@ from dokimasia.simulation.visibility import WHOLE
 _CACHE_SIZE = 4096
 _scene_cache: dict[str, Sighting | None] = {}
 _edit_cache: dict[str, tuple[PlantedEdit, ...]] = {}
-"""Caches of scenes and edits by image hash, so that a picture is read once; emptied when full."""
+"""Caches of scenes and edits by image hash, so that each picture is read once; emptied when full."""
 
 
 def respond(
@@ -38,7 +38,7 @@ def respond(
     models: Mapping[str, Profile] | None = None,
     library: PromptLibrary | None = None,
 ) -> ChatReply:
-    """Return the reply of the simulated model that a call names.
+    """Return the reply of the simulated model named in a call.
 
     Args:
         call: the request; `call.model.model` is the simulated model's name, with or without a provider.
@@ -112,7 +112,7 @@ def _reply_to_prompt(
         return describe_picture(profile, picture, draws)
     view = _find_view(call, images, inputs.question)
     if name in ANSWER_AGAIN_PROMPTS:
-        # Where the world is not planted, or is not shown, the question is answered anew.
+        # If the world is not planted, or is not shown, the question is answered anew.
         if view is None:
             return _answer_question(profile, inputs, call, images, draws)
         return answer_again(as_candidate(profile), view.scene, view.question, inputs, draws)

@@ -1,6 +1,6 @@
 """Samples outside the planted world: replies of simulated models from words alone.
 
-A simulated judge cannot see a real photograph. It takes the reference answer in its prompt for the truth, derives
+A simulated judge cannot see a real photograph. It treats the reference answer in its prompt as the truth, derives
 criteria from the displayed solution, and scores by shared words. A candidate uses the question's words. None of this
 measures anything; it lets all methods run on real data without a real model.
 """

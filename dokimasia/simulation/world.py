@@ -176,7 +176,9 @@ def generation_prompt(scene: Scene) -> str:
 
 
 def make_prompted(n_scenes: int, seed: int) -> Iterator[Scene]:
-    """Yield that many natural scenes, other ones than other data have. A shorter world is the beginning of a longer one."""
+    """Yield that many natural scenes, different from those of other data. A shorter world is the beginning of a longer
+    one.
+    """
     for number in range(n_scenes):
         yield make_scene("natural", (seed + _PROMPTED_SEED) * _SCENES_A_SEED + number)
 

@@ -1,6 +1,6 @@
-"""Bundles: one run with its rows, calls, values and images in a file, from which another home gets the same figures.
+"""Bundles: one run with its rows, calls, values and images in a file, for other homes to produce the same figures.
 
-A bundle is a ZIP file: `manifest.json`, `rows/TABLE.jsonl` with a row a line as the database holds it, and `blobs/ab/abc…`.
+A bundle is a ZIP file: `manifest.json`, `rows/TABLE.jsonl` with one database row a line, and `blobs/ab/abc…`.
 The same run of the same home gives the same bytes.
 """
 
@@ -55,13 +55,13 @@ BY_CONTENT: Mapping[str, str] = {
     "reduced_images": "original",
     "tree_versions": "version_id",
 }
-"""Tables whose rows other rows name, with the column that they are named by."""
+"""Tables whose rows other rows refer to, with the column of reference."""
 
 NUMBERED = ("events", "attempts", "comments")
-"""Tables whose rows are numbered, so that they get other numbers in another home."""
+"""Tables with numbered rows, which get other numbers in another home."""
 
 LEFT_OUT = ("threads", "queue", "payers", "questions", "profiles")
-"""Tables of work that is not finished, of a service, and of what endpoints can do, which no figure needs."""
+"""Tables that no figure needs: unfinished work, a service's state, and capabilities of endpoints."""
 
 _ID = re.compile(r"[0-9a-f]{16,64}")
 _NAMED_IDS = re.compile(r'"([0-9a-f]{16,64})"')
@@ -69,7 +69,7 @@ _BLOB = re.compile(r"blobs/([0-9a-f]{2})/(\1[0-9a-f]{62})")
 _ROWS = re.compile(r"rows/([a-z_]+)\.jsonl")
 _DATE = (1980, 1, 1, 0, 0, 0)
 _MOST_LINE = 1 << 28
-"""The longest row that is read from a bundle, in bytes."""
+"""The maximum length of a row in a bundle, in bytes."""
 
 
 class BundledRows(Value):
@@ -101,20 +101,20 @@ class Opened(Value):
 
 
 def bundle_file(home: Home, run: Run) -> Path:
-    """Return the file of a run's bundle in the working folder: RUN.dokimasia, by the run's name or else its id."""
+    """Return the path of a run's bundle in the working folder: RUN.dokimasia, by the run's name or else its id."""
     name = labels(home).get(run.id, Label()).name.replace(" ", "-")
     return Path(f"{name or run.id}.dokimasia")
 
 
 def write_bundle(home: Home, run: Run, path: Path) -> Manifest:
-    """Write a finished run to a file, with everything that its figures rest on and nothing of other runs.
+    """Write a finished run to a file, with everything that its figures rest on and nothing else.
 
-    The runs that it was made from, as the evaluation of a refinement, are in it, too.
+    The runs it was made from, such as the evaluation of a refinement, are included.
 
     Args:
         home: the home of the run.
         run: the run.
-        path: the file; one that exists is replaced once the bundle is complete.
+        path: the file; an existing one is replaced once the bundle is complete.
 
     Raises:
         InputError: the run is not finished, or the file cannot be written.
@@ -174,7 +174,7 @@ def _write(home: Home, runs: list[str], path: Path, folder: Path, files: ExitSta
 
 
 def _with_parents(home: Home, run_id: str) -> list[str]:
-    """Return a run and the runs that it names, directly or not, in a fixed order."""
+    """Return a run and the runs it refers to, directly or not, in a fixed order."""
     known = {id for (id,) in home.all("SELECT id FROM runs")}
     runs = [run_id]
     for run in runs:
@@ -184,7 +184,7 @@ def _with_parents(home: Home, run_id: str) -> list[str]:
 
 
 def _reachable(home: Home, runs: list[str]) -> Iterator[tuple[str, Row, set[str]]]:
-    """Yield the rows of runs and, by turns, those that they name, each once with its table and the ids in it."""
+    """Yield the rows of runs and, transitively, those they refer to, each once with its table and the ids in it."""
     waiting: set[str] = set()
     for table, rows in _own_rows(home, runs):
         for row in rows:
@@ -214,7 +214,7 @@ def _reachable(home: Home, runs: list[str]) -> Iterator[tuple[str, Row, set[str]
 
 
 def _own_rows(home: Home, runs: list[str]) -> Iterator[tuple[str, Iterable[Row]]]:
-    """Yield the tables whose rows belong to a run, with those of these runs."""
+    """Yield each table whose rows belong to a run, with those of these runs."""
     rows = home.rows_among("SELECT * FROM runs WHERE id IN ({marks})", runs)
     yield "runs", [_without_folders(row) for row in rows]
     yield "spending", list(home.rows_among("SELECT * FROM spending WHERE id IN ({marks})", runs))
@@ -229,7 +229,7 @@ def _own_rows(home: Home, runs: list[str]) -> Iterator[tuple[str, Iterable[Row]]
 
 
 def _without_folders(row: Row) -> Row:
-    """Return the row of a run whose request names files without the folders of this machine."""
+    """Return the row of a run, with this machine's folders removed from the files in its request."""
     options = orjson.loads(row["options"])
     request = {name: _base_names(value) for name, value in options.get("request", {}).items()}
     if request == options.get("request", {}):
@@ -266,7 +266,7 @@ def _tree_rows(home: Home, trees: set[str]) -> Iterator[tuple[str, Row]]:
 
 
 def _ids_in(row: Row) -> set[str]:
-    """Return the ids that a row names: cells, and whole strings of JSON; what looks like one within a text is none."""
+    """Return the ids in a row: whole cells, and whole strings of JSON, but not parts of a text."""
     ids: set[str] = set()
     for cell in row.values():
         if not isinstance(cell, str):
@@ -288,17 +288,18 @@ def _as_line(row: Row) -> bytes:
 
 
 async def open_bundle(path: Path, folder: Path) -> Opened:
-    """Add the run of a bundle to a home, which is made if it is missing; nothing is asked of a model.
+    """Add the run of a bundle to a home, which is created if missing, without asking any model.
 
-    Everything is verified before the home is changed, as `dokimasia verify` does: every id and hash, and that all that is
-    named is there. A run that the home has already stays as it is. A name that another run of the home has is left out.
+    Everything is verified before the home is changed, as by `dokimasia verify`: every id and hash, and that every
+    reference resolves. A run that the home already has is unchanged. A name that belongs to another run of the home is
+    dropped.
 
     Args:
         path: the bundle.
         folder: the home.
 
     Raises:
-        InputError: the file is no bundle, is damaged, or was written by a newer version.
+        InputError: the file is not a bundle, is damaged, or was written by a newer version.
         StorageError: the home cannot be written.
     """
     parent = _existing(folder)
@@ -321,12 +322,12 @@ async def open_bundle(path: Path, folder: Path) -> Opened:
 
 
 def _existing(folder: Path) -> Path:
-    """Return a folder, or the nearest above it that exists."""
+    """Return a folder, or its nearest existing ancestor."""
     return next(place for place in (folder.absolute(), *folder.absolute().parents) if place.is_dir())
 
 
 def _is_archive(path: Path) -> bool:
-    """Return whether a file begins as a ZIP archive does."""
+    """Return whether a file begins like a ZIP archive."""
     with path.open("rb") as file:
         return file.read(4) == b"PK\x03\x04"
 
@@ -336,7 +337,7 @@ def _damaged(path: Path, what: str) -> InputError:
 
 
 def _manifest(path: Path, archive: zipfile.ZipFile, parent: Path) -> Manifest:
-    """Return the manifest, once the archive has nothing but what it names, and fits on the disk."""
+    """Return the manifest, after checking that the archive has only the files it lists, and fits on the disk."""
     entries = {entry.filename: entry for entry in archive.infolist()}
     if "manifest.json" not in entries or entries["manifest.json"].file_size > 1 << 20:
         raise InputError(f"{path} is no bundle: dokimasia bundle RUN -o FILE writes them")
@@ -398,7 +399,7 @@ async def _load(path: Path, archive: zipfile.ZipFile, manifest: Manifest, home: 
 
 
 def _as_row(line: bytes) -> Row | None:
-    """Return the row of a line, or None if it is none."""
+    """Return the row of a line, or None if it is not one."""
     try:
         cells = orjson.loads(line)
         if not isinstance(cells, dict):
@@ -415,7 +416,7 @@ def _as_row(line: bytes) -> Row | None:
 
 
 async def _merge(unpacked: Home, home: Home, manifest: Manifest) -> Opened:
-    """Add the runs of an unpacked bundle that a home lacks, with all that they name."""
+    """Add the runs of an unpacked bundle that a home lacks, with everything they refer to."""
     present = {id for (id,) in home.all_among("SELECT id FROM runs WHERE id IN ({marks})", manifest.runs)}
     added = tuple(run for run in manifest.runs if run not in present)
     if added:
@@ -447,7 +448,7 @@ def _add_rows(
             if table not in ("trees", "tree_versions") and owner in present:
                 continue
             if row.get("name" if table == "trees" else "tree") in trees and table.startswith("tree"):
-                continue  # the home's own tree of this name stays as it is
+                continue  # the home's own tree of this name stays unchanged
             if table == "decisions" and row["item"] in items:
                 continue
             if table not in NUMBERED:
@@ -460,7 +461,7 @@ def _add_rows(
 
 
 def _renamed(event: Row, taken: set[str]) -> Row | None:
-    """Return an event without a run's name that another run of the home has; None if nothing is left of it."""
+    """Return an event without a run's name that another run of the home has; None if nothing remains of it."""
     if event["kind"] != NAMED:
         return event
     change = Renaming.model_validate_json(event["data"])

@@ -23,11 +23,11 @@ from dokimasia.storage.faults import checkpoints_error
 from dokimasia.storage.home import Home
 
 GONE_TOGETHER = 64
-"""Number of threads that one commit deletes."""
+"""The number of threads that one commit deletes."""
 
 
 class Saver(SqliteSaver):
-    """LangGraph's saver, whose asynchronous methods write in the event loop's own thread.
+    """LangGraph's saver, with asynchronous methods that write in the event loop's own thread.
 
     Writing a step, some hundred bytes in a write-ahead log, takes less time than two hops to another thread, and
     `AsyncSqliteSaver` makes four to six hops a step.
@@ -107,7 +107,7 @@ class Saver(SqliteSaver):
             self._gone.clear()
 
     def _settle(self, config: RunnableConfig | None) -> None:
-        """Delete the batch where it contains the requested thread, or where all threads are requested."""
+        """Delete the batch if it contains the requested thread, or if all threads are requested."""
         if self._gone and (config is None or config.get("configurable", {}).get("thread_id") in self._gone):
             self.clear()
 
@@ -175,15 +175,15 @@ def _plain_config(config: RunnableConfig) -> RunnableConfig:
 
 @asynccontextmanager
 async def open_saver(home: Home) -> AsyncIterator[Saver]:
-    """Yield the saver of a home that is open for writing, and close it at the end.
+    """Yield the saver of a home that is open for writing, and close it on exit.
 
-    The serializer knows only LangGraph's own types, plain values, and where graphs are embedded also this package's frozen
-    values (see `dokimasia.graphs.runnable.allow_in_checkpoints`). It never imports or builds another type that a checkpoint
-    names, and refuses pickled data, so that write access to the file does not allow running code.
+    The serializer accepts only LangGraph's own types, plain values, and, for embedded graphs, this package's frozen
+    values (see `dokimasia.graphs.runnable.allow_in_checkpoints`). It never imports or builds another type that a
+    checkpoint names, and refuses pickled data, so that write access to the file does not allow running code.
 
     Raises:
-        StorageError: the home is open for reading only, or its checkpoints are damaged or cannot be written; also raised
-            inside the block.
+        StorageError: the home is open for reading only, or its checkpoints are damaged or cannot be written; also
+            raised inside the block.
     """
     if not home.is_writing:
         raise StorageError(f"{home.path} is open for reading only: checkpoints need it open with write=True.")
@@ -213,7 +213,7 @@ def keeping_steps(home: Home, *, doing: str = "keeping the steps of unfinished i
 
 
 async def delete_thread(saver: Saver, thread_id: str) -> None:
-    """Delete the steps of a thread whose result is committed; a thread without steps is no error."""
+    """Delete the steps of a thread whose result is committed; a thread without steps is not an error."""
     await saver.adelete_thread(thread_id)
 
 

@@ -18,13 +18,13 @@ BUSY_TIMEOUT = 10.0
 """Seconds that a statement waits for another process's lock before it fails."""
 
 JOURNAL_SIZE_LIMIT = 64 * 1024 * 1024
-"""Bytes to which the write-ahead log is cut back after a checkpoint."""
+"""The bytes to which the write-ahead log is truncated after a checkpoint."""
 
 SAFE_AND_SMALL = ("synchronous=NORMAL", f"journal_size_limit={JOURNAL_SIZE_LIMIT}")
-"""Settings of every connection that writes, besides the write-ahead log."""
+"""Settings of every writing connection, besides the write-ahead log."""
 
 PAGE_SIZE = 8192
-"""Bytes of a page; prompts, samples and answers of one to three thousand bytes leave little of a page empty."""
+"""Bytes per page; prompts, samples and answers of one to three thousand bytes leave little of a page empty."""
 
 
 Row = dict[str, Any]
@@ -82,13 +82,13 @@ def _enter_wal(connection: sqlite3.Connection) -> None:
 
 
 def connect_writer(path: Path) -> sqlite3.Connection:
-    """Return a writing connection in autocommit mode; create the file if there is none.
+    """Return a writing connection in autocommit mode; create the file if missing.
 
     Under a write-ahead log with `synchronous=NORMAL` a commit survives the death of the process. After a power loss the
     last commits may be missing, but the database is never corrupt.
 
     Raises:
-        sqlite3.Error: the file is no database, or cannot be written.
+        sqlite3.Error: the file is not a database, or cannot be written.
     """
     with _open_connection(path) as connection:
         connection.execute(f"PRAGMA page_size={PAGE_SIZE}")  # for a new file; an existing one keeps its setting

@@ -9,7 +9,7 @@ from dokimasia.storage.schema.rows import insert_rows
 
 
 class CollectedCriteria(NamedTuple):
-    """A sample's entry in a collection: the ids of its criteria and, if known, of the chain that they were drawn from.
+    """A sample's entry in a collection: the ids of its criteria and, if known, of the chain they were drawn from.
 
     `sample_digest` identifies the sample by content, in case a name is reused.
     """
@@ -21,7 +21,7 @@ class CollectedCriteria(NamedTuple):
 
 
 async def save_collection(home: Home, collection_id: str, entries: Iterable[CollectedCriteria]) -> int:
-    """Store a collection atomically, in place of one with the same id, and return its size.
+    """Store a collection atomically, replacing one with the same id, and return its size.
 
     Raises:
         StorageError: it could not be written, or refers to criteria or a chain that are not in the store.

@@ -55,7 +55,7 @@ class FiledDecision(Value):
 
 
 async def keep_items(home: Home, items: Iterable[CheckItem]) -> int:
-    """Store items to be decided on, durably; return the number of new ones.
+    """Store items for decision, durably; return the number of new ones.
 
     Raises:
         StorageError: they could not be written, or there is no such run.
@@ -185,7 +185,7 @@ def file_decision(folder: Path, filing: FiledDecision) -> Path:
 
 
 def filed_decisions(folder: Path) -> Iterator[tuple[Path, FiledDecision]]:
-    """Yield filed decisions in the order of their times; unreadable files are skipped."""
+    """Yield filed decisions in chronological order; unreadable files are skipped."""
     for path in sorted((folder / _LEFT).glob("*.json")):
         try:
             yield path, FiledDecision.model_validate_json(path.read_bytes())
@@ -228,5 +228,5 @@ def draft_file(folder: Path, item_id: str, who: str) -> Path:
 
 
 def clear_draft(folder: Path, item_id: str, who: str) -> None:
-    """Remove a person's draft after the decision; a missing one is no error."""
+    """Remove a person's draft after the decision; a missing one is not an error."""
     draft_file(folder, item_id, who).unlink(missing_ok=True)

@@ -274,7 +274,7 @@ def _open_writing(folder: Path, *, create: bool, command: str | None) -> Home:
 
 
 def _keep_from_others(*files: Path, new: bool) -> None:
-    """Take away the rights of other users to the databases of a home; of a new home also those of the group."""
+    """Remove other users' rights to the databases of a home, and for a new home also the group's."""
     for path in files:
         for file in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
             with suppress(OSError):
@@ -305,7 +305,7 @@ def _open_reading(folder: Path) -> Home:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return the identity of the file behind a path; None where there is none."""
+    """Return the identity of the file behind a path; None if there is none."""
     try:
         status = path.stat()
     except OSError:

@@ -18,13 +18,15 @@ from dokimasia.storage.schema.rows import insert_row, next_number
 from dokimasia.storage.values import now
 
 MESSAGE_LENGTH = 1000
-"""Length to which an attempt's message is shortened, in characters."""
+"""The length to which an attempt's message is truncated, in characters."""
 
 _INSERT_TEXT = "INSERT INTO texts (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING"
 
 
 class CallFigures(NamedTuple):
-    """What a call used: tokens, cost in US dollars, latency in seconds (None: unknown, which is not zero), label and model."""
+    """The usage of a call: tokens, cost in US dollars, latency in seconds (None: unknown, which is not zero), label and
+    model.
+    """
 
     input_tokens: int | None
     output_tokens: int | None
@@ -35,7 +37,7 @@ class CallFigures(NamedTuple):
 
 
 class EmbeddedText(NamedTuple):
-    """Where the vector of a text is: the key of a call, and the text's place in it."""
+    """The location of a text's vector: the key of a call, and the text's place in it."""
 
     call: str
     place: int
@@ -166,7 +168,7 @@ class SqliteLedger:
         return {key: figures[key] for key in unique_keys if key in figures}
 
     def embedded_texts(self, model: ModelRef) -> dict[str, EmbeddedText]:
-        """Return where the vectors of all texts are that a model has embedded, by the hashes of the texts."""
+        """Return the location of the vectors of all texts that a model has embedded, by the hashes of the texts."""
         sql = "SELECT key, request FROM calls WHERE kind = 'embedding' AND model = ? AND endpoint = ? ORDER BY key"
         embedded: dict[str, EmbeddedText] = {}
         for key, request in self._home.all(sql, (model.model, model.endpoint)):
@@ -267,7 +269,7 @@ class SqliteLedger:
 
 
 def _reply_columns(reply: ModelReply) -> dict[str, object]:
-    """Return the columns stored beside a reply: its finish reason and tokens."""
+    """Return the columns stored with a reply: its finish reason and tokens."""
     return {
         "finish_reason": reply.finish_reason if reply.kind == "chat" else None,
         "input_tokens": reply.usage.input_tokens,

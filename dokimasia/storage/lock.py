@@ -1,4 +1,4 @@
-"""The lock of a home: one process writes; others learn which, and how to reach a service that holds the home."""
+"""The lock of a home: one process writes; others learn which one, and how to reach a service that holds the home."""
 
 import contextlib
 import fcntl
@@ -94,7 +94,7 @@ class WriterLock:
 def held_since(path: Path) -> str | None:
     """Return the time since which a lock is held, in ISO form; empty if unknown, None if the lock is free.
 
-    The query takes a shared lock for a moment, for which a writer waits.
+    The query takes a shared lock for a moment, which a writer waits for.
     """
     try:
         with path.open("rb") as file:
@@ -132,7 +132,7 @@ def _refusal(path: Path) -> HomeLocked:
         try:
             holder = Holder.model_validate_json(path.read_bytes())
         except (OSError, ValueError):
-            time.sleep(_LOOK_AGAIN)  # the holder has locked the file and not written into it yet
+            time.sleep(_LOOK_AGAIN)  # the holder has locked the file but not written into it yet
             continue
         process = f"{holder.pid} on {holder.host}"
         if holder.pid == os.getpid() and holder.host == socket.gethostname():
@@ -182,7 +182,7 @@ def published_access(home: Path, access: Access) -> Iterator[None]:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file atomically, readable for this user alone, in place of one that is there.
+    """Write a file atomically, readable only for this user, replacing an existing one.
 
     Raises:
         OSError: it cannot be written; an earlier file is unchanged.
@@ -199,7 +199,7 @@ def write_private(path: Path, text: str) -> None:
 
 
 def access_to(home: Path) -> Access | None:
-    """Return the access to the service of a home; None without a service, or for that of another user."""
+    """Return the access to the service of a home; None without a service, or for another user's."""
     path = home / SERVICE_FILE
     try:
         with path.open(encoding="utf-8") as file:

@@ -29,7 +29,7 @@ def find_value(home: Home, id: str) -> JsonObject:
 
 
 def find_values(home: Home, type_: type[V], ids: Iterable[str | None]) -> dict[str, V]:
-    """Return values of one type, by id; missing ids (None, or empty) are passed over.
+    """Return values of one type, by id; missing ids (None, or empty) are skipped.
 
     Raises:
         StorageError: the home lacks one of them.

@@ -17,7 +17,7 @@ _CANDIDATES = 8
 
 
 class Label(NamedTuple):
-    """A run's name (empty for none), its tags in alphabetical order, and the earlier names by which it is still found."""
+    """A run's name (empty for none), its tags in alphabetical order, and the earlier names that still find it."""
 
     name: str = ""
     tags: tuple[str, ...] = ()
@@ -25,7 +25,7 @@ class Label(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All names by which the run is found, the newest first."""
+        """All names that find the run, the newest first."""
         return (self.name, *self.other_names) if self.name else self.other_names
 
 
@@ -91,12 +91,12 @@ async def set_tags(home: Home, run_id: str, tags: Sequence[str]) -> None:
 
 
 def labels(home: Home) -> Mapping[str, Label]:
-    """Return name and tags of every run that has any, by run id; a name belongs to the run that got it last."""
+    """Return the name and tags of every run that has any, by run id; a name belongs to the run that got it last."""
     return _named(home)[0]
 
 
 def _named(home: Home) -> tuple[Mapping[str, Label], Mapping[str, str]]:
-    """Return the labels of runs, and by each name the run that got it last, even if it has another name by now."""
+    """Return the labels of runs, and for each name the run that got it last, even if that has another name now."""
     by_run: dict[str, Label] = {}
     holder: dict[str, str] = {}
     for run_id, data in home.all("SELECT run_id, data FROM events WHERE kind = ? ORDER BY id", (NAMED,)):
@@ -133,13 +133,14 @@ def comparable_with(first: Run) -> Usable:
 def resolve_run(home: Home, text: str, usable: Usable | None = None) -> Run:
     """Return the run with a name or id prefix, or the newest for `last`.
 
-    A run that got another name is still found by its former one, until another run has that.
+    A renamed run is still found by its former name, until another run takes it.
 
     Args:
         home: the home.
         text: the user's input.
-        usable: the filter for `last`, which is the newest run that passes, or the newest of all if none does; the verb then
-            says why it cannot use it. By default any run passes.
+        usable: the filter for `last`, which is the newest run that passes, or the newest of all if none does; the verb
+        then
+            states why it cannot use it. By default any run passes.
 
     Raises:
         NotFound: no run matches, or more than one; the message lists candidates.

@@ -17,7 +17,7 @@ _FINDINGS = {"vision", "json_schema", "tools", "image_edit"}
 
 
 async def save_profile(home: Home, profile: EndpointProfile) -> None:
-    """Store a profile; an earlier one of the same model at the same endpoint is replaced.
+    """Store a profile, replacing an earlier one of the same model at the same endpoint.
 
     Raises:
         StorageError: it could not be written.

@@ -11,7 +11,7 @@ from dokimasia.domain.identity import JsonObject, Value, canonical_json
 from dokimasia.domain.judgement import OPEN_KINDS, Answered, FailureKind
 from dokimasia.storage.connection import Row, rows_of
 from dokimasia.storage.home import Home
-from dokimasia.storage.people.corrections import COUNTED, Corrections, corrections_of
+from dokimasia.storage.people.corrections import Columns, Corrections, corrections_of
 from dokimasia.storage.schema.rows import insert_row, insert_rows, next_number, without_seal
 from dokimasia.storage.values import now
 
@@ -111,7 +111,7 @@ def results(home: Home, run_id: str, *, kind: str | None = None, as_judged: bool
 
 
 PAGE = 4_000
-"""About how many rows `result_pages` reads at a time, unless a sample has more."""
+"""The approximate number of rows that `result_pages` reads at a time, unless a sample has more."""
 
 
 def result_pages(home: Home, run_id: str, kind: str) -> Iterator[list[ResultRow]]:
@@ -139,10 +139,15 @@ def result_pages(home: Home, run_id: str, kind: str) -> Iterator[list[ResultRow]
         yield [read_result(row) for row in page]
 
 
+def columns_of(row: ResultRow) -> Columns:
+    """Return the columns of a result that a correction may change."""
+    return Columns(*(getattr(row, name) for name in Columns._fields))
+
+
 def corrected(row: ResultRow, corrections: Corrections) -> ResultRow:
     """Return a result with its correction, if there is one."""
     correction = corrections.of(row.item, row.judgement_id, row.final_id)
-    return row if correction is None else row.model_copy(update={name: correction.now[name] for name in COUNTED})
+    return row if correction is None else row.model_copy(update=correction.now._asdict())
 
 
 def get_result(home: Home, run_id: str, item: str) -> ResultRow | None:
@@ -192,7 +197,7 @@ def counts_by_sample(home: Home, run_id: str, samples: Sequence[str]) -> dict[st
 
 
 async def reopen(home: Home, run_id: str, *, failures: Collection[FailureKind] = OPEN_KINDS) -> int:
-    """Remove a run's results with failures of these kinds, so that a resume does their items again; return their number.
+    """Remove a run's results with failures of these kinds, so that a resume repeats their items; return their number.
 
     An event `reopened` records what failed and why.
     """
@@ -216,8 +221,8 @@ def count_failed(home: Home, run_id: str, failures: Collection[FailureKind]) -> 
 def take_failed(connection: sqlite3.Connection, run_id: str, failures: Collection[FailureKind]) -> list[ResultRow]:
     """Remove, inside a writing job, a run's results that failed in these ways, and return them by item.
 
-    They include scored answers whose verdict on right or wrong failed so. The threads of the items are removed, too, so
-    that none is continued that ended in the old outcome.
+    They include scored answers whose verdict on right or wrong failed in these ways. The threads of the items are
+    removed too, so that none continues from the old outcome.
     """
     query, values = _failure_query(run_id, failures)
     rows = rows_of(connection.execute(f"SELECT * {query} ORDER BY item", values))
@@ -241,21 +246,21 @@ async def record_event(home: Home, run_id: str, kind: str, data: JsonObject | No
         StorageError: it could not be written, or there is no such run.
     """
     details = data or {}
-    canonical_json(details)  # raises here, in the caller's own stack, for what JSON cannot represent
+    canonical_json(details)  # raises here, in the caller's own stack, for values that JSON cannot represent
     await home.write(lambda connection: insert_event(connection, run_id, kind, details))
 
 
 def events(home: Home, run_id: str, *, kind: str | None = None) -> list[RunEvent]:
-    """Return a run's events, or those of a kind, in the order in which they were recorded."""
+    """Return a run's events, or those of a kind, in the order of recording."""
     sql = "SELECT id, at, kind, data FROM events WHERE run_id = ? AND (? IS NULL OR kind = ?) ORDER BY id"
     return [RunEvent(id, at, name, orjson.loads(data)) for id, at, name, data in home.all(sql, (run_id, kind, kind))]
 
 
 def read_result(row: Row) -> ResultRow:
-    """Return the result that a row of the table holds.
+    """Return the result in a row of the table.
 
     Raises:
-        ValueError: the row is no valid result.
+        ValueError: the row is not a valid result.
     """
     lists = {name: orjson.loads(row[name]) for name in ("calls", "value_ids")}
     return ResultRow.model_validate(without_seal(row) | lists)
@@ -268,6 +273,6 @@ def insert_event(connection: sqlite3.Connection, run_id: str, kind: str, data: J
 
 
 def keep_event(connection: sqlite3.Connection, run_id: str, kind: str, data: JsonObject) -> None:
-    """Record an event of a run in place of the earlier ones of its kind, inside a writing job."""
+    """Record an event of a run, replacing the earlier ones of its kind, inside a writing job."""
     connection.execute("DELETE FROM events WHERE run_id = ? AND kind = ?", (run_id, kind))
     insert_event(connection, run_id, kind, data)

@@ -24,6 +24,12 @@ class Retry(Value):
     failed: ResultRow
 
 
+class Retries(Value):
+    """The event of items that were reopened together."""
+
+    items: tuple[Retry, ...]
+
+
 async def retry_failed(home: Home, run_id: str, *, failures: Collection[FailureKind]) -> int:
     """Reopen a run's items that failed, or lost their verdict, in these ways, in one transaction; return their number.
 
@@ -39,10 +45,10 @@ async def retry_failed(home: Home, run_id: str, *, failures: Collection[FailureK
         if not rows:
             return 0
         before = _attempts(connection, run_id)
-        retries = [
+        retries = tuple(
             Retry(item=row.item, attempt=before.get(row.item, 0) + _failed_itself(row), failed=row) for row in rows
-        ]
-        insert_event(connection, run_id, RETRIED, {"items": [retry.model_dump(mode="json") for retry in retries]})
+        )
+        insert_event(connection, run_id, RETRIED, Retries(items=retries).model_dump(mode="json"))
         change_row(connection, "runs", run_id, {"status": "running", "updated_at": now()})
         return len(rows)
 
@@ -50,13 +56,14 @@ async def retry_failed(home: Home, run_id: str, *, failures: Collection[FailureK
 
 
 def retries(home: Home, run_id: str) -> dict[str, Retry]:
-    """Return the last retry of each item that was asked anew, by item."""
+    """Return the last retry of each repeated item, by item."""
     return {retry.item: retry for retry in earlier_outcomes(home, run_id)}
 
 
 def earlier_outcomes(home: Home, run_id: str) -> list[Retry]:
     """Return all retries of a run, in order."""
-    return [Retry.model_validate(item) for event in events(home, run_id, kind=RETRIED) for item in event.data["items"]]
+    stored = (Retries.model_validate(event.data) for event in events(home, run_id, kind=RETRIED))
+    return [retry for event in stored for retry in event.items]
 
 
 def _attempts(connection: sqlite3.Connection, run_id: str) -> dict[str, int]:
@@ -68,5 +75,5 @@ def _attempts(connection: sqlite3.Connection, run_id: str) -> dict[str, int]:
 
 
 def _failed_itself(row: ResultRow) -> bool:
-    """Return whether the item itself failed, and not only the criteria that it needed."""
+    """Return whether the item itself failed, rather than only the criteria it needed."""
     return row.kind != "score" or row.criteria_id is not None or bool(row.calls)

@@ -1,4 +1,4 @@
-"""Values that a run's reviews made, by type: golden captions, records, candidates, comparisons and votes."""
+"""Values made by a run's reviews, by type: golden captions, records, candidates, comparisons and votes."""
 
 from typing import NamedTuple, TypeVar
 
@@ -24,7 +24,7 @@ class GoldenRow(NamedTuple):
 
 
 class ReviewedValue(NamedTuple):
-    """The place of a value that a run made: its content id, and its sample's name, value id and cluster."""
+    """The origin of a value made by a run: its content id, and its sample's name, value id and cluster."""
 
     id: str
     sample_id: str
@@ -33,7 +33,7 @@ class ReviewedValue(NamedTuple):
 
 
 def golden_captions(home: Home, run_id: str) -> list[GoldenRow]:
-    """Return the golden captions of a run, in the order of its samples, without the decisions of people on them.
+    """Return the golden captions of a run, in the order of its samples, without people's decisions on them.
 
     Raises:
         StorageError: a row is damaged.

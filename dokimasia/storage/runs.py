@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Literal, NamedTuple, Protocol, TypeVar, cast
 
 import orjson
-from pydantic import Field, JsonValue
+from pydantic import BaseModel, Field, JsonValue
 
 from dokimasia.domain.identity import Value, canonical_json
 from dokimasia.domain.sample import Sample
@@ -21,6 +21,7 @@ from dokimasia.storage.people.corrections import corrections_of
 from dokimasia.storage.schema.rows import SEAL, change_row, insert_row, insert_rows, insert_statement, without_seal
 from dokimasia.storage.values import now, packed_row, read_value, row_of, table_of
 
+M = TypeVar("M", bound=BaseModel)
 V = TypeVar("V", bound=Value)
 RunStatus = Literal["queued", "running", "waiting", "done", "interrupted", "failed"]
 """`queued`: in the service's queue; `waiting`: only answers of people are missing; `failed`: ended in an error, such as a model
@@ -30,7 +31,7 @@ AT_WORK = frozenset({"running", "queued"})
 """Statuses of runs that the queue works on."""
 
 READ_RUNS = 5_000
-"""Largest number of runs that are cached, by id, status, time of update and the hash of the row."""
+"""The maximum number of cached runs, keyed by id, status, time of update and the hash of the row."""
 
 _READ: dict[tuple[str, ...], "Run"] = {}
 _READING = threading.Lock()
@@ -78,7 +79,7 @@ class Run(Value):
     created_at: str = ""
     updated_at: str = ""
 
-    def plan_as(self, plan: type[V]) -> V:
+    def plan_as(self, plan: type[M]) -> M:
         """Return the stored plan as the plan model of the run's method."""
         return plan.model_validate(self.options["plan"])
 
@@ -89,7 +90,7 @@ class Run(Value):
 
     @property
     def request(self) -> dict[str, JsonValue]:
-        """The request with which the run was accepted, as JSON; empty if it is unknown."""
+        """The request that the run was accepted with, as JSON; empty if unknown."""
         request = self.options.get("request")
         return request if isinstance(request, dict) else {}
 
@@ -107,7 +108,7 @@ class Run(Value):
 
     @property
     def versions(self) -> dict[str, JsonValue]:
-        """The versions of the method and its graphs with which the run was accepted, by name; empty if they are unknown."""
+        """The versions of the method and its graphs that the run was accepted with, by name; empty if unknown."""
         versions = self.options.get("versions")
         return versions if isinstance(versions, dict) else {}
 
@@ -120,7 +121,7 @@ class RunSample(NamedTuple):
         value_id: the id of the stored sample.
         sample_id: the sample's name in the data file.
         digest: the hash of the sample's content.
-        cluster: a name that samples share if they share an image.
+        cluster: a name shared by samples that share an image.
     """
 
     position: int
@@ -158,7 +159,7 @@ async def set_status(home: Home, run_id: str, status: RunStatus) -> None:
 
 
 async def note_run(home: Home, run: Run, notes: Mapping[str, object]) -> None:
-    """Add notes to a run's options, in place of options with the same names.
+    """Add notes to a run's options, replacing options with the same names.
 
     Raises:
         StorageError: they could not be written.
@@ -219,7 +220,7 @@ async def add_samples(home: Home, run_id: str, samples: Iterable[Sample]) -> lis
 def keep_samples(home: Home, samples: Sequence[Sample]) -> list[RunSample]:
     """Store samples without a run, durably, and return their places, with positions from 0.
 
-    It serves to read a large data file in a thread of its own; `place_samples` adds the samples to a run.
+    It allows reading a large data file in a separate thread; `place_samples` adds the samples to a run.
 
     Raises:
         StorageError: they could not be written.
@@ -247,7 +248,7 @@ def _places(rows: list[Row], *, first: int = 0) -> list[RunSample]:
 
 def _insert_samples(connection: sqlite3.Connection, run_id: str, rows: list[Row], places: list[RunSample]) -> None:
     if rows:
-        # A file that is read again brings no new samples, and packing takes time.
+        # A reread file brings no new samples, and packing takes time.
         exists = "SELECT 1 FROM samples WHERE id = :id"
         new = [packed_row(Sample, row) for row in rows if connection.execute(exists, row).fetchone() is None]
         connection.executemany(insert_statement("samples", rows[0]), [tuple(row.values()) for row in new])
@@ -292,7 +293,9 @@ def clusters_by_sample(home: Home, run_id: str) -> dict[str, str]:
 
 
 class JudgedCriteria(NamedTuple):
-    """The scores of the criteria in a judgement, and which of them the response addresses, in the order of the criteria."""
+    """The scores of the criteria in a judgement, and which of them the response addresses, in the order of the
+    criteria.
+    """
 
     scores: tuple[int, ...] = ()
     stated: tuple[bool, ...] = ()
@@ -305,7 +308,7 @@ def judged_criteria(home: Home, run_id: str) -> dict[str, JudgedCriteria]:
     """Return the criteria as judged in each judgement of a run, by the judgement's id."""
     sql = "SELECT j.id, j.scores, j.stated FROM results r JOIN judgements j ON j.id = r.judgement_id WHERE r.run_id = ?"
     answers = corrections_of(home, run_id).answers.values()
-    judgement_ids = [str(id) for answer in answers if (id := answer.now["judgement_id"])]
+    judgement_ids = [answer.now.judgement_id for answer in answers if answer.now.judgement_id]
     by_people = home.all_among("SELECT id, scores, stated FROM judgements WHERE id IN ({marks})", judgement_ids)
 
     @cache  # many judgements are alike
@@ -321,7 +324,7 @@ def judgement_scores(home: Home, run_id: str) -> dict[str, tuple[int, ...]]:
 
 
 def criteria_weights(home: Home, run_id: str) -> dict[str, tuple[int, ...]]:
-    """Return the weights of each set of criteria by which answers of a run were scored, by the set's id."""
+    """Return the weights of each criteria set that answers of a run were scored by, by the set's id."""
     sql = (
         "SELECT DISTINCT c.id, c.weights FROM results r JOIN criteria_sets c ON c.id = r.criteria_id WHERE r.run_id = ?"
     )
@@ -436,7 +439,7 @@ class SqliteValueStore:
 
 
 def _with_true_status(home: Home, run: Run) -> Run:
-    """Return a run, with status `interrupted` if it is `running` by its row and the process that worked on it has died."""
+    """Return a run, with status `interrupted` if its row is `running` but the process that worked on it has died."""
     if run.status != "running" or home.held_since(run.updated_at):
         return run
     return run.model_copy(update={"status": "interrupted"})

@@ -1,4 +1,4 @@
-"""Spending of a run over all its invocations, and of a service's runs by who pays, to whose totals limits apply."""
+"""Spending of a run over all its invocations, and of a service's runs by payer; limits apply to the totals."""
 
 import sqlite3
 from concurrent.futures import Future
@@ -16,7 +16,7 @@ def spent_by(home: Home, run_id: str) -> Spending:
 def spending_recorder(home: Home, run_id: str) -> SpendingRecorder:
     """Return a function that queues the run's spending to be written, ahead of later writes to the home.
 
-    Of several amounts that wait, the last is written; all share its future.
+    Of several waiting amounts, only the last is written; all share its future.
 
     Args:
         home: open for writing.
@@ -26,12 +26,12 @@ def spending_recorder(home: Home, run_id: str) -> SpendingRecorder:
 
 
 def paid_by(home: Home, payer: str) -> Spending:
-    """Return what the runs of the service have spent that a token's holder began; of all runs where it is empty."""
+    """Return the spending of the service's runs started by a token's holder, or of all runs if `payer` is empty."""
     return _spent(home, "payers", payer)
 
 
 def payment_recorder(home: Home, payer: str) -> SpendingRecorder:
-    """Return a function that queues what a payer's runs have spent, as `spending_recorder` does for a run."""
+    """Return a function that queues the spending of a payer's runs, as `spending_recorder` does for a run."""
     return _recorder(home, "payers", payer)
 
 
@@ -59,7 +59,7 @@ def _recorder(home: Home, table: str, id: str) -> SpendingRecorder:
             waiting = True
             try:
                 written = home.writer.submit(write, routine=True)
-            except BaseException:  # nothing is queued, so the next amount has to be
+            except BaseException:  # nothing is queued, so the next amount must be
                 waiting = False
                 raise
         return written

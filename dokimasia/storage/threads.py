@@ -28,7 +28,7 @@ class Thread(Value):
 
 
 async def open_thread(home: Home, thread: Thread) -> None:
-    """Store the thread of an item, durably; it replaces one with the same id.
+    """Store the thread of an item, durably, replacing one with the same id.
 
     Raises:
         StorageError: it could not be written, or there is no such run.
@@ -43,7 +43,7 @@ async def open_thread(home: Home, thread: Thread) -> None:
 
 
 async def close_thread(home: Home, thread_id: str) -> None:
-    """Remove a thread whose result is committed; a missing thread is no error."""
+    """Remove a thread whose result is committed; a missing thread is not an error."""
     await home.write(
         lambda connection: connection.execute("DELETE FROM threads WHERE thread_id = ?", (thread_id,)), routine=True
     )
@@ -104,7 +104,7 @@ async def enqueue(home: Home, queued: Queued) -> None:
 
 
 async def leave_queue(home: Home, run_id: str, *, status: RunStatus | None = None) -> None:
-    """Remove a run from the queue, durably, and set its status, if one is given.
+    """Remove a run from the queue, durably, and set its status, if one is passed.
 
     Raises:
         StorageError: it could not be written.
@@ -138,7 +138,7 @@ async def mark_at_work(home: Home, run_id: str) -> None:
 
 
 async def mark_at_rest(home: Home, run_ids: Sequence[str], *, died: bool = False) -> None:
-    """Record, durably, that no process works on these queued runs any more, and with `died` that it died.
+    """Record, durably, that no process works on these queued runs any longer, and with `died` that it died.
 
     Raises:
         StorageError: it could not be written.

@@ -6,20 +6,20 @@ from typing import NamedTuple
 from dokimasia.domain.call import MOST_TOKENS
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.storage.home import Home
-from dokimasia.storage.people.corrections import COUNTED, corrections_of
+from dokimasia.storage.people.corrections import corrections_of
 
 PAGE = 5_000
 NANO = 1_000_000_000
 MOST_COST = 1e6
-"""Most US dollars that one call counts for."""
+"""The maximum US dollars counted for one call."""
 
 
 class LedgerUsage(NamedTuple):
-    """What a set of ledger entries used: entries, tokens of those that reported them, entries that did not, US dollars.
+    """The usage of a set of ledger entries: entries, reported tokens, entries without reported tokens, US dollars.
 
-    `input_tokens` and `output_tokens` are None if no entry reported them, as is `cached_tokens`, the part of the input that
-    came from providers' caches. `cost` is None if the cost of any entry is
-    unknown; `known` is then the sum of the others.
+    `input_tokens` and `output_tokens` are None if no entry reported them, as is `cached_tokens`, the part of the input
+    that came from providers' caches. `cost` is None if the cost of any entry is unknown; `known` is then the sum of the
+    others.
     """
 
     calls: int = 0
@@ -32,7 +32,7 @@ class LedgerUsage(NamedTuple):
 
 
 class RunUsage(NamedTuple):
-    """What a run's items used, by (kind, model, arm), and all of them together; a call counts once in each."""
+    """The usage of a run's items, by (kind, model, arm), and of all together; a call counts once in each."""
 
     by_work: dict[tuple[str, str, str], LedgerUsage]
     together: LedgerUsage
@@ -41,8 +41,8 @@ class RunUsage(NamedTuple):
 class ScoredAnswer(NamedTuple):
     """A scored or failed answer, as figures need it.
 
-    `model` is the displayed name with the arm, as of `runs.figures.shown_name`, `referenced` says whether the sample has a
-    reference answer; the other fields are as in `storage.results.ResultRow`.
+    `model` is the displayed name with the arm, as of `runs.figures.shown_name`. `referenced` states whether the sample
+    has a reference answer. The other fields are as in `storage.results.ResultRow`.
     """
 
     sample_id: str
@@ -72,7 +72,7 @@ _SUMS = f"""
 
 
 _CALLS_OF = "FROM results r, json_each(r.calls) listed JOIN calls c ON c.key = listed.value WHERE r.run_id = ?"
-"""The calls of a run; their row numbers are told apart much faster than their keys."""
+"""The calls of a run; their row numbers are deduplicated much faster than their keys."""
 
 
 def usage_of(home: Home, run_id: str) -> RunUsage:
@@ -152,7 +152,7 @@ def scored_answers(home: Home, run_id: str, *, as_judged: bool = False) -> Itera
             if answer.sample_id in corrections.left_out:
                 continue
             correction = corrections.of(answer.item, answer.judgement_id, answer.final_id)
-            yield answer if correction is None else answer._replace(**{name: correction.now[name] for name in COUNTED})
+            yield answer if correction is None else answer._replace(**correction.now._asdict())
 
 
 def count_calls(home: Home, run_id: str) -> int:

@@ -23,9 +23,9 @@ class ValueTable:
 
     Attributes:
         name: the table's name.
-        lifted: fields that are stored in columns of their own, not in `body`, so that long text is stored once.
-        extract: returns further columns of a value, which repeat parts of the body for people who query.
-        packed: lifted fields that are packed if they are long.
+        lifted: fields stored in separate columns, not in `body`, so that long text is stored once.
+        extract: returns further columns of a value, which repeat parts of the body for queries by people.
+        packed: lifted fields that are packed if long.
     """
 
     name: str
@@ -101,7 +101,7 @@ VALUE_TABLES: dict[type[Value], ValueTable] = {
 
 
 def table_of(type_: type[Value]) -> ValueTable:
-    """Return the table of a type; types without a table of their own are stored in `objects` with their names."""
+    """Return the table of a type; types without their own table are stored in `objects` with their names."""
     return VALUE_TABLES.get(type_) or ValueTable("objects", (), lambda value: {"type": type_.stored_name()})
 
 
@@ -117,7 +117,7 @@ def row_of(value: Value) -> Row:
 
 
 def packed_row(type_: type[Value], row: Mapping[str, Any]) -> Row:
-    """Return a row of `row_of` in its stored form; a row that has this form already is returned unchanged."""
+    """Return a row of `row_of` in its stored form; a row already in this form is returned unchanged."""
     return {**row, **{field: packed(row[field]) for field in table_of(type_).packed}}
 
 

@@ -22,7 +22,7 @@ from dokimasia.storage.schema.rows import SEAL, matches_seal
 from dokimasia.storage.values import VALUE_TABLES, lifted_fields, row_of
 
 EDITED = "the reply to an image edit"
-"""The source of an image that a model made."""
+"""The source of an image made by a model."""
 
 _BLOB = re.compile(r"[0-9a-f]{64}")
 _REFERENCES = {
@@ -35,7 +35,7 @@ _REFERENCES = {
 
 @dataclass(slots=True)
 class CheckTally:
-    """The number of things that a part has checked so far."""
+    """The number of things a part has checked so far."""
 
     checked: int = 0
 
@@ -157,7 +157,7 @@ def _values(home: Home, tally: CheckTally) -> Iterator[LedgerDamage]:
 
 
 def _fault_of_value(row: Row, type_: type[Value] | None) -> str:
-    """Return the fault of a value's row, empty if it has none; a row of the table `objects` (no `type_`) names its type."""
+    """Return the fault of a value's row, or an empty text; a row of the table `objects` (no `type_`) names its type."""
     lifted = lifted_fields(type_, row) if type_ else {}
     fields = orjson.loads(row["body"]) | lifted
     if digest(type_.stored_name() if type_ else row["type"], fields) != row["id"]:

@@ -16,10 +16,12 @@ from dokimasia.storage.faults import storage_error
 
 T = TypeVar("T")
 WriteJob = Callable[[sqlite3.Connection], T]
-"""Runs statements inside the group's transaction and neither begins nor commits one; its result goes to the caller."""
+"""Runs statements inside the group's transaction, without beginning or committing one; its result
+goes to the caller.
+"""
 
 MAX_GROUP = 512
-"""Jobs in one transaction at most, so that the first of a long queue does not wait for the last."""
+"""The maximum number of jobs in one transaction, so that the first of a long queue does not wait for the last."""
 
 
 @dataclass(slots=True)
@@ -35,21 +37,25 @@ class _QueuedJob:
 
 
 class Writer:
-    """Owns the writing connection, in a thread of its own.
+    """Owns the writing connection, in its own thread.
 
-    What is queued within one turn of an event loop is handed over at its end, in one piece, so that the thread is woken
-    once. It takes everything that waits into one transaction: while one group is committed the next one gathers, so
-    that a lone job is committed at once and two thousand at once cost a handful of commits. A group in which something
-    fails is undone and run again with a savepoint a job: one that fails is undone alone, and the others of its group
-    are committed. So a job may run twice, and changes nothing but the database. An acknowledged job survives the death
-    of the process.
+    Jobs queued within one turn of an event loop are handed over together at its end, so that the thread is woken once.
+    The
+    thread takes all waiting jobs into one transaction, and the next group gathers while one is committed. So a lone job
+    is
+    committed at once, and two thousand simultaneous jobs cost a handful of commits. A group with a failing job is
+    rolled
+    back and run again with a savepoint for each job: only the failing one is undone, and the others are committed. A
+    job
+    may therefore run twice, and must change nothing but the database. An acknowledged job survives the death of the
+    process.
 
-    A job that is `routine` adds to a run at work what is added there all the time (calls, values, results), and changes
-    nothing that was there before; any other may change what is known of every run.
+    A `routine` job adds to a run at work the rows that are added continually (calls, values, results), and changes
+    nothing that existed before; any other job may change the data of every run.
 
     Attributes:
-        changes: how many groups were committed with a job that is not routine.
-        additions: how many were committed without one.
+        changes: the number of groups committed with a job that is not routine.
+        additions: the number of groups committed without one.
     """
 
     def __init__(self, connection: sqlite3.Connection, *, path: Path) -> None:
@@ -76,7 +82,7 @@ class Writer:
         return future
 
     async def run(self, job: WriteJob[T], *, routine: bool = False) -> T:
-        """Queue a job and return its result once it is committed. A caller that is cancelled does not undo the job.
+        """Queue a job and return its result once it is committed. Cancelling the caller does not undo the job.
 
         Raises:
             StorageError: the job, or the commit of its group, failed; nothing of the job is kept.
@@ -143,7 +149,7 @@ class Writer:
             with transaction(self._connection):
                 for queued in group:
                     self._run_one(queued)
-        except Exception as error:  # whatever the error, no waiter may be left waiting for ever
+        except Exception as error:  # whatever the error, no waiter may wait forever
             for queued in group:
                 # One exception object per waiter: a traceback grows with each raise.
                 queued.error = queued.error or self._translate(error)
@@ -154,7 +160,7 @@ class Writer:
             with transaction(self._connection):
                 for queued in group:
                     queued.result = queued.job(self._connection)
-        except Exception:  # any error: the jobs run again, each with a savepoint, to find the one at fault
+        except Exception:  # any error: the jobs run again, each with a savepoint, to find the failing one
             return False
         return True
 
@@ -163,7 +169,7 @@ class Writer:
         connection.execute("SAVEPOINT job")
         try:
             queued.result = queued.job(connection)
-        except Exception as error:  # an error of a job concerns its waiter alone, never its neighbours
+        except Exception as error:  # an error of a job concerns only its waiter, never its neighbours
             queued.error = self._translate(error)
             if not connection.in_transaction:
                 raise  # SQLite rolled back the whole transaction (a full disk): nothing of the group is stored
@@ -179,7 +185,7 @@ class Writer:
 
 
 def _acknowledge(group: list[_QueuedJob]) -> None:
-    """Tell every waiter, with one wake-up for each event loop."""
+    """Notify every waiter, with one wake-up for each event loop."""
     by_loop: dict[asyncio.AbstractEventLoop, list[_QueuedJob]] = {}
     for queued in group:
         if queued.loop is None:

@@ -100,7 +100,7 @@ def _shown(colour: tuple[int, int, int]) -> str:
 
 @lru_cache(maxsize=40_000)
 def _name(colour: tuple[int, ...]) -> str:
-    """Return the nearest colour name by a distance that weighs green most, as the eye does."""
+    """Return the nearest colour name by a distance that weighs green most, like the eye."""
     return min(
         _NAMES, key=lambda name: sum(w * (a - b) ** 2 for w, a, b in zip((3, 4, 2), _NAMES[name], colour, strict=True))
     )

@@ -8,10 +8,10 @@ from dokimasia.tools.pictures import ToolResult, open_picture, region
 
 _SIDE = 256
 _DIFFERENT = 32
-"""Levels of 255 by which two pixels have to differ, in any channel, to count as different."""
+"""The levels of 255 by which two pixels must differ, in any channel, to count as different."""
 
 _TRACE = 2
-"""Levels of 255 that decoding alone can shift a pixel by."""
+"""The levels of 255 that decoding alone can shift a pixel."""
 
 _CELLS = 3
 _ROWS, _COLUMNS = ("upper", "middle", "lower"), ("left", "centre", "right")
@@ -68,7 +68,7 @@ def _where(different: "object") -> str:
 def changed_share(before: bytes, after: bytes) -> float:
     """Return the share of pixels, 0 to 1, that differ visibly between two versions of an image, in any channel.
 
-    A version of another size is scaled to that of the original; all but tiny changes count.
+    A version of another size is scaled to that of the original; only tiny changes are ignored.
 
     Raises:
         ToolFailure: an image cannot be read.

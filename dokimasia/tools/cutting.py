@@ -6,10 +6,10 @@ from dokimasia.domain.criterion import Box
 from dokimasia.tools.pictures import ToolResult, open_picture, region, shown_box, to_png
 
 MAX_SIDE = 1568
-"""Pixels of the longer side above which a crop is reduced, since most models do not use more."""
+"""The longer side in pixels above which a crop is reduced, since most models do not use more."""
 
 ZOOM_SIDE = 1024
-"""Pixels of the longer side of an enlarged region, unless that would exceed `MAX_FACTOR`."""
+"""The longer side in pixels of an enlarged region, unless that would exceed `MAX_FACTOR`."""
 
 MAX_FACTOR = 16.0
 

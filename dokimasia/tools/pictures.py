@@ -19,13 +19,13 @@ from dokimasia.domain.identity import Value
 from dokimasia.errors import ToolFailure
 
 SCENE_KEYWORD = "dokimasia-scene"
-"""PNG text chunk of a picture of the planted world: JSON with at least `box`, the part of the scene that it shows."""
+"""The PNG text chunk of a picture of the planted world: JSON with at least `box`, the shown part of the scene."""
 
 ORIGIN_KEYWORD = "dokimasia-origin"
-"""PNG text chunk of every picture that a tool makes: JSON with `sha256` of the image it was cut from, and `box`."""
+"""The PNG text chunk of every picture made by a tool: JSON with `sha256` of the image it was cut from, and `box`."""
 
 MAX_PIXELS = 50_000_000
-"""Width times height above which an image is not decoded."""
+"""The width times height above which an image is not decoded."""
 
 WHOLE = Box(x0=0, y0=0, x1=1, y1=1)
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
@@ -33,10 +33,10 @@ _DIGITS = 6
 
 
 class DecodedImage(NamedTuple):
-    """A decoded image: upright RGB pixels, its transparency (None: it has none), and its origin.
+    """A decoded image: upright RGB pixels, its transparency (None without any), and its origin.
 
-    `scene` is the metadata of a simulated image; `origin` and `part` are the image that it was cut from: itself and the
-    whole, unless a tool made it.
+    `scene` is the metadata of a simulated image. `origin` and `part` are the image it was cut from and the region:
+    itself and the whole, unless a tool made it.
     """
 
     image: Image.Image
@@ -68,7 +68,7 @@ def open_picture(data: bytes) -> DecodedImage:
     """Return a decoded image: turned according to its EXIF data, converted to RGB, transparency on white.
 
     Raises:
-        ToolFailure: the bytes are no PNG, JPEG, WebP or GIF, are damaged, or have too many pixels.
+        ToolFailure: the bytes are not a PNG, JPEG, WebP or GIF, are damaged, or have too many pixels.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # warnings about metadata, which is not used
@@ -86,7 +86,7 @@ def open_picture(data: bytes) -> DecodedImage:
         except UnidentifiedImageError:
             raise ToolFailure("the image is no PNG, JPEG, WebP or GIF that can be read") from None
         except (OSError, SyntaxError, ValueError, EOFError, IndexError, TypeError, KeyError, MemoryError):
-            # what Pillow's decoders raise on damaged bytes
+            # errors of Pillow's decoders on damaged bytes
             raise ToolFailure("the image is damaged and cannot be read") from None
     origin, part = _origin(texts, hashlib.sha256(data).hexdigest())
     return DecodedImage(image, alpha, _scene(texts), origin, part)
@@ -129,7 +129,7 @@ def within(outer: Box, inner: Box) -> Box:
 
 
 def to_png(image: Image.Image, picture: DecodedImage, box: Box) -> bytes:
-    """Return pixels cut from a picture as PNG bytes, with scene, origin and `box`, the part they show, as metadata.
+    """Return pixels cut from a picture as PNG bytes, with scene, origin and `box`, the shown part, as metadata.
 
     Equal pixels with equal metadata give equal bytes.
     """
@@ -171,7 +171,7 @@ def _origin(texts: dict[str, str], default: str) -> tuple[str, Box]:
 
 def _object(text: str | None) -> dict[str, Any] | None:
     try:
-        body = orjson.loads((text or "null").encode())  # Pillow's own kind of str is not taken as it is
+        body = orjson.loads((text or "null").encode())  # Pillow's own subclass of str is not accepted
     except orjson.JSONDecodeError:
         return None
     return cast("dict[str, Any]", body) if isinstance(body, dict) else None

@@ -10,7 +10,7 @@ from dokimasia.errors import ToolFailure
 from dokimasia.tools.pictures import ToolResult, open_picture, region
 
 MAX_CHARACTERS = 4000
-"""Characters of the text that are returned, at most."""
+"""The maximum number of returned characters."""
 
 SECONDS = 30
 """Time limit of Tesseract."""
@@ -29,7 +29,7 @@ def can_read() -> bool:
 
 
 def read_text(data: bytes, box: Box) -> ToolResult:
-    """Return the text in a region, as `quoted`, since somebody else wrote it.
+    """Return the text in a region, as `quoted`, since it is untrusted.
 
     A small region is enlarged first. Tesseract reads printed text well, handwriting and stylised lettering badly.
 
@@ -53,7 +53,7 @@ def read_text(data: bytes, box: Box) -> ToolResult:
 
 
 def _readable(part: Image.Image) -> Image.Image:
-    """Return the pixels enlarged so that letters are readable, with a white margin, which helps at the edges."""
+    """Return the pixels, enlarged to make letters readable, with a white margin, which helps at the edges."""
     longer = max(part.size)
     scale = min(4.0, max(1.0, _READABLE / longer), _MAX_SIDE / longer)
     size = (max(1, round(part.width * scale)), max(1, round(part.height * scale)))
@@ -70,7 +70,7 @@ def _recognised(image: Image.Image) -> str:
         text: str = pytesseract.image_to_string(image, timeout=SECONDS)
     except pytesseract.TesseractNotFoundError:
         raise ToolFailure(f"reading text is not possible here, since Tesseract is not installed; {_HINT}") from None
-    except (RuntimeError, OSError) as error:  # a time-out, Tesseract's own errors, a program that cannot be started
+    except (RuntimeError, OSError) as error:  # a timeout, Tesseract's own errors, a program that cannot be started
         why = "took too long" if "timeout" in str(error).lower() else "failed"
         raise ToolFailure(f"reading the text {why}; {_HINT}") from None
     return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())

@@ -9,14 +9,14 @@ from dokimasia.domain.sample import ImageRef
 from dokimasia.tools.pictures import WHOLE, open_picture, to_png
 
 QUALITY = 90
-"""JPEG quality of a reduced photograph."""
+"""The JPEG quality of a reduced photograph."""
 
 
 def reduce_image(data: bytes, side: int) -> tuple[ImageRef, bytes]:
-    """Return an upright image whose longer side has `side` pixels, and its bytes.
+    """Return an upright image with a longer side of `side` pixels, and its bytes.
 
-    A JPEG stays one, at quality 90 with full colour resolution; everything else becomes a lossless PNG, which keeps the
-    scene and the origin in its metadata. Equal bytes give equal bytes.
+    A JPEG stays a JPEG, at quality 90 with full colour resolution; everything else becomes a lossless PNG, which keeps
+    the scene and the origin in its metadata. Equal bytes give equal bytes.
 
     Args:
         data: the image file's bytes.

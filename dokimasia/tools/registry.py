@@ -23,7 +23,7 @@ VERSION = 1
 
 ALL = "all"
 MAX_ARGUMENTS = 2000
-"""Characters of a request's arguments, at most."""
+"""The maximum number of characters of a request's arguments."""
 
 _IMAGE: JsonValue = {"type": "integer", "description": "which image, counted from 0 in the order they are shown"}
 _BOX: JsonValue = {
@@ -47,7 +47,7 @@ class Request:
 class Tool:
     """A tool: its description for a model, its number of regions, and its function.
 
-    `run` gets, for each region, the bytes of its image and its box, and the factor, if given.
+    `run` receives, for each region, the bytes of its image and its box, and the factor, if given.
     """
 
     spec: ToolSpec
@@ -61,10 +61,10 @@ def available() -> tuple[str, ...]:
 
 
 def select_tools(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the named tools in their fixed order; `all` stands for those that work on this machine.
+    """Return the named tools in their fixed order; `all` means those that work on this machine.
 
     Raises:
-        ConfigError: there is no such tool; the message lists those there are.
+        ConfigError: there is no such tool; the message lists the existing ones.
     """
     requested = {name.strip() for name in names if name.strip()}
     unknown = sorted(requested - set(TOOLS) - {ALL})
@@ -78,10 +78,10 @@ def read_request(name: str, arguments: str, *, images: int, offered: Sequence[st
     """Return a model's request to a tool, parsed and checked.
 
     Args:
-        name: the tool's name as the model wrote it.
-        arguments: the JSON text that it wrote.
+        name: the tool's name in the model's spelling.
+        arguments: the JSON text from the model.
         images: the number of images.
-        offered: the tools that it may use; by default all.
+        offered: the permitted tools; by default all.
 
     Raises:
         ToolFailure: there is no such tool or image, the arguments cannot be read, or a region is empty or outside.
@@ -102,7 +102,7 @@ def read_request(name: str, arguments: str, *, images: int, offered: Sequence[st
 
 
 def perform(request: Request, images: Mapping[int, bytes]) -> ToolResult:
-    """Return the result of a request on the bytes of the images that it names.
+    """Return the result of a request on the bytes of the images it names.
 
     Raises:
         ToolFailure: the tool cannot do it; the message is for the model.

@@ -11,11 +11,11 @@ from dokimasia.tools.pictures import ToolResult, open_picture, region
 
 MOST_GROUPS = 8
 MOST_SHAPES = 2000
-"""Shapes above which a region counts as texture and is refused."""
+"""The number of shapes above which a region counts as texture and is refused."""
 
 _SIDE = 1000
 _DIFFERENT = 40
-"""Levels of 255 by which a pixel has to differ from the background, in any channel, to stand apart."""
+"""The levels of 255 by which a pixel must differ from the background, in any channel."""
 
 _SMALLEST = 12
 _SAME_AREA, _SAME_FORM, _SAME_COLOUR = 1.5, 1.35, 45

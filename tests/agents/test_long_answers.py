@@ -16,7 +16,6 @@ from dokimasia.prompts import recognise, render
 
 SAMPLE = Sample(id="s", prompt="What is the total?", reference_answers=("12",))
 CRITERIA = CriteriaSet(criteria=(Criterion(question="Total?", ground_truth="12", weight=10),))
-LONG = "word " * 6_200_000 + "Final answer: 12"
 
 
 def asks(answer: str) -> list[Ask[Any]]:
@@ -34,10 +33,11 @@ def asks(answer: str) -> list[Ask[Any]]:
 @pytest.mark.parametrize("place", range(5))
 def test_a_long_answer_is_cut_and_said_to_be(place: int) -> None:
     """Of an answer of 31 million characters beginning and end are shown; prompt and judgement say how much."""
-    ask = asks(LONG)[place]
+    answer = "word " * 6_200_000 + "Final answer: 12"
+    ask = asks(answer)[place]
     rendered = render(ask.prompt, ask.inputs)
     text = rendered.messages[-1].text
-    said = f"the first {FIRST} and the last {LAST} of {len(LONG)} characters"
+    said = f"the first {FIRST} and the last {LAST} of {len(answer)} characters"
     assert len(text) < FIRST + LAST + 5_000
     assert "Final answer: 12" in text
     assert "only a part is shown" in text

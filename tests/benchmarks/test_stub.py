@@ -6,11 +6,12 @@ import urllib.request
 import pytest
 
 from benchmarks import stub, workload
+from tests.processes import PATIENCE
 
 
 def _ask(url: str, model: str, text: str) -> str:
     body = json.dumps({"model": model, "messages": [{"role": "user", "content": text}]}).encode()
-    with urllib.request.urlopen(f"{url}/chat/completions", data=body, timeout=30) as reply:
+    with urllib.request.urlopen(f"{url}/chat/completions", data=body, timeout=PATIENCE) as reply:
         return json.load(reply)["choices"][0]["message"]["content"]
 
 

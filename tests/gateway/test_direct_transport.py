@@ -27,7 +27,7 @@ def ask(direct: DirectTransport, server: Any, blobs: Any, key: str, acts: Any) -
     """Sends a call to the loopback server."""
 
     async def ask(call: Any = None, *, api_key: str | None = key, by: Any = direct, **fields: Any) -> Any:
-        spec = acts.spec(**({"model": "hosted_vllm/m", "api_base": server.url, "timeout": 5.0} | fields))
+        spec = acts.spec(**({"model": "hosted_vllm/m", "api_base": server.url, "timeout": 60.0} | fields))
         call = (call or acts.call()).model_copy(update={"model": spec.ref})
         return await by.send(call, spec, api_key=api_key, blobs=blobs)
 

@@ -35,6 +35,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.memory import MemoryBlobs
 from dokimasia.storage.runs import get_run
 from tests.distributions import install
+from tests.processes import PATIENCE
 
 KEY = "acme-0123456789abcdef"
 PIXELS = b"an image, which nobody decodes here"
@@ -300,7 +301,7 @@ async def test_synchronous_code_runs_in_threads_of_its_own() -> None:
 
     def answer(messages: list[BaseMessage]) -> AIMessage:
         running.add(threading.current_thread())
-        together.wait(timeout=10)
+        together.wait(timeout=PATIENCE)
         return AIMessage("yes")
 
     model = Chatty(answer=answer)
@@ -315,7 +316,7 @@ async def test_synchronous_code_runs_in_threads_of_its_own() -> None:
     assert len(running) == 4
     await transport.aclose()
     for thread in running:
-        thread.join(timeout=10)
+        thread.join(timeout=PATIENCE)
     assert not any(thread.is_alive() for thread in running)
 
 

@@ -1,5 +1,6 @@
 """Threads survive a death at any moment between two steps."""
 
+import gc
 from contextlib import suppress
 from typing import Any
 
@@ -11,7 +12,7 @@ from dokimasia.errors import CallFailed
 from dokimasia.gateway.doubles import ScriptedGateway
 from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.executor import GraphRun, LocalExecutor
+from dokimasia.graphs.executor import COLLECTOR, GraphRun, LocalExecutor, reduced_gc
 from dokimasia.storage.memory import MemoryStore
 from tests.graphs.test_cognitive_replay import OPTIONS, SAMPLE, chain, criteria, look
 
@@ -113,3 +114,19 @@ async def test_a_step_that_left_something_open_is_taken_again(calls: int) -> Non
     state = await here.execute(walk)
     assert {key: state[key] for key in expected} == expected
     assert len(gateway.calls) == len(REPLIES)
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_a_run_excludes_objects_from_collection_unless_its_program_does(frozen: bool) -> None:
+    """The last run to end restores what the first one changed; what the program has excluded stays excluded."""
+    gc.unfreeze()
+    if frozen:
+        gc.freeze()
+    before = gc.get_threshold()
+    with reduced_gc():
+        with reduced_gc():
+            assert gc.get_freeze_count()
+        assert gc.get_threshold() == COLLECTOR
+        assert gc.get_freeze_count()
+    assert gc.get_threshold() == before
+    assert bool(gc.get_freeze_count()) == frozen

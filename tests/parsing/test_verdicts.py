@@ -62,13 +62,18 @@ def test_rating_is_read(text: str, rating: float) -> None:
         ("<think>[[7]]", "ends before"),
         ("\ud800 [[7]]", "surrogate"),
         ("[[7]]" * 2000, "more than 1000"),
-        (" " * 16_000_001, "characters"),
     ],
 )
 def test_rating_is_refused(text: str, reason: str) -> None:
     """What states no rating, two, or one that was not asked for is unparsable, with the reason."""
     with pytest.raises(UnparsableReply, match=reason):
         parse_rating(text, 1, 10)
+
+
+def test_rating_of_a_reply_of_megabytes_is_refused() -> None:
+    """What is longer than any reply is not searched for a rating."""
+    with pytest.raises(UnparsableReply, match="characters"):
+        parse_rating(" " * 16_000_001, 1, 10)
 
 
 @given(st.text(alphabet="[]0123456789.-/ ax\n<>think", max_size=80))

@@ -73,11 +73,11 @@ def wait_for(page: Page, so: Callable[[], bool], what: str) -> None:
 
 
 ASKING = """(() => {
-    const asking = { open: 0, last: 0 };
+    const asking = { open: 0, last: 0 }, due = new Set();
     Object.defineProperty(window, "asking", { value: asking });
     const begun = () => { asking.open += 1; };
     const ended = () => { asking.open -= 1; asking.last = performance.now(); };
-    const { fetch } = window, { send } = XMLHttpRequest.prototype;
+    const { fetch, setTimeout, clearTimeout } = window, { send } = XMLHttpRequest.prototype;
     const counted = (call) => function (...given) { begun(); return call.apply(this, given).finally(ended); };
     window.fetch = counted(fetch);
     for (const name of ["text", "json"]) Response.prototype[name] = counted(Response.prototype[name]);
@@ -86,15 +86,25 @@ ASKING = """(() => {
         this.addEventListener("loadend", ended, { once: true });
         return send.apply(this, given);
     };
+    const over = (id) => { if (due.delete(id)) ended(); };
+    window.setTimeout = (work, delay = 0, ...given) => {
+        if (typeof work !== "function" || delay > 500) return setTimeout(work, delay, ...given);
+        const id = setTimeout(() => { try { work(...given); } finally { over(id); } }, delay);
+        due.add(id);
+        begun();
+        return id;
+    };
+    window.clearTimeout = (id) => { over(id); clearTimeout(id); };
 })()"""
-"""Counts in every document what its scripts ask for and have not read the whole answer to yet."""
+"""Counts in every document what its scripts ask for and have not read the whole answer to yet, and what they put off for
+half a second at most."""
 
-QUIET = 500.0
-"""Milliseconds without a question after which a page has settled; longer than any of ours puts a question off."""
+QUIET = 100.0
+"""Milliseconds without any of that after which a page has settled."""
 
 
 def settled(page: Page) -> Page:
-    """Wait until a page is loaded and its scripts have asked for nothing for a while.
+    """Wait until a page is loaded, its scripts have asked for nothing for a while, and what moves has come to rest.
 
     Playwright's own `networkidle` is said once a document at most, and sometimes never.
     """
@@ -103,7 +113,9 @@ def settled(page: Page) -> Page:
         page.wait_for_load_state("load")
         try:
             return page.evaluate(
-                "(quiet) => !window.asking || asking.open === 0 && performance.now() - asking.last >= quiet", QUIET
+                "(quiet) => !window.asking || asking.open === 0 && performance.now() - asking.last >= quiet && "
+                "document.getAnimations().every((one) => one.effect.getComputedTiming().endTime === Infinity)",
+                QUIET,
             )
         except Error as error:
             if "Execution context was destroyed" in error.message:  # another page took its place

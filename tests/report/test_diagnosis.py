@@ -152,6 +152,6 @@ def test_labels_of_the_radar_are_whole_on_a_phone(diagnosed: Finished, tmp_path:
                 return inner.left < outer.left || inner.right > outer.right;
             }).map((text) => text.textContent);
         })"""
-        expect(seen.page.locator(".plot .angularaxistick text").nth(2)).to_be_attached(timeout=20_000)
+        expect(seen.page.locator(".plot .angularaxistick text").nth(2)).to_be_attached()
         assert seen.page.evaluate(cut) == []
         assert (seen.errors, seen.requests) == ([], [])

@@ -49,7 +49,8 @@ def small(world: Path) -> Path:
     """The first samples of the planted world."""
     path = world.with_name("small.jsonl")
     with one_at_a_time(path):
-        path.write_text("".join(world.read_text().splitlines(keepends=True)[:SAMPLES]))
+        if not path.exists():
+            path.write_text("".join(world.read_text().splitlines(keepends=True)[:SAMPLES]))
     return path
 
 

@@ -18,17 +18,21 @@ from dokimasia.simulation.picture_content import (
 )
 from dokimasia.simulation.profiles import PanelProfile, as_member, profiles
 from dokimasia.simulation.respond import respond
-from dokimasia.simulation.scene import DOMAINS
+from dokimasia.simulation.scene import DOMAINS, Scene
 from dokimasia.simulation.scenes import make_scene
 from dokimasia.simulation.truths.reviewing import count_facts, expected_facts, read_rubric
 from dokimasia.simulation.world import make_described, write_described
 
-SCENES = [make_scene(domain, seed) for domain in DOMAINS for seed in range(25)]
+
+@pytest.fixture(scope="module")
+def scenes() -> list[Scene]:
+    """Twenty-five scenes of each domain."""
+    return [make_scene(domain, seed) for domain in DOMAINS for seed in range(25)]
 
 
-def test_every_fact_can_be_found_again() -> None:
+def test_every_fact_can_be_found_again(scenes: list[Scene]) -> None:
     """A text of all facts reads back as exactly these, by the reader of statements and by the truth's own count."""
-    for scene in SCENES:
+    for scene in scenes:
         picture = content_of_scene(scene)
         assert len(picture.points) >= 8
         text = in_manner("sim/x", [point.sentence() for point in picture.points])
@@ -39,9 +43,9 @@ def test_every_fact_can_be_found_again() -> None:
         assert count_facts("Nothing is to be seen.", scene) == (0, 0, 0, len(picture.points))
 
 
-def test_every_fact_can_be_a_rubric() -> None:
+def test_every_fact_can_be_a_rubric(scenes: list[Scene]) -> None:
     """A demand or a ban on any fact reads back as what it is about."""
-    for scene in SCENES:
+    for scene in scenes:
         for point in content_of_scene(scene).points:
             sentence = Statement(point.key, point.value).sentence
             for verb, forbidden in (("must", False), ("must not", True)):
@@ -49,9 +53,9 @@ def test_every_fact_can_be_a_rubric() -> None:
                 assert read_rubric(rubric) == (*point.key, point.value.casefold(), forbidden)
 
 
-def test_false_values_are_false_and_differ() -> None:
+def test_false_values_are_false_and_differ(scenes: list[Scene]) -> None:
     """Each fact has three false values, none of them its own, also in photographs."""
-    for picture in [*map(content_of_scene, SCENES), *(content_of_photograph(f"{number:064x}") for number in range(40))]:
+    for picture in [*map(content_of_scene, scenes), *(content_of_photograph(f"{number:064x}") for number in range(40))]:
         for point in picture.points:
             assert len({value.casefold() for value in (point.value, *point.false)}) == 4
             assert '"' not in point.value + "".join(point.false)
@@ -77,11 +81,11 @@ def test_a_disputed_fact_travels_in_the_picture_and_others_keep_their_bytes(tmp_
 
 
 @pytest.mark.parametrize("name", ["sim/panel-a", "sim/panel-c", "sim/strong", "sim/judge"])
-def test_facts_are_told_and_false_at_the_planted_rates(name) -> None:
+def test_facts_are_told_and_false_at_the_planted_rates(name, scenes: list[Scene]) -> None:
     """Over all scenes the counts of true and false facts are near to what follows from the parameters."""
     profile = profiles()[name]
     true = false = expected_true = expected_false = 0.0
-    for scene in SCENES:
+    for scene in scenes:
         facts = count_facts(describe_picture(profile, content_of_scene(scene), Draws(f"{name} {scene.id}")).text, scene)
         true, false = true + facts.true, false + facts.false
         right, wrong = expected_facts(profile, scene)
@@ -90,10 +94,10 @@ def test_facts_are_told_and_false_at_the_planted_rates(name) -> None:
     assert false == pytest.approx(expected_false, rel=0.15, abs=1)
 
 
-def test_hard_facts_are_told_wrong_more_often_and_the_mean_is_the_planted_rate() -> None:
+def test_hard_facts_are_told_wrong_more_often_and_the_mean_is_the_planted_rate(scenes: list[Scene]) -> None:
     """A quarter of the facts is hard; over hard and easy ones the rate is what was planted."""
     member = PanelProfile(name="sim/x", false_facts=0.16)
-    points = [point for scene in SCENES for point in content_of_scene(scene).points]
+    points = [point for scene in scenes for point in content_of_scene(scene).points]
     rates = [wrong_rate(member, point) for point in points]
     assert sum(point.hard for point in points) / len(points) == pytest.approx(0.25, abs=0.03)
     assert sum(rates) / len(rates) == pytest.approx(0.16, abs=0.01)

@@ -5,7 +5,7 @@ they apply to this run. The functions shift one of the judge's two rates at a ti
 conclusion no longer holds.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 from dokimasia.algorithms.correction.judged import corrected_difference, corrected_rate, judged_values, refusal
@@ -16,6 +16,14 @@ from dokimasia.algorithms.statistics.shares import ConfidenceInterval
 
 JudgeRate = Literal["sensitivity", "specificity"]
 Side = Literal["first", "second", "both"]
+
+
+class JudgeRates(NamedTuple):
+    """The rates of a judge by which answers are corrected."""
+
+    sensitivity: ShareEstimate
+    specificity: ShareEstimate
+
 
 HALVINGS = 10
 """Number of bisection steps between a rate and 0 or 1, which find a tipping point to within 0.001."""
@@ -163,8 +171,7 @@ def order_tipping(
     >>> 0.4 < tipping["second", "sensitivity"].below < 0.8, tipping["second", "sensitivity"].above
     (True, None)
     """
-    rates: dict[JudgeRate, ShareEstimate] = {"sensitivity": sensitivity, "specificity": specificity}
-
+    rates = JudgeRates(sensitivity, specificity)
     direction = _sign(
         corrected_difference(
             first, second, sensitivity=sensitivity, specificity=specificity, clusters=clusters, seed=seed
@@ -174,35 +181,34 @@ def order_tipping(
     if not direction:
         return {}
 
-    def holds(side: Side, changes: dict[JudgeRate, ShareEstimate]) -> bool:
-        judges = [rates | changes if side in (name, "both") else rates for name in ("first", "second")]
+    def holds(side: Side, moved: JudgeRates) -> bool:
+        judges = [moved if side in (name, "both") else rates for name in ("first", "second")]
         return _difference_sign((first, second), judges, clusters, seed) == direction
 
     names: tuple[JudgeRate, JudgeRate] = ("sensitivity", "specificity")
     sides: tuple[Side, Side, Side] = ("both", "first", "second")
     tipping: dict[tuple[Side, JudgeRate], Tipping] = {}
-    for name in names:
-        rate = rates[name]
+    for name, rate in zip(names, rates, strict=True):
         for side in sides:
             tipping[side, name] = _edges(
-                lambda value, s=side, n=name, r=rate: holds(s, {n: _moved(r, value)}), rate.share
+                lambda value, s=side, n=name, r=rate: holds(s, rates._replace(**{n: _moved(r, value)})), rate.share
             )
     return tipping
 
 
 def _difference_sign(
     sides: Sequence[Sequence[DecidedLabel]],
-    judges: Sequence[Mapping[JudgeRate, ShareEstimate]],
+    judges: Sequence[JudgeRates],
     clusters: ClusterNames | None,
     seed: int,
 ) -> int:
     """Return 1 or -1 if the second rate, corrected by its own rates, is clearly above or below the first, else 0."""
     n = len(sides[0])
-    gaps = [judge["sensitivity"].share - judge["specificity"].less.share for judge in judges]
-    if any(refusal(judge["sensitivity"], judge["specificity"]) for judge in judges):
+    gaps = [judge.sensitivity.share - judge.specificity.less.share for judge in judges]
+    if any(refusal(*judge) for judge in judges):
         return 0
     values = [
-        [value / scale for value in judged_values(side, judge["sensitivity"], judge["specificity"])]
+        [value / scale for value in judged_values(side, *judge)]
         for side, judge, scale in zip(sides, judges, gaps, strict=True)
     ]
     right_by_rule = [sum(decision.right and not decision.by_judge for decision in side) / n for side in sides]
@@ -214,16 +220,7 @@ def _difference_sign(
     for answers, judge, mean, rate in zip(sides, judges, means, rates, strict=True):
         # a rate is cut if fewer answers were judged wrong than false alarms produce, or more than possible: by chance,
         # or not
-        if (
-            mean != rate
-            and corrected_rate(
-                answers,
-                sensitivity=judge["sensitivity"],
-                specificity=judge["specificity"],
-                clusters=clusters,
-                seed=seed,
-            ).reason
-        ):
+        if mean != rate and corrected_rate(answers, **judge._asdict(), clusters=clusters, seed=seed).reason:
             return 0
     bound = sum(1 / scale for scale in gaps)
     steps = [b - a for a, b in zip(*values, strict=True)]
@@ -233,10 +230,7 @@ def _difference_sign(
     errors = [(sampled.high if side > 0 else sampled.low) - (means[1] - means[0])]
     by_sensitivity = [(high - middle) / scale for high, scale in zip(open_to, gaps, strict=True)]
     by_alarms = [(middle - low) / scale for low, scale in zip(right_by_rule, gaps, strict=True)]
-    for parts, estimate in (
-        (by_sensitivity, judges[0]["sensitivity"]),
-        (by_alarms, judges[0]["specificity"].less),
-    ):
+    for parts, estimate in ((by_sensitivity, judges[0].sensitivity), (by_alarms, judges[0].specificity.less)):
         weight = parts[1] - parts[0]
         errors.append(weight * (estimate.interval[(weight * side) > 0] - estimate.share))
     reach = sum(error * error for error in errors) ** 0.5

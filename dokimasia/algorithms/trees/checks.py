@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from dokimasia.algorithms.taxonomy import Tree, attributes_of, deepest, holder, leaves
+from dokimasia.algorithms.taxonomy import Tree, attributes_of, categories_of, deepest, holder, leaves
 from dokimasia.algorithms.trees.places import mapping_of
 from dokimasia.domain.capability import LAYERS, ROOT, CapabilityPath
 from dokimasia.domain.wording import shortened
@@ -141,7 +141,7 @@ def _shape(tree: Tree) -> list[str]:
 
 
 def _anchors(tree: Tree, categories: Collection[str] | None) -> list[str]:
-    expected = [f"<{name}>" for name in (tree.graph.get("categories", ()) if categories is None else categories)]
+    expected = [f"<{name}>" for name in (categories_of(tree) if categories is None else categories)]
     anchors = {str(node) for node in tree if tree.nodes[node].get("layer") == 1}
     problems = [f"the anchor {node} is missing" for node in expected if node not in anchors]
     return problems + [f"{node} is none of the fixed categories" for node in sorted(anchors.difference(expected))]

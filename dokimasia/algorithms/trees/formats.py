@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import ValidationError
 
-from dokimasia.algorithms.taxonomy import Tree, attributes_of, hang, new_tree
+from dokimasia.algorithms.taxonomy import Tree, attributes_of, categories_of, hang, new_tree
 from dokimasia.algorithms.trees.places import place_of
 from dokimasia.domain.capability import (
     DEEPEST,
@@ -26,7 +26,7 @@ from dokimasia.domain.capability import (
     plain_name,
 )
 from dokimasia.domain.user_yaml import read_user_yaml
-from dokimasia.errors import DataError
+from dokimasia.errors import DataError, list_faults
 
 FORMAT = "dokimasia-tree/1"
 _MERMAID_SIGNS = {ord(sign): f"#{ord(sign)};" for sign in '"#&;`[](){}|\\'}
@@ -104,7 +104,7 @@ def from_nodes(nodes: Iterable[StoredNode], categories: Sequence[str], level: Le
 def to_version(tree: Tree, *, before: str | None = None, edits: Iterable[TreeEdit] = ()) -> TreeVersion:
     """Return the tree as a version to store, with the version it grew from and the edits that led to it."""
     return TreeVersion(
-        categories=tuple(tree.graph["categories"]),
+        categories=categories_of(tree),
         level=tree.graph.get("level", "capability"),
         nodes=to_nodes(tree),
         before=before,
@@ -132,7 +132,7 @@ def to_json(tree: Tree) -> str:
     ('A', 'B')
     """
     nodes = [node.model_dump(mode="json") for node in to_nodes(tree)]
-    document = {"format": FORMAT, "categories": list(tree.graph["categories"]), "nodes": nodes}
+    document = {"format": FORMAT, "categories": list(categories_of(tree)), "nodes": nodes}
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
@@ -168,7 +168,7 @@ def to_csv(tree: Tree) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     stored = {node.id: node for node in to_nodes(tree)}
-    anchors = [f"<{name}>" for name in tree.graph["categories"]]
+    anchors = [f"<{name}>" for name in categories_of(tree)]
     for node in [ROOT, *anchors, *sorted(stored.keys() - {ROOT, *anchors})]:
         support, members, absorbed = stored[node].support, stored[node].members, stored[node].absorbed
         layer, name, parent = place_of(node)
@@ -213,7 +213,7 @@ def to_graphml(tree: Tree) -> str:
     """Return the tree as GraphML (Gephi, yEd, Cytoscape); `members` and `absorbed` are JSON lists in a string."""
     import networkx as nx
 
-    graph = nx.DiGraph(format=FORMAT, categories=_list(tree.graph["categories"]))
+    graph = nx.DiGraph(format=FORMAT, categories=_list(categories_of(tree)))
     for node in to_nodes(tree):
         position = place_of(node.id)
         graph.add_node(
@@ -370,7 +370,7 @@ def _fields_of(tree: Tree, node: str, layer: int, texts: Mapping[str, str]) -> d
         fields |= {"criteria": {criterion: texts.get(criterion, "") for criterion in members} if texts else members}
     if attributes.absorbed:
         fields |= {"absorbed": sorted(attributes.absorbed)}
-    children = sorted(tree.successors(node)) if layer else [f"<{name}>" for name in tree.graph["categories"]]
+    children = sorted(tree.successors(node)) if layer else [f"<{name}>" for name in categories_of(tree)]
     if children and layer < DEEPEST:
         fields[_BELOW[layer]] = {place_of(child).name: _fields_of(tree, child, layer + 1, texts) for child in children}
     return fields
@@ -447,9 +447,8 @@ def _node(fields: object, where: str) -> StoredNode:
     try:
         return StoredNode.model_validate(fields)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"])) or "it"
-        raise DataError(f"{where} of the tree cannot be used: {field}: {first['msg']}") from error
+        first = list_faults(error)[0]
+        raise DataError(f"{where} of the tree cannot be used: {first.field or 'it'}: {first.message}") from error
 
 
 def _list(values: Iterable[str]) -> str:

@@ -5,7 +5,7 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from dokimasia.algorithms.taxonomy import Tree, leaves
+from dokimasia.algorithms.taxonomy import Tree, categories_of, leaves
 from dokimasia.domain.capability import ROOT, CapabilityPath
 
 
@@ -40,7 +40,7 @@ def in_order(tree: Tree) -> Iterator[str]:
     """Return the nodes from the root down, each before its children: anchors in their order, others by name."""
     import networkx as nx
 
-    rank = {f"<{name}>": position for position, name in enumerate(tree.graph.get("categories", ()))}
+    rank = {f"<{name}>": position for position, name in enumerate(categories_of(tree))}
 
     def ordered(below: Iterable[str]) -> list[str]:
         return sorted(below, key=lambda node: (rank.get(node, len(rank)), node.casefold(), node))

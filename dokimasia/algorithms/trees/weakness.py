@@ -12,7 +12,7 @@ import numpy as np
 from dokimasia.algorithms.statistics import ConfidenceInterval, adjusted, bootstrap_interval, clopper_pearson
 from dokimasia.algorithms.statistics.clusters import Bounds, Floats, Mask, Positions
 from dokimasia.algorithms.statistics.exchange import Exchange
-from dokimasia.algorithms.taxonomy import Tree
+from dokimasia.algorithms.taxonomy import Tree, attributes_of
 
 FEWEST_PERMUTATIONS, MOST_PERMUTATIONS = 2_000, 20_000
 _AT_ONCE = 256
@@ -187,7 +187,7 @@ def node_findings(
         findings.append(
             NodeFinding(
                 node=node,
-                layer=tree.nodes[node]["layer"],
+                layer=attributes_of(tree, node).layer,
                 n=len(rows),
                 clusters=len(set(clusters)),
                 mean=mean,

@@ -153,7 +153,7 @@ def _scale(context: click.Context, option: click.Parameter, value: str | None) -
 
 
 class AnnotateGroup(click.Group):
-    """The subcommands of `annotate`; the earlier name of one gives an error that has the name of today."""
+    """The subcommands of `annotate`; a former name of one gives an error with its present name."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -161,7 +161,7 @@ class AnnotateGroup(click.Group):
         """Find the subcommand.
 
         Raises:
-            click.UsageError: there is none of that name.
+            click.UsageError: there is no such subcommand.
         """
         if args and args[0] == "correct":
             raise click.UsageError("`annotate correct` is called `annotate overrule` now", ctx)

@@ -1,4 +1,4 @@
-"""Tables for the terminal of judgements compared with correct values and with people."""
+"""Terminal tables that compare judgements with correct values and with people."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""`dokimasia annotate judgements`: judgements of files, against what is correct and against people."""
+"""`dokimasia annotate judgements`: judgements of files, compared with correct values and with people."""
 
 import re
 from collections.abc import Callable
@@ -30,7 +30,7 @@ def _mapping(context: click.Context, option: click.Parameter, values: tuple[str,
 
 
 def split_names(context: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:
-    """Return the names of an option, which commas separate."""
+    """Return the comma-separated names of an option."""
     return tuple(name.strip() for name in (value or "").split(",") if name.strip())
 
 

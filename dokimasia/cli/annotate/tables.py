@@ -59,7 +59,9 @@ def tables(figures: AnnotationFigures) -> Iterator[Table | str]:
 
 
 def agreement_verdict(measure: str, measured: MeasureAgreement) -> Iterator[str]:
-    """Yield sentences on how far the judges agree with people on a measure; without judges, people with each other."""
+    """Yield sentences on the agreement of judges with people on a measure; without judges, of people
+    with each other.
+    """
     for name, judge in measured.judges.items():
         if not judge.n:
             yield f"Nothing that {name} judged was rated by people: there is no {measure} to compare."
@@ -103,7 +105,7 @@ def _share(rate: CountedRate) -> str:
 def beside_people_tables(
     judges: Mapping[str, tuple[HumanCeiling | None, ReplacementTest | None]], notes: Footnotes
 ) -> Iterator[Table]:
-    """Yield the human ceiling of judges, and the test whether they can take a person's place, where there are any."""
+    """Yield the human ceiling of judges, and the test whether they can replace a person, if there are any."""
     ceilings = {name: ceiling for name, (ceiling, _) in judges.items() if ceiling is not None}
     table = grid("human ceiling", "n", "people among themselves", "judge", "judge minus people")
     for name, ceiling in ceilings.items():
@@ -127,7 +129,7 @@ def beside_people_tables(
 
 
 def _place(test: ReplacementTest, notes: Footnotes) -> list[str]:
-    """Return the cells of a test of replacement."""
+    """Return the cells of a replacement test."""
     won = sum(person.passed for person in test.people.values())
     tested = sum(person.p_value is not None for person in test.people.values())
     omega = rho = NOTHING
@@ -177,12 +179,14 @@ def _add_row(
 
 
 def _ruled(measured: MeasureAgreement) -> dict[str, JudgeCompared]:
-    """Return what rules decided of things that people rated."""
+    """Return what rules decided about things that people rated."""
     return {name: rules for name, rules in measured.rules.items() if rules.n}
 
 
 def _verdicts(measured: MeasureAgreement, notes: Footnotes) -> Iterator[Table]:
-    """Yield the confusion matrices of verdicts with people's labels, and their rates, where verdicts are compared so."""
+    """Yield the confusion matrices of verdicts against people's labels, and their rates, where verdicts
+    are compared.
+    """
     counted = grid("verdicts of", "n", "both right", "people right", "verdict right", "both wrong")
     rated = grid("verdicts of", "agreement", "sensitivity", "specificity")
     for what, judges in (("", measured.judges), (", decided by rules", _ruled(measured))):
@@ -208,7 +212,7 @@ def rate_text(rate: CountedRate, notes: Footnotes) -> str:
 
 
 def agreement_cells(against: ValuesCompared, notes: Footnotes, *extra: str) -> list[str]:
-    """Return the cells for n, left out items, same values, kappa and alpha, with extra cells before kappa."""
+    """Return the cells for n, excluded items, equal values, kappa and alpha, with extra cells before kappa."""
     left_out = ", ".join(f"{count} {reason}" for reason, count in against.left_out.items()) or NOTHING
     same = NOTHING if against.same is None else rate_text(against.same, notes)
     return [
@@ -222,7 +226,7 @@ def agreement_cells(against: ValuesCompared, notes: Footnotes, *extra: str) -> l
 
 
 def weighted_kappas(compared: Mapping[str, ValuesCompared], notes: Footnotes) -> Iterator[Table]:
-    """Yield the table of kappas with quadratic weights, where anything is compared."""
+    """Yield the table of quadratically weighted kappas, if anything is compared."""
     table = grid("quadratic kappa", "n", "against people")
     for name, against in compared.items():
         table.add_row(escape(name), str(against.n), coefficient(against.kappa_weighted, notes))
@@ -255,7 +259,7 @@ def _measures(measured: MeasureAgreement, notes: Footnotes) -> Iterator[Table]:
     )
     if table.row_count:
         yield table
-    if measured.scale != RIGHT_OR_WRONG:  # on a scale of two values all weights are alike
+    if measured.scale != RIGHT_OR_WRONG:  # with two values, all weights are equal
         yield from weighted_kappas(compared, notes)
     if correlations.row_count:
         yield correlations
@@ -282,7 +286,7 @@ def _means(measured: MeasureAgreement, notes: Footnotes) -> Table:
 
 
 def coefficient(estimate: AgreementCoefficient, notes: Footnotes, digits: int = 2) -> str:
-    """Return a coefficient with its interval; a footnote says why it has no value or no interval."""
+    """Return a coefficient with its interval; a footnote gives the reason for a missing value or interval."""
     if estimate.value is None:
         return f"{NOTHING} {notes.number(f'no value: {estimate.no_value}')}"
     return f"{estimate.value:.{digits}f}{ends_text(estimate, notes)}".replace("-", MINUS)
@@ -294,12 +298,12 @@ def percent(value: float | None) -> str:
 
 
 def ends_text(estimate: Limited, notes: Footnotes, *, in_percent: bool = False) -> str:
-    """Return the ends of an interval in brackets on one line, or the footnote on why there is none; empty without either."""
+    """Return the ends of an interval in brackets on one line, or the footnote on its absence; empty without either."""
     ends = bracketed(estimate, lambda end: f"{100 * end:.0f}" if in_percent else f"{end:.2f}")
     text = notes.mark(ends)
     return escape(text if estimate.low is None else text.replace(", ", ",\u00a0"))
 
 
 def note_lines(notes: Footnotes) -> Iterator[str]:
-    """Yield the footnotes of the tables before, a line each."""
+    """Yield the footnotes of the preceding tables, one line each."""
     yield from (f"[dim]{escape(line)}[/dim]" for line in notes.lines())

@@ -1,4 +1,4 @@
-"""`dokimasia tree`: grow a capability tree from criteria, look at it, edit it, and prove it."""
+"""`dokimasia tree`: grow a capability tree from criteria, view, edit and validate it."""
 
 import importlib
 
@@ -22,7 +22,7 @@ VERBS: dict[str, tuple[str, str]] = {
 
 
 class TreeVerbs(click.Group):
-    """A group whose verbs are imported when they are called; `VERBS` has their help lines."""
+    """A group whose verbs are imported on use; `VERBS` has their help lines."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the verbs, in the order of use."""

@@ -112,7 +112,7 @@ def _print_validity(validity: "TreeValidity") -> None:
 
 
 def _reasons(rows: Sequence["GroupingValidity"]) -> Iterator[str]:
-    """Yield for each grouping without a p-value why there is none."""
+    """Yield, for each grouping without a p-value, the reason."""
     for row in rows:
         null = row.leave_image_out.null
         if null is not None and null.reason:
@@ -120,7 +120,7 @@ def _reasons(rows: Sequence["GroupingValidity"]) -> Iterator[str]:
 
 
 def _of(validity: "TreeValidity | ModelWeaknesses | EvidentWeaknesses") -> str:
-    """Return the run and the version of the tree to which figures belong, as text."""
+    """Return the run and the tree version of figures as text."""
     state = "" if validity.status == "done" else f" · [bold red]{validity.status}[/bold red]"
     return f"run {validity.run}{state} · {escape(validity.tree)}@{validity.position}"
 

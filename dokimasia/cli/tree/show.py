@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 NAME_WIDTH = 24
-"""Columns of a terminal that the names of nodes have at least."""
+"""The minimum terminal columns for the names of nodes."""
 
 BAR, REST, BAR_WIDTH = "━", "·", 20
 LOW, HIGH = 50.0, 75.0
-"""Scores, 0 to 100, below which a bar is red, and from which it is green: those of 3 and 4 points of 5."""
+"""Scores, 0 to 100: bars are red below the first and green from the second, which equal 3 and 4 points of 5."""
 
 
 @click.command("show")
@@ -80,9 +80,9 @@ def counted(kinds: Mapping[str, int]) -> str:
 
 
 def print_tree(tree_shown: "ScoredTree", models: Sequence[str] = (), *, where: str, everything: bool = False) -> None:
-    """Print a tree with the criteria at its nodes, and the scores of its models where any are named.
+    """Print a tree with the criteria at its nodes, and the scores of its models if any are named.
 
-    `where` are the options by which another command finds the same home or service.
+    `where` are the options for another command to find the same home or service.
     """
     out = begun(tree_shown.simulated)
     counts = tree_shown.counts
@@ -165,7 +165,11 @@ def _score(score: "NodeScore | None", footnotes: Footnotes, *, bar: bool) -> lis
         return ["–", "", *([""] if bar else [])]
     from dokimasia.report.figures import limits_text
 
-    mean, colour = score.mean, "red" if score.mean < LOW else "green" if score.mean >= HIGH else "yellow"
+    mean, colour = score.mean, "yellow"
+    if mean < LOW:
+        colour = "red"
+    elif mean >= HIGH:
+        colour = "green"
     cells: list[Any] = [Text(f"{mean:.1f}", style="bold"), footnotes.mark(limits_text(score, "{:.0f}".format))]
     if bar:
         length = round(mean / 100 * BAR_WIDTH)

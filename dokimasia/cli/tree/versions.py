@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 MOST, SHORT = 30, 12
-"""How many changes of each kind are listed, and how many digits of a version's id are shown."""
+"""The maximum number of listed changes of each kind, and the number of shown digits of a version's id."""
 
 
 @click.command("list")
@@ -198,7 +198,7 @@ def agreement(settings: "Settings", first: str, second: tuple[str, ...], as_json
 
 
 def _print_hit_rates(first: str, comparisons: "Sequence[tuple[str, MappingComparison]]") -> None:
-    """Print the hit rate by category, a column for each mapping that is compared (ATOM, Figure 7)."""
+    """Print the hit rate by category, with a column for each compared mapping (ATOM, Figure 7)."""
     table = plain_table(title="hit rate by category", title_justify="left", title_style="bold")
     table.add_column(f"category in {escape(first)}", overflow="fold")
     categories: set[str] = set()
@@ -381,9 +381,11 @@ def delete(backend: Backend, tree: str, yes: bool, as_json: bool) -> None:
 @with_backend
 def stability(backend: Backend, asked: Mapping[str, object], trees: int, dry_run: bool, as_json: bool) -> int:
     """Grow trees one after the other, and compare every two of them."""
+    from dokimasia.cli.drawing import PreviewShown
     from dokimasia.cli.running import exit_code
     from dokimasia.errors import ConfigError
     from dokimasia.methods.tree.agreement import tree_stability
+    from dokimasia.methods.tree.figures import TreeFigures
     from dokimasia.runs.catalogue import method_named
     from dokimasia.storage.home import Home
 
@@ -391,7 +393,7 @@ def stability(backend: Backend, asked: Mapping[str, object], trees: int, dry_run
     method = method_named("tree")
     request = made(GrowthRequest, asked)
     preview = backend.preview(method, request)
-    samples = int(preview["samples"])
+    samples = PreviewShown.model_validate(preview).samples
     if not 0 < request.subsample < samples:
         raise ConfigError(
             f"each tree would grow from all {several(samples, 'sample')}, so that nothing could differ: name fewer with "
@@ -407,7 +409,7 @@ def stability(backend: Backend, asked: Mapping[str, object], trees: int, dry_run
         result = backend.run(method, request.model_copy(update={"seed": seed, "name": name}))
         if code := exit_code(result, backend.where):
             return code
-        grown.append((str((result.summary or {})["tree"]), seed))
+        grown.append((TreeFigures.model_validate(result.summary).tree, seed))
     with Home.open(backend.settings.home, write=False) as home:
         figures = tree_stability(home, grown)
     if as_json:

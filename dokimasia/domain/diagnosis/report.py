@@ -8,17 +8,18 @@ from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import Provenance
 
 WORDS = 400
-"""Words that a report is asked to have at most."""
+"""The requested maximum number of words of a report."""
 
 MOST_WORDS = 1_200
-"""Words from which a report is sent back, and, written once more, cut."""
+"""The number of words from which a report is rejected and, after a second attempt, cut."""
 
 EVERYONE = ""
 """The subject of the report across models."""
 
 FaultKind = Literal["literal_digit", "no_such_place", "no_test"]
-"""Why a sentence is unverified: a number that its writer wrote; a place that leads to nothing; a comparison of two cells
-that no paired test compares."""
+"""Why a sentence is unverified: a number written by its writer; a place that does not exist; a comparison of two cells
+without a paired test.
+"""
 
 
 class WrittenSentence(Value):

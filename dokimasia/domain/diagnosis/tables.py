@@ -8,14 +8,15 @@ from dokimasia.domain.differences import SecondMinusFirst
 from dokimasia.domain.identity import JsonObject, Value
 
 ColumnKind = Literal["name", "score", "difference", "share", "rank", "count", "p_value", "mark"]
-"""What a column holds: a name or a mark (text), a score (the unit says its scale), a difference of scores (signed), a
-share (0 to 1), a rank (1 is best), a count, or a p-value (0 to 1)."""
+"""The contents of a column: a name or a mark (text), a score (the unit states its scale), a difference of scores
+(signed), a share (0 to 1), a rank (1 is best), a count, or a p-value (0 to 1).
+"""
 
 Grouping = Literal["tree", "category"]
-"""What the criteria are grouped by: the leaves of a capability tree, or the data set's own categories."""
+"""The grouping of criteria: by the leaves of a capability tree, or by the data set's own categories."""
 
 Mark = Literal["", "weak", "strong", "unclear", "better", "worse"]
-"""What the rule says of a row, corrected for looking at many; empty where it was not asked, or finds nothing."""
+"""The rule's mark of a row, corrected for multiple comparisons; empty if not tested or not significant."""
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -71,7 +72,7 @@ class AssetRow(Value):
 
     @property
     def coverage(self) -> float | None:
-        """Share of attempted judgements that have a score, 0 to 1; None where nothing was attempted."""
+        """The share of attempted judgements with a score, 0 to 1; None if nothing was attempted."""
         return self.n / self.held if self.held else None
 
 

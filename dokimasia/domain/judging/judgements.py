@@ -69,5 +69,5 @@ class ComparedCriteria(Value):
 
     @property
     def weights(self) -> tuple[int, ...]:
-        """Weights in the order of the criteria."""
+        """The weights in the order of the criteria."""
         return tuple(criterion.weight for criterion in self.criteria)

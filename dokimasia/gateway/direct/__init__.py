@@ -1,1 +1,1 @@
-"""Direct transport for endpoints that speak the OpenAI chat-completions format, without a client library."""
+"""The direct transport, for endpoints of the OpenAI chat-completions format, without a client library."""

@@ -66,10 +66,10 @@ NATIVE_PREFIXES = frozenset(
         "xinference",
     )
 )
-"""First parts of model names that stand for a server which speaks the format natively, as LiteLLM spells them."""
+"""The first parts of model names, as spelled by LiteLLM, for servers that natively support the format."""
 
 OLLAMA_PREFIXES = frozenset(("ollama", "ollama_chat"))
-"""The same for a server that speaks the format only under `/v1`, and another one beside it."""
+"""The same for a server that supports the format only under `/v1`, and another one elsewhere."""
 
 _PATHS = {
     "chat": "/chat/completions",
@@ -100,7 +100,7 @@ def address(api_base: str, kind: str) -> str:
     try:
         parts = urlsplit(api_base)
         port = parts.port
-    except ValueError:  # a port, or a host in brackets, that is none
+    except ValueError:  # an invalid port, or an invalid host in brackets
         raise ValueError(wrong) from None
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
         raise ValueError(wrong)
@@ -125,7 +125,7 @@ def headers(api_key: str | None) -> dict[str, str]:
 
 def image_json(data: bytes, media_type: str) -> bytes:
     """Return an image as the JSON bytes of a message part."""
-    # Written by hand, because nothing in it needs escaping: orjson would encode and copy the text once more.
+    # Written by hand, because nothing in it needs escaping: orjson would encode and copy the text again.
     parts = media_type.encode(), base64.b64encode(data)
     return b'{"type":"image_url","image_url":{"url":"data:%s;base64,%s"}}' % parts
 
@@ -133,7 +133,7 @@ def image_json(data: bytes, media_type: str) -> bytes:
 def chat_body(call: Chat, spec: ModelSpec, images: Mapping[str, bytes]) -> bytes:
     """Return the body of a chat request.
 
-    The fields of `extra_body` in `Sampling.extra`, as LiteLLM's users know it, go into the body.
+    It includes the fields of `extra_body` in `Sampling.extra`, as in LiteLLM.
 
     Args:
         call: the request.
@@ -218,10 +218,10 @@ def read_object(body: bytes) -> JsonObject | None:
 
 
 def chat_reply(data: JsonObject, requested: str) -> ChatReply:
-    """Return a chat completion as a reply; `asked` is the model name in the request.
+    """Return a chat completion as a reply; `requested` is the model name in the request.
 
     The content is a text, null, or a list of parts whose texts are joined. A missing or unrecognised finish reason is
-    `unknown`; so is usage that is missing or implausible.
+    `unknown`; so is missing or implausible usage.
 
     Raises:
         TransportError: `empty_choices`, or `broken_envelope` if the message does not have this form.
@@ -292,7 +292,7 @@ def _tool_call(tool: object) -> ToolCall:
     if not isinstance(tool, dict) or not isinstance(function, dict):
         raise broken()
     arguments = function.get("arguments")
-    if isinstance(arguments, dict | list):  # some servers pass on parsed arguments
+    if isinstance(arguments, dict | list):  # some servers return parsed arguments
         arguments = json.dumps(arguments, ensure_ascii=False)
     return ToolCall(
         id=storable(tool.get("id")), name=storable(function.get("name")), arguments=storable(arguments or "")
@@ -361,7 +361,7 @@ def exception_error(error: Exception, *, url: str, seconds: float) -> TransportE
     elif isinstance(error, aiohttp.ServerDisconnectedError):
         message = f"{place} closed the connection without a reply"
     else:
-        # The class alone: the messages of some aiohttp errors contain the request's headers, and these the key.
+        # The class alone: the messages of some aiohttp errors contain the request's headers, which contain the key.
         message = f"the connection to {place} failed ({type(error).__name__})"
     return TransportError("connection", message, retryable=True)
 
@@ -376,7 +376,7 @@ def _redirect(status: int, headers: Mapping[str, str]) -> TransportError:
 
 
 def _words(text: str, body: bytes, api_key: str | None) -> str:
-    """Return the endpoint's error message in one line, or the body where there is no message."""
+    """Return the endpoint's error message on one line, or the body if there is no message."""
     data = read_object(body) or {}
     error = data.get("error") or data
     detail = (error.get("message") or error.get("detail")) if isinstance(error, dict) else error

@@ -1,4 +1,4 @@
-"""Direct transport: sends one request, once, over persistent connections to an OpenAI-compatible endpoint."""
+"""The direct transport: sends each request once, over persistent connections to an OpenAI-compatible endpoint."""
 
 import asyncio
 import io
@@ -34,7 +34,7 @@ from dokimasia.gateway.openai_format import sent_image, stored_edit
 from dokimasia.gateway.rate_limit_headers import report_headers
 
 _LARGE_BODY = 512 * 1024
-"""Bytes from which a body is sent piece by piece, so that a slow endpoint holds it up and not the event loop."""
+"""The size in bytes from which a body is sent piece by piece, so that a slow endpoint does not block the event loop."""
 
 _JSON = {"Content-Type": "application/json"}
 _HEADERS = {
@@ -45,12 +45,13 @@ _HEADERS = {
 
 
 class DirectTransport:
-    """Sends calls straight to endpoints of the OpenAI format; implements `dokimasia.domain.ports.Transport`.
+    """Sends calls directly to endpoints of the OpenAI format; implements `dokimasia.domain.ports.Transport`.
 
-    For vLLM, SGLang, llama.cpp, Ollama, LM Studio and the like, at less than a tenth of LiteLLM's CPU time per call. It
-    sends the call and nothing else: parameters are neither translated nor dropped. It follows no redirects, keeps
-    no cookies, and asks the environment for neither proxies nor keys: an endpoint that is reached only through a proxy
-    needs the other transport.
+    It suits vLLM, SGLang, llama.cpp, Ollama, LM Studio and the like, and takes less than a tenth of LiteLLM's CPU time
+    per
+    call. It sends only the call: parameters are neither translated nor dropped. It follows no redirects, stores no
+    cookies,
+    and reads neither proxies nor keys from the environment: an endpoint behind a proxy needs the other transport.
 
     The gateway limits concurrency; this transport does not limit connections.
     """
@@ -97,7 +98,7 @@ class DirectTransport:
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             failure = exception_error(error, url=url, seconds=spec.timeout)
         if failure is not None:
-            raise failure  # outside the handler: the client's error, which may contain the key, is not its context
+            raise failure  # outside the handler, so that the client's error, which may hold the key, is not its context
         report_headers(reply_headers)
         if answer is None:
             raise too_long(self._max_reply_bytes, status)
@@ -120,7 +121,7 @@ class DirectTransport:
 
 
 def _payload(body: bytes) -> aiohttp.Payload:
-    """Return a body as an aiohttp payload, which spares aiohttp the lookup of its type."""
+    """Return a body as an aiohttp payload, which saves aiohttp the lookup of its type."""
     return aiohttp.BytesIOPayload(io.BytesIO(body)) if len(body) >= _LARGE_BODY else aiohttp.BytesPayload(body)
 
 

@@ -1,1 +1,1 @@
-"""The transport over LiteLLM: the only place that knows the library, which is loaded when the first call is sent."""
+"""The transport over LiteLLM: the only place that uses the library, which is imported at the first call."""

@@ -1,7 +1,7 @@
-"""The HTTP client that LiteLLM is given: replies of limited length, no redirects, no cookies, nothing sent a second time.
+"""The HTTP client passed to LiteLLM: replies of limited length, no redirects, no cookies, no repeated requests.
 
-LiteLLM makes its clients in two places. What goes through the OpenAI SDK takes `litellm.aclient_session`, which is there
-to be set; everything else takes what `AsyncHTTPHandler.create_client` returns, for which there is no setting.
+LiteLLM creates its clients in two places. Calls through the OpenAI SDK use `litellm.aclient_session`, which can be set;
+all others use the result of `AsyncHTTPHandler.create_client`, for which there is no setting.
 """
 
 import importlib
@@ -23,29 +23,31 @@ STAND_IN = (
     b'{"id": "-", "object": "chat.completion", "created": 0, "model": "-", "choices": [{"index": 0, "finish_reason": "stop", '
     b'"message": {"role": "assistant", "content": "-"}}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}'
 )
-"""What LiteLLM is given of a response whose outcome is known already. Its own reading takes a minute for some megabytes of
-choices, in which nothing else has its turn."""
+"""The stand-in that LiteLLM is given for a response whose outcome is already known. Its own parsing takes a minute for
+a few megabytes of choices, and blocks the event loop.
+"""
 
 _UNUSABLE = frozenset(("content-encoding", "content-length", "transfer-encoding", "set-cookie", "location"))
-"""Headers that say nothing true of a body that is read already, or that nobody may follow."""
+"""Headers that are false for a body already read, or that must not be followed."""
 
 
 class LimitedTransport(httpx.AsyncBaseTransport):
-    """Sends each request once and reads its reply whole, up to `MAX_REPLY_BYTES` after decoding.
+    """Sends each request once and reads the whole reply, up to `MAX_REPLY_BYTES` after decoding.
 
-    Proxies and certificates are taken from the environment, as LiteLLM takes them.
+    Proxies and certificates are read from the environment, as LiteLLM does.
     """
 
     def __init__(self) -> None:
-        """Make no connection yet."""
+        """Store no connection yet."""
         self.connections = Connections()
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send the request and return its response with the body read.
 
         Raises:
-            httpx.ReadError: nobody takes in what became of it, and there is no response of that length. Never another class:
-                after some, LiteLLM sends the request once more, behind the gateway's back.
+            httpx.ReadError: no reader takes the outcome, and the response is too long. Never another class, since after
+            some
+                LiteLLM sends the request again, without the gateway's knowledge.
         """
         try:
             received = await self._send(request)
@@ -78,18 +80,18 @@ class LimitedTransport(httpx.AsyncBaseTransport):
                 return Received(response.status, response.headers, await read_body(response, MAX_REPLY_BYTES), url)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             failure = exception_error(error, url=url, seconds=seconds or 0.0)
-        raise failure  # outside the handler: the client's error, which can hold the key, is not its context
+        raise failure  # outside the handler, so that the client's error, which can contain the key, is not its context
 
 
 CONNECTIONS = LimitedTransport()
-"""Those of this process, as LiteLLM's settings are."""
+"""The connections of this process, since LiteLLM's settings are global to it."""
 
 
 def limit_replies(litellm: Any) -> None:
-    """Have LiteLLM send everything through `CONNECTIONS`, from now on.
+    """Make LiteLLM send everything through `CONNECTIONS` from now on.
 
     Raises:
-        ConfigError: this release of LiteLLM cannot be given a client.
+        ConfigError: this release of LiteLLM does not accept a client.
     """
 
     def create_client(

@@ -1,9 +1,9 @@
-"""From what LiteLLM raised to one `TransportError`: by exception class, true HTTP status and cause together.
+"""Conversion of LiteLLM's exceptions to one `TransportError`: by exception class, true HTTP status and cause together.
 
-LiteLLM's own status cannot be trusted alone: it calls a reset connection, an empty body and HTML with status 200 a 500,
-and any error whose text speaks of a rate limit a 429, even a bad request that quotes the prompt. The true status is the
-one of the HTTP response at the root of the exception's chain; where there was no such response, the root's class tells
-what happened. What a response of the OpenAI format comes to, and one that is no JSON, is known without LiteLLM
+LiteLLM's own status cannot be trusted alone: it reports a reset connection, an empty body and HTML with status 200 as a
+500, and any error whose text mentions a rate limit as a 429, even a bad request that quotes the prompt. The true status
+is that of the HTTP response at the root of the exception's chain; without such a response, the root's class identifies
+the failure. The outcome of a response in the OpenAI format, or of one that is not JSON, is known without LiteLLM
 (`received.py`).
 """
 
@@ -49,11 +49,11 @@ _BY_NAME: dict[str, Verdict] = {
 
 
 def classify(error: BaseException, *, api_key: str | None) -> TransportError:
-    """Return what a failed LiteLLM call comes to, with a message that holds no key.
+    """Return the failure of a LiteLLM call, with a message that contains no key.
 
     Args:
-        error: what `acompletion` or `aembedding` raised.
-        api_key: the key that was sent, taken out of the message literally.
+        error: the exception of `acompletion` or `aembedding`.
+        api_key: the key that was sent, removed literally from the message.
     """
     chain = list(_chain(error))
     response = _response(chain)
@@ -71,7 +71,7 @@ def classify(error: BaseException, *, api_key: str | None) -> TransportError:
 
 
 def refusal(error: BaseException, *, api_key: str | None) -> ImageEditReply | None:
-    """Return an error as the provider's refusal to edit an image so; None where it is any other error."""
+    """Return an error as the provider's refusal to edit an image; None for any other error."""
     chain = list(_chain(error))
     if not any(_is(error_, "ContentPolicyViolationError") for error_ in chain):
         return None
@@ -88,7 +88,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _response(chain: list[BaseException]) -> Any:
-    """Return the HTTP response that the endpoint really gave: that of the error that httpx raised for its status."""
+    """Return the endpoint's actual HTTP response: that of the error that httpx raised for its status."""
     for error in reversed(chain):
         if any(
             base.__name__ == "HTTPStatusError" and base.__module__.startswith("httpx") for base in type(error).__mro__
@@ -104,7 +104,7 @@ def _by_status(status: int, chain: list[BaseException]) -> Verdict:
 
 
 def _by_cause(chain: list[BaseException]) -> Verdict:
-    """Classify an error behind which stands no error status: no connection, no time, or a body of another form."""
+    """Classify an error without an error status at its root: no connection, a timeout, or a body of another form."""
     if any(_is(cause, "Timeout", "TimeoutException", "APITimeoutError", "TimeoutError") for cause in chain):
         return "timeout", True
     text = _full_message(chain)
@@ -126,7 +126,9 @@ def _by_cause(chain: list[BaseException]) -> Verdict:
 
 
 def _full_message(chain: list[BaseException]) -> str:
-    """Return the beginnings of what all errors of the chain say: LiteLLM's own leaves out the endpoint's error code."""
+    """Return the beginnings of the messages of all errors in the chain: LiteLLM's own omits the
+    endpoint's error code.
+    """
     return "\n".join(str(error)[:LONGEST_SAID] for error in chain)
 
 

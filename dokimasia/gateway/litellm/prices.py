@@ -1,4 +1,4 @@
-"""LiteLLM's bundled price list, read as the data file that it is, without loading the library."""
+"""LiteLLM's bundled price list, read as a data file, without importing the library."""
 
 import importlib.util
 import math
@@ -18,8 +18,9 @@ _OF_IMAGES = ("image_generation", "image_edit")
 
 
 class Rates(NamedTuple):
-    """US dollars per million tokens: of input, of output, of input read from the provider's cache and of input written into
-    it; None for one of the latter two where it costs what other input does."""
+    """US dollars per million tokens: of input, of output, of input read from the provider's cache and of input written
+    to it; None for one of the latter two if it costs the same as other input.
+    """
 
     input: float
     output: float
@@ -48,11 +49,13 @@ class ListPrice(NamedTuple):
 
 
 def list_price(model: str) -> ListPrice | None:
-    """Return the listed price of a LiteLLM model name such as `openai/gpt-5`, or None if the list does not have it.
+    """Return the listed price of a LiteLLM model name such as `openai/gpt-5`, or None if it is not listed.
 
-    Discounts (batches, off-peak hours) and surcharges (audio, search) are not in it. Where reasoning tokens
-    have a rate of their own, the output rate is the higher of the two. Of an image model it has none: what the list says of
-    the tokens of texts is not what an image costs.
+    Discounts (batches, off-peak hours) and surcharges (audio, search) are not included. If reasoning tokens have their
+    own
+    rate, the output rate is the higher of the two. Image models have no price here: the list's text token rates are not
+    the
+    cost of an image.
     """
     entry = _entry(model)
     if entry is None or entry.get("mode") in _OF_IMAGES:
@@ -67,7 +70,7 @@ def list_price(model: str) -> ListPrice | None:
 
 
 def _tiers(entry: JsonObject) -> list[Tier]:
-    """Return the rates of longer calls, from fields of their own (`..._above_200k_tokens`) or a table of ranges."""
+    """Return the rates of longer calls, from separate fields (`..._above_200k_tokens`) or a table of ranges."""
     tiers: list[tuple[int, Rates | None]] = []
     for field in entry:
         if match := _TIER.fullmatch(field):

@@ -1,4 +1,4 @@
-"""Replies as LiteLLM returns them, and as they were received below it."""
+"""Replies as returned by LiteLLM, and as received below it."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -44,7 +44,7 @@ from dokimasia.gateway.openai_format import (
 
 
 class Received(NamedTuple):
-    """A response as it came: the body is decoded, and None where it was too long."""
+    """A response as received: the body is decoded, and None if it was too long."""
 
     status: int
     headers: Mapping[str, str]
@@ -53,23 +53,25 @@ class Received(NamedTuple):
 
 
 class ReceivedResponses:
-    """The responses to one call, of which the last counts, read as the direct transport reads them.
+    """The responses to one call, of which the last counts, read as by the direct transport.
 
     Attributes:
         last: the last response.
-        outcome: what it comes to, an edited image as its bytes; None where only LiteLLM can tell: it is an error that LiteLLM
-            classifies, of a provider's own format, or holds what LiteLLM asked for by itself (a tool in place of a schema).
+        outcome: its outcome, with an edited image as its bytes; None if only LiteLLM can determine it: an error that
+        LiteLLM
+            classifies, a provider's own format, or the result of a change made by LiteLLM (a tool in place of a
+            schema).
     """
 
     def __init__(self, call: ModelCall, *, api_key: str | None) -> None:
-        """Read the responses to the call; the key is taken out of every message."""
+        """Read the responses to the call; the key is removed from every message."""
         self._call = call
         self._api_key = api_key
         self.last: Received | None = None
         self.outcome: ModelReply | ImageReply | TransportError | None = None
 
     def take(self, received: Received) -> bool:
-        """Take in a response; return whether its outcome is known, so that nobody else needs its body."""
+        """Accept a response; return whether its outcome is known, so that its body is no longer needed."""
         self.last = received
         try:
             self.outcome = self._read(received)
@@ -78,7 +80,7 @@ class ReceivedResponses:
         return self.outcome is not None
 
     def unreadable(self) -> TransportError | None:
-        """Return what the last response comes to if it is no JSON object and LiteLLM could not read it either."""
+        """Return the outcome of the last response if it is not a JSON object and LiteLLM could not read it either."""
         if self.last is None or self.last.body is None or not 200 <= self.last.status < 300:
             return None
         if read_object(self.last.body) is not None:
@@ -114,7 +116,7 @@ _reading: ContextVar[ReceivedResponses | None] = ContextVar("dokimasia_litellm_r
 
 @contextmanager
 def reading(responses: ReceivedResponses) -> Iterator[None]:
-    """Have it take in the responses to what is sent in here."""
+    """Make it accept the responses to requests sent within the block."""
     token = _reading.set(responses)
     try:
         yield
@@ -123,13 +125,13 @@ def reading(responses: ReceivedResponses) -> Iterator[None]:
 
 
 def take(received: Received) -> bool:
-    """Hand a response to whoever reads this call's; called by the client. Return whether its outcome is known."""
+    """Pass a response to the reader of this call; called by the client. Return whether its outcome is known."""
     responses = _reading.get()
     return responses is not None and responses.take(received)
 
 
 def take_failure(failure: TransportError) -> bool:
-    """Hand a failure to get any response to whoever reads this call's; return whether there is one."""
+    """Pass a failure to get any response to the reader of this call; return whether there is a reader."""
     responses = _reading.get()
     if responses is not None:
         responses.last, responses.outcome = None, failure
@@ -142,13 +144,13 @@ def _holds_vectors(data: JsonObject) -> bool:
 
 
 def _is_completion_of_text(choices: object) -> bool:
-    """Whether these are choices of the older format, which have a text in place of a message."""
+    """Return whether these are choices of the older format, with a text in place of a message."""
     first = choices[0] if isinstance(choices, list) and choices else None
     return isinstance(first, dict) and "message" not in first and isinstance(first.get("text"), str)
 
 
 def chat_reply_of(response: object, requested: str) -> ChatReply:
-    """Return a chat completion as a reply; `asked` is the name that the model was asked for by.
+    """Return a chat completion as a reply; `requested` is the model name in the request.
 
     Raises:
         TransportError: `empty_choices` or `broken_envelope`.
@@ -164,7 +166,7 @@ def chat_reply_of(response: object, requested: str) -> ChatReply:
     finish_reason, native = _finish(choice)
     tools = getattr(message, "tool_calls", None) or ()
     usage = read_usage(response)
-    if usage.output_tokens == 0 and (content or tools):  # not reported: a reply that says something has tokens
+    if usage.output_tokens == 0 and (content or tools):  # not reported: a reply with content has tokens
         usage = usage.model_copy(update={"output_tokens": None})
     return ChatReply(
         text=storable(content),
@@ -188,10 +190,10 @@ def embedding_reply_of(response: object) -> EmbeddingReply:
 
 
 def edited_image(response: Any) -> ImageReply:
-    """Return the image that was edited or made.
+    """Return the edited or generated image.
 
     Raises:
-        TransportError: `broken_envelope`, or `unsupported` where there is but an address.
+        TransportError: `broken_envelope`, or `unsupported` if there is only an address.
     """
     return sent_image(response.model_dump())
 

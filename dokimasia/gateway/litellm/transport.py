@@ -1,4 +1,4 @@
-"""The transport over LiteLLM: one request, once, to any provider that LiteLLM knows."""
+"""The transport over LiteLLM: sends each request once, to any provider supported by LiteLLM."""
 
 import asyncio
 import importlib
@@ -33,28 +33,30 @@ _OFFLINE = {
     "LITELLM_LOCAL_BLOG_POSTS": "True",
     "LITELLM_MODE": "PRODUCTION",
 }
-"""Set before LiteLLM is imported: its data files come from the package, not the network, and it reads no `.env`."""
+"""Set before LiteLLM is imported, so that its data files come from the package, not the network, and it reads no
+`.env`.
+"""
 
 _SILENT = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
 _DISCREET = ("httpx", "httpcore", "openai")
-"""Loggers that name addresses, which for some providers hold the key."""
+"""Loggers that record addresses, which for some providers contain the key."""
 
 _NO_KEY = "no-key"
-"""What a server of one's own is sent when no key is configured for it."""
+"""The key sent to a self-hosted server with no configured key."""
 
 _open_transports = 0
-"""LiteLLM's connections belong to the process: the last transport in use that is closed closes them."""
+"""The number of open transports. LiteLLM's connections belong to the process: the last open transport closes them."""
 
 
 class LiteLLMTransport:
     """Sends calls through LiteLLM; implements `dokimasia.domain.ports.Transport`.
 
-    LiteLLM is loaded by the first call, in a thread. It retries nothing, logs nothing, calls nobody back and fetches
-    nothing beside the requests. Parameters that an endpoint does not take (`seed`, above all) are dropped.
+    LiteLLM is imported by the first call, in a thread. It retries nothing, logs nothing, runs no callbacks and fetches
+    nothing else. Parameters that an endpoint does not accept (above all `seed`) are dropped.
     """
 
     def __init__(self, *, read_image: ImageReader | None = None) -> None:
-        """Make a transport; `read_image` checks edited images."""
+        """Create a transport; `read_image` checks edited images."""
         self._read_image = read_image
         self._closed = False
         self._images = EncodedImages(data_uri)
@@ -65,7 +67,7 @@ class LiteLLMTransport:
         """Send the call once and return its reply.
 
         Raises:
-            TransportError: no usable envelope, or an edited image that cannot be taken.
+            TransportError: no usable envelope, or an unacceptable edited image.
             StorageError: an image is not in the blob store.
         """
         litellm = await self._load()
@@ -76,11 +78,11 @@ class LiteLLMTransport:
             images = {sha256: {"type": "image_url", "image_url": {"url": uri}} for sha256, uri in uris.items()}
             arguments |= {"messages": chat_messages(call.messages, images)}
             if call.tools:
-                # Tools are ours to run; LiteLLM's own handler needs a package more.
+                # The package runs tools itself; LiteLLM's own handler needs another package.
                 arguments["_skip_mcp_handler"] = True
             send, read = litellm.acompletion, partial(chat_reply_of, requested=call.model.model)
         elif isinstance(call, ImageEdit):
-            del arguments["drop_params"]  # this function would send it along, as a field of the form
+            del arguments["drop_params"]  # this function would send it too, as a form field
             arguments = edit_fields(call, spec) | arguments
             arguments["prompt"] = call.instruction
             send, read = litellm.aimage_edit, edited_image
@@ -88,9 +90,7 @@ class LiteLLMTransport:
                 arguments["image"] = await asyncio.to_thread(blobs.get, call.image.sha256)
             else:
                 send = litellm.aimage_generation
-                if (
-                    "response_format" in arguments
-                ):  # as a field of its own it is refused for models that it does not know
+                if "response_format" in arguments:  # as a separate field it is refused for unknown models
                     inline = {"response_format": arguments.pop("response_format")}
                     arguments["extra_body"] = arguments.get("extra_body", {}) | inline
         else:
@@ -102,7 +102,7 @@ class LiteLLMTransport:
         with reading(received):
             try:
                 response = await _unlogged(send, arguments)
-            except Exception as error:  # LiteLLM and its providers raise classes of no common base; here they get one
+            except Exception as error:  # exceptions of LiteLLM and its providers have no common base; they get one here
                 failure = (
                     received.unreadable()
                     or (refusal(error, api_key=api_key) if isinstance(call, ImageEdit) else None)
@@ -112,7 +112,7 @@ class LiteLLMTransport:
             report_headers(received.last.headers)
         outcome = received.outcome or failure or read(response)
         if isinstance(outcome, TransportError):
-            raise outcome  # outside the handler: the original error, which can hold the key, is not its context
+            raise outcome  # outside the handler, so that the original error, which can hold the key, is not its context
         if isinstance(outcome, ImageReply):
             return await stored_edit(outcome, read_image=self._read_image, blobs=blobs)
         return outcome
@@ -143,12 +143,14 @@ class LiteLLMTransport:
 
 
 def _client() -> ModuleType:
-    """Return the module of the client, which loads httpx: when a call needs it, as LiteLLM itself."""
+    """Return the module of the client, which imports httpx: on demand, like LiteLLM itself."""
     return importlib.import_module("dokimasia.gateway.litellm.client")
 
 
 def load_litellm() -> ModuleType:
-    """Import LiteLLM, set so that it is silent and goes on no errand of its own; later calls return the same module."""
+    """Import LiteLLM, configured to be silent and to make no requests of its own; later calls return
+    the same module.
+    """
     os.environ.update(_OFFLINE)
     for name in _SILENT:
         logging.getLogger(name).disabled = True
@@ -163,7 +165,7 @@ def load_litellm() -> ModuleType:
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     litellm.num_retries = 0
-    litellm.DEFAULT_MAX_RETRIES = 0  # its embeddings take `max_retries=0` for "not given" and would send three times
+    litellm.DEFAULT_MAX_RETRIES = 0  # its embeddings read `max_retries=0` as "not given" and would send three times
     litellm.cache = None
     for name in ("callbacks", "input_callback", "success_callback", "failure_callback", "service_callback"):
         setattr(litellm, name, [])
@@ -171,13 +173,13 @@ def load_litellm() -> ModuleType:
 
 
 def missing_keys(model: str) -> list[str]:
-    """Return the environment variables that a model's provider needs and that are not set, as far as LiteLLM knows."""
+    """Return the unset environment variables that a model's provider needs, according to LiteLLM."""
     environment = load_litellm().validate_environment(model)
     return [] if environment["keys_in_environment"] else sorted(environment["missing_keys"])
 
 
 def has_provider(model: str, api_base: str | None) -> bool:
-    """Return whether LiteLLM knows which provider a model's name stands for, at an address if there is one."""
+    """Return whether LiteLLM knows the provider of a model name, at an address if there is one."""
     litellm = load_litellm()
     try:
         litellm.get_llm_provider(model, api_base=api_base)
@@ -187,7 +189,7 @@ def has_provider(model: str, api_base: str | None) -> bool:
 
 
 async def _unlogged(send: Callable[..., Awaitable[object]], arguments: JsonObject) -> object:
-    """Await LiteLLM's function as a call of its own making, for which it starts no logging task in the background."""
+    """Await LiteLLM's function as one of its internal calls, for which it starts no background logging task."""
     internal = _internal_flag()
     if internal is None:
         return await send(**arguments)
@@ -201,13 +203,13 @@ async def _unlogged(send: Callable[..., Awaitable[object]], arguments: JsonObjec
 def _internal_flag() -> ContextVar[bool] | None:
     try:
         flag = importlib.import_module("litellm._internal_context").is_internal_call
-    except (ImportError, AttributeError):  # older releases have no such switch; they log to nobody all the same
+    except (ImportError, AttributeError):  # older releases lack the switch, but log nowhere either
         return None
     return flag if isinstance(flag, ContextVar) else None
 
 
 def _common(call: ModelCall, spec: ModelSpec, api_key: str | None) -> JsonObject:
-    # Without a key LiteLLM takes the provider's own from the environment: right for the provider's own address only.
+    # Without a key LiteLLM takes the provider's own from the environment: right only for the provider's own address.
     if api_key is None and spec.api_base is not None:
         api_key = _NO_KEY
     return {

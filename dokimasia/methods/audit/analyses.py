@@ -25,6 +25,7 @@ from dokimasia.algorithms.statistics import (
     spearman,
 )
 from dokimasia.algorithms.statistics.agreement import cohen_kappa
+from dokimasia.algorithms.statistics.correlation import Method
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.datasets.annotations import read_ratings
 from dokimasia.domain.differences import DIRECTION
@@ -52,7 +53,14 @@ from dokimasia.people.passports import each_has_one, weights_of
 from dokimasia.report.fields import Direction, Display, Interval, IntervalMethod
 from dokimasia.report.figures import bracketed, in_words, interval, number, p_value, several, share, signed
 from dokimasia.runs.measures import deviation, limits, mean, mean_with_interval, ratio, rounded, spread
-from dokimasia.runs.reading.correlations import ALPHA, adjust, correlations, directions, length_and_score, value_of
+from dokimasia.runs.reading.correlations import (
+    ALPHA,
+    adjusted_over,
+    correlation,
+    directions,
+    length_and_score,
+    value_of,
+)
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
@@ -441,27 +449,24 @@ def open_and_proprietary(
     which all models of both groups were judged. The tests generalise to other images, not to other models, and the best
     model of a group was chosen by the same scores that are compared.
     """
-    groups: dict[str, list[str]] = {"open": [], "proprietary": []}
-    for name, model in models.items():
-        if model.weights in groups and model.overall is not None and BLIND_MARK not in name:
-            groups[model.weights].append(name)
-    if not all(groups.values()):
+    scored = {name: model for name, model in models.items() if model.overall is not None and BLIND_MARK not in name}
+    open_models = [name for name, model in scored.items() if model.weights == "open"]
+    proprietary = [name for name, model in scored.items() if model.weights == "proprietary"]
+    if not open_models or not proprietary:
         return None
     judged = judged_samples(rows)
     overall = _overall(models)
-    best = {weights: max(names, key=lambda name: (overall[name], name)) for weights, names in groups.items()}
-    compared = {"the best": {weights: [name] for weights, name in best.items()}, "all": groups}
-    gaps: dict[str, WeightsGap] = {}
-    for title, sides in compared.items():
-        gap = _weights_gap(judged, sides["open"], sides["proprietary"], seed=seed)
-        if gap is not None:
-            gaps[title] = gap
-    if "the best" not in gaps:
+    best_open = max(open_models, key=lambda name: (overall[name], name))
+    best_proprietary = max(proprietary, key=lambda name: (overall[name], name))
+    first = _weights_gap(judged, [best_open], [best_proprietary], seed=seed)
+    if first is None:
         return None
-    first = gaps["the best"]
+    gaps = {"the best": first}
+    if (of_all := _weights_gap(judged, open_models, proprietary, seed=seed)) is not None:
+        gaps["all"] = of_all
     sentence = (
-        f"The best proprietary model ({best['proprietary']}, {first.proprietary:.1f}) and the best open model "
-        f"({best['open']}, {first.open:.1f})"
+        f"The best proprietary model ({best_proprietary}, {first.proprietary:.1f}) and the best open model "
+        f"({best_open}, {first.open:.1f})"
     )
     if first.gap.mean == 0:
         sentence += " have the same mean."
@@ -469,9 +474,9 @@ def open_and_proprietary(
         leads = "proprietary" if first.gap.mean > 0 else "open"
         certain = "beyond chance" if first.p <= ALPHA else "which may be chance"
         sentence += f" lie {abs(first.gap.mean):.1f} points apart in favour of the {leads} one, {certain}."
-    if any(len(names) > 1 for names in groups.values()):
+    if len(open_models) > 1 or len(proprietary) > 1:
         sentence += " They were chosen by these scores, so that p is too small."
-    return OpenAndProprietary(best=(best["open"], best["proprietary"]), gaps=gaps, says=sentence)
+    return OpenAndProprietary(best=(best_open, best_proprietary), gaps=gaps, says=sentence)
 
 
 def _weights_gap(
@@ -677,16 +682,21 @@ def length_bias(rows: Sequence[AuditRow], *, seed: int) -> LengthAnalysis:
         if row.score is not None and row.words is not None:
             by_model.setdefault(row.model, []).append((float(row.words), row.score, row.cluster))
     correlated = {name: length_and_score(triples, seed=seed) for name, triples in by_model.items()}
-    significant = adjust(correlated, [name for name in correlated if BLIND_MARK not in name])
+    adjusted_p = adjusted_over({name: model for name, model in correlated.items() if BLIND_MARK not in name})
+    significant: dict[str, float] = {}
+    for name, p in adjusted_p.items():
+        r = correlated[name].r
+        if p <= ALPHA and r is not None:
+            significant[name] = r
     models: dict[str, LengthCorrelation] = {}
-    for name, figures in correlated.items():
+    for name, association in correlated.items():
         by_chance = sorted(range(len(by_model[name])), key=lambda place: unit_interval("length", seed, name, place))
         points = tuple(by_model[name][place][:2] for place in sorted(by_chance[:MOST_POINTS]))
-        models[name] = LengthCorrelation.model_validate({**figures, "points": points})
+        models[name] = LengthCorrelation(**dict(association), adjusted=adjusted_p.get(name), points=points)
     tested = sum(model.adjusted is not None for model in models.values())
     untested = next((model.reason for model in models.values() if model.reason), "")
     if tested and significant:
-        directed = directions({name: correlated[name]["r"] for name in significant}, "it")
+        directed = directions(significant, "it")
         sentence = f"Length goes with the score for {len(significant)} of {tested} models. {directed}"
     elif tested:
         sentence = f"For none of {tested} models does length go with the score (adjusted p above {ALPHA:g} for each)."
@@ -744,7 +754,11 @@ def agreement(rows: Sequence[AuditRow], ratings: Sequence[Rating]) -> Agreement:
 
 
 def _correlations(scores: Sequence[float], ratings: Sequence[float], clusters: Sequence[str]) -> Correlations:
-    return Correlations.model_validate(correlations(scores, ratings, clusters))
+    def of(method: Method) -> Correlation | None:
+        correlated = correlation(method, scores, ratings, clusters)
+        return correlated and Correlation(value=correlated.value, **limits(correlated.interval))
+
+    return Correlations(pearson=of("pearson"), spearman=of("spearman"), kendall=of("kendall"))
 
 
 def _gain_in_words(gain: Correlation) -> str:

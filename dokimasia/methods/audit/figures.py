@@ -52,7 +52,7 @@ from dokimasia.runs.measures import (
 from dokimasia.runs.method import ColumnType
 from dokimasia.runs.reading.exporting import ANSWERED, answer_cells
 from dokimasia.storage.home import Home
-from dokimasia.storage.lookup import find_value, find_values
+from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run, clusters_by_sample, response_texts, run_samples
 
@@ -548,6 +548,7 @@ def audit_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dic
     sets = rubric_sets(home, run.plan_as(AuditPlan))
     rows = ordered_rows(home, run, sample)
     judgements = _judgements(home, rows)
+    responses = find_values(home, Response, [row.response_id for row in rows])
     for row in rows:
         rubrics = sets[row.sample_id]
         judgement = judgements.get(row.item)
@@ -559,7 +560,7 @@ def audit_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dic
             score=None if row.score is None else round(100 * row.score, 6),
             failure=row.failure,
             reason=row.reason,
-            response=None if row.response_id is None else find_value(home, row.response_id)["value"]["text"],
+            response=None if row.response_id is None else responses[row.response_id].text,
             must_right=_results(rubrics.must_right, judgement and judgement.group_a, judgement and judgement.reasons_a),
             easy_wrong=_results(rubrics.easy_wrong, judgement and judgement.group_b, judgement and judgement.reasons_b),
         )

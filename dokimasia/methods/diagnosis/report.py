@@ -29,6 +29,7 @@ from dokimasia.report.blocks import (
     anchor,
     spans,
 )
+from dokimasia.report.browser import sample_views
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.sections import provenance
 from dokimasia.report.verdicts import NOT_STATED
@@ -86,7 +87,7 @@ def section(data: ReportData) -> Section | None:
     diagnosis = ReportedDiagnosis.model_validate(addition)
     evidence = diagnosis.evidence
     links = {row: f"#{_evidence_id(row)}" for row in diagnosis.cited if row in evidence}
-    cards = {view["sample"]["id"]: f"#s-{number}" for number, view in enumerate(data.samples, start=1)}
+    cards = {view.sample.id: f"#s-{number}" for number, view in enumerate(sample_views(data), start=1)}
 
     def link(asset: Asset, row: AssetRow) -> str:
         return _samples_of_row(diagnosis, asset, row, data)

@@ -140,7 +140,7 @@ class DiagnosisSource(BaseModel):
 
 def stored_source(run: Run) -> DiagnosisSource:
     """Return the source of a run of words or fingerprints."""
-    return DiagnosisSource.model_validate(run.options["plan"])
+    return run.plan_as(DiagnosisSource)
 
 
 def subjects_of(diagnosis: Diagnosis) -> tuple[str, ...]:

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import NamedTuple
 
+from pydantic import BaseModel
+
 from dokimasia.domain.diagnosis.tables import Asset, Diagnosis
 from dokimasia.domain.identity import value_id
 from dokimasia.errors import InputError
@@ -100,6 +102,15 @@ def diagnosis_of(run: Run, diagnosis_data: DiagnosisData) -> Diagnosis:
     )
 
 
+class StoredDiagnosis(BaseModel):
+    """The event of a diagnosis that was stored: its id, its tree with the id of the version, and its number of tables."""
+
+    diagnosis: str
+    tree: str = ""
+    version: str = ""
+    assets: int = 0
+
+
 async def store_diagnosis(home: Home, run: Run, diagnosis: Diagnosis) -> bool:
     """Store a diagnosis with its run, and return whether it differs from the previous one.
 
@@ -114,7 +125,9 @@ async def store_diagnosis(home: Home, run: Run, diagnosis: Diagnosis) -> bool:
         home,
         run.id,
         EVENT,
-        {"diagnosis": id, "tree": diagnosis.tree, "version": diagnosis.version, "assets": len(diagnosis.assets)},
+        StoredDiagnosis(
+            diagnosis=id, tree=diagnosis.tree, version=diagnosis.version, assets=len(diagnosis.assets)
+        ).model_dump(),
     )
     return True
 
@@ -122,7 +135,7 @@ async def store_diagnosis(home: Home, run: Run, diagnosis: Diagnosis) -> bool:
 def stored_diagnosis_id(home: Home, run: Run) -> str | None:
     """Return the id of the last stored diagnosis; None if there is none."""
     stored_events = events(home, run.id, kind=EVENT)
-    return str(stored_events[-1].data["diagnosis"]) if stored_events else None
+    return StoredDiagnosis.model_validate(stored_events[-1].data).diagnosis if stored_events else None
 
 
 def stored_diagnosis(home: Home, run: Run) -> Diagnosis | None:

@@ -14,8 +14,8 @@ from dokimasia.datasets.annotations import read_ratings
 from dokimasia.domain.identity import Value
 from dokimasia.errors import DataError
 from dokimasia.report.fields import Count, Fraction, Interval, NoInterval
-from dokimasia.runs.measures import rounded
-from dokimasia.runs.reading.correlations import correlations
+from dokimasia.runs.measures import limits, rounded
+from dokimasia.runs.reading.correlations import correlation
 
 FEWEST_CORRELATED = 3
 """Fewer models make a correlation meaningless."""
@@ -141,11 +141,10 @@ def beside_scores(
             both[1].append(scores[model])
     spearman = pearson = r_squared = None
     if len(points) >= FEWEST_CORRELATED and comparable:
-        by_method = correlations(*both, list(points))
-        if by_method["spearman"] is not None:
-            spearman = ScoreCorrelation.model_validate(by_method["spearman"])
-        if by_method["pearson"] is not None:
-            pearson = ScoreCorrelation.model_validate(by_method["pearson"])
+        if (ranks := correlation("spearman", *both, list(points))) is not None:
+            spearman = ScoreCorrelation(value=ranks.value, **limits(ranks.interval))
+        if (linear := correlation("pearson", *both, list(points))) is not None:
+            pearson = ScoreCorrelation(value=linear.value, **limits(linear.interval))
             r_squared = rounded(pearson.value**2)
     return BesideScores(points=points, spearman=spearman, pearson=pearson, r_squared=r_squared)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field
 
@@ -57,7 +57,7 @@ from dokimasia.runs.measures import (
     unrounded_mean,
     with_adjusted,
 )
-from dokimasia.runs.reading.correlations import adjust, length_and_score
+from dokimasia.runs.reading.correlations import LengthAssociation, adjusted_over, length_and_score
 
 SCALE = (LOWEST, HIGHEST)
 T = TypeVar("T")
@@ -591,7 +591,7 @@ def _length_biases(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> dic
 
     P-values are adjusted over the models that see the images.
     """
-    biases: dict[str, dict[str, Any]] = {}
+    biases: dict[str, LengthAssociation] = {}
     for name, rows in models.items():
         triples: list[tuple[float, float, str]] = []
         for row in rows:
@@ -599,8 +599,9 @@ def _length_biases(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> dic
                 triples.append((float(row.longer), row.reward, row.cluster))
         if triples:
             biases[name] = length_and_score(triples, seed=seed)
-    adjust(biases, [name for name in biases if not name.endswith((f"#{BLIND}", f"#{TEXT}"))])
-    return {name: LengthBias.model_validate(bias) for name, bias in biases.items()}
+    sighted = {name: bias for name, bias in biases.items() if not name.endswith((f"#{BLIND}", f"#{TEXT}"))}
+    adjusted_p = adjusted_over(sighted)
+    return {name: LengthBias(**dict(bias), adjusted=adjusted_p.get(name)) for name, bias in biases.items()}
 
 
 def _image_ablation(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> dict[str, WithoutImages]:

@@ -16,8 +16,8 @@ from dokimasia.domain.judgement import CheckpointScores, FinalAnswer
 from dokimasia.errors import DecidedMeanwhile, InputError, NotFound
 from dokimasia.runs.figures import shown_name
 from dokimasia.storage.home import Home
-from dokimasia.storage.people.corrections import CORRECTED, COUNTED, Correction, correction_events
-from dokimasia.storage.results import ResultRow, insert_event, results
+from dokimasia.storage.people.corrections import CORRECTED, Columns, Correction, correction_events
+from dokimasia.storage.results import ResultRow, columns_of, insert_event, results
 from dokimasia.storage.runs import Run, SqliteValueStore, run_samples
 
 NOT_STATED = 0
@@ -64,9 +64,6 @@ class CorrectionTarget(Value):
         return self
 
 
-_JUDGED = ("judgement_id", "final_id")
-
-
 async def correct(home: Home, run: Run, target: CorrectionTarget, *, person: str) -> Correction:
     """Store a person's correction and return it; the judge's reply and verdict stay as they are.
 
@@ -84,8 +81,10 @@ async def correct(home: Home, run: Run, target: CorrectionTarget, *, person: str
     item = "" if row is None else row.item
     earlier = _corrections(home, run, target.sample, item)
     last = earlier[-1] if earlier and not earlier[-1].undo else None
-    if row is not None and last is not None and any(getattr(row, name) != last.was[name] for name in _JUDGED):
-        last = None  # The answer has been judged again since then.
+    if row is not None and last is not None:
+        judged_ids = last.was.judgement_id, last.was.final_id
+        if judged_ids != (row.judgement_id, row.final_id):
+            last = None  # The answer was judged again since then.
     if target.undo and last is None:
         raise InputError(f"sample {target.sample}: there is nothing to take back{_of(target)}")
     event: dict[str, Any] = {
@@ -99,11 +98,11 @@ async def correct(home: Home, run: Run, target: CorrectionTarget, *, person: str
         "changes": [],
     }
     if row is not None and not target.undo:
-        event |= await _change(SqliteValueStore(home, run.id), row, target, last, person)
-        event["undo"] = not event["changes"]
+        was, now, changes = await _change(SqliteValueStore(home, run.id), row, target, last, person)
+        event |= {"was": was._asdict(), "now": now._asdict(), "changes": changes, "undo": not changes}
     elif row is None and last is not None and not target.undo and last.reason == target.reason:
         return last
-    await home.write(lambda connection: _insert(connection, run.id, event, target, len(earlier)))
+    await home.write(lambda connection: _insert(connection, run.id, item, event, target, len(earlier)))
     return _corrections(home, run, target.sample, item)[-1]
 
 
@@ -154,27 +153,26 @@ def _of(target: CorrectionTarget) -> str:
 
 async def _change(
     store: SqliteValueStore, row: ResultRow, target: CorrectionTarget, last: Correction | None, person: str
-) -> dict[str, Any]:
+) -> tuple[Columns, Columns, list[dict[str, Any]]]:
     """Return the judge's columns, the corrected columns, and a readable list of the changes."""
-    was = {name: getattr(row, name) for name in COUNTED}
-    before = was if last is None else dict(last.now)
-    now: dict[str, Any] = dict(before)
+    was = columns_of(row)
+    now = before = was if last is None else last.now
     if target.answer is not None:
-        now |= await _corrected_answer(store, row, target)
+        now = await _corrected_answer(store, row, target, now)
     if target.criteria:
-        now |= await _corrected_scores(store, row, now["judgement_id"], target, person)
+        now = await _corrected_scores(store, row, target, now, person)
     if now == before and (last is None or last.reason == target.reason):
         raise InputError(f"sample {target.sample}: the correction{_of(target)} changes nothing")
     changes: list[dict[str, Any]] = []
-    if now["verdict"] != was["verdict"]:
-        changes.append({"what": "answer", "from": was["verdict"], "to": now["verdict"]})
-    if now["judgement_id"] != was["judgement_id"]:
-        old = criterion_scores(await store.get(CheckpointScores, was["judgement_id"]))
-        new = criterion_scores(await store.get(CheckpointScores, now["judgement_id"]))
+    if now.verdict != was.verdict:
+        changes.append({"what": "answer", "from": was.verdict, "to": now.verdict})
+    if was.judgement_id is not None and now.judgement_id not in (None, was.judgement_id):
+        old = criterion_scores(await store.get(CheckpointScores, was.judgement_id))
+        new = criterion_scores(await store.get(CheckpointScores, now.judgement_id))
         for number, (old_score, new_score) in enumerate(zip(old, new, strict=True), 1):
             if old_score != new_score:
                 changes.append({"what": f"criterion {number}", "from": old_score, "to": new_score})
-    return {"was": was, "now": now, "changes": changes}
+    return was, now, changes
 
 
 def criterion_scores(judgement: CheckpointScores) -> list[int]:
@@ -183,30 +181,30 @@ def criterion_scores(judgement: CheckpointScores) -> list[int]:
     return [score if addressed else NOT_STATED for score, addressed in pairs]
 
 
-async def _corrected_answer(store: SqliteValueStore, row: ResultRow, target: CorrectionTarget) -> dict[str, Any]:
+async def _corrected_answer(store: SqliteValueStore, row: ResultRow, target: CorrectionTarget, now: Columns) -> Columns:
     if row.final_id is None or row.verdict is None:
         raise InputError(
             f"sample {target.sample}: whether the answer{_of(target)} is right was not to be decided: the sample has no "
             "reference answer, or there is no response"
         )
     if target.answer == row.verdict:
-        return {"final_id": row.final_id, "verdict": row.verdict}
+        return now._replace(final_id=row.final_id, verdict=row.verdict)
     judged = await store.get(FinalAnswer, row.final_id)
     corrected = judged.model_copy(update={"verdict": target.answer, "rule": "person", "failure": None})
-    return {"final_id": await store.put(corrected), "verdict": target.answer}
+    return now._replace(final_id=await store.put(corrected), verdict=target.answer)
 
 
 async def _corrected_scores(
-    store: SqliteValueStore, row: ResultRow, current_id: str | None, target: CorrectionTarget, person: str
-) -> dict[str, Any]:
-    if row.judgement_id is None or row.criteria_id is None or current_id is None:
+    store: SqliteValueStore, row: ResultRow, target: CorrectionTarget, now: Columns, person: str
+) -> Columns:
+    if row.judgement_id is None or row.criteria_id is None or now.judgement_id is None:
         retry = f" ({row.failure}): resume --retry-failed asks the judge anew" if row.failure else ""
         raise InputError(
             f"sample {target.sample}: the answer{_of(target)} has no scores that could be corrected{retry}"
         )
     judged = await store.get(CheckpointScores, row.judgement_id)
     weights = (await store.get(CriteriaSet, row.criteria_id)).weights
-    corrected = criterion_scores(await store.get(CheckpointScores, current_id))
+    corrected = criterion_scores(await store.get(CheckpointScores, now.judgement_id))
     for number, score in target.criteria.items():
         if number > len(corrected):
             raise InputError(f"sample {target.sample}: there are criteria 1 to {len(corrected)}, not {number}")
@@ -216,7 +214,7 @@ async def _corrected_scores(
             )
         corrected[number - 1] = score
     if corrected == criterion_scores(judged):
-        return {name: getattr(row, name) for name in ("judgement_id", "score", "stated", "stated_score")}
+        return columns_of(row)._replace(final_id=now.final_id, verdict=now.verdict)
     scores = tuple(score or 1 for score in corrected)
     was = criterion_scores(judged)
     reasons = [reason if corrected[place] == was[place] else None for place, reason in enumerate(judged.reasons)]
@@ -234,18 +232,23 @@ async def _corrected_scores(
     if judged.stated:
         share, stated_score = addressed_score(scores, judgement.addressed, weights)
     id = await store.put(judgement)
-    return {"judgement_id": id, "score": judgement.score, "stated": share, "stated_score": stated_score}
+    return now._replace(judgement_id=id, score=judgement.score, stated=share, stated_score=stated_score)
 
 
 def _insert(
-    connection: sqlite3.Connection, run_id: str, event: dict[str, Any], target: CorrectionTarget, earlier: int
+    connection: sqlite3.Connection,
+    run_id: str,
+    item: str,
+    event: dict[str, Any],
+    target: CorrectionTarget,
+    earlier: int,
 ) -> None:
     """Insert the event, unless the answer was corrected or the run changed in the meantime."""
     sql = (
         "SELECT count(*), max(id), (SELECT status FROM runs WHERE id = :run) FROM events WHERE run_id = :run "
         "AND kind = :kind AND json_extract(data, '$.sample') = :sample AND json_extract(data, '$.item') = :item"
     )
-    values = {"run": run_id, "kind": CORRECTED, "sample": event["sample"], "item": event["item"]}
+    values = {"run": run_id, "kind": CORRECTED, "sample": target.sample, "item": item}
     count, last, status = connection.execute(sql, values).fetchone()
     if status is None:
         raise NotFound(f"run {run_id} was deleted")
@@ -257,6 +260,6 @@ def _insert(
         if row := connection.execute(author, (last,)).fetchone():
             by = f" by {row[0]} ({row[1]} UTC)"
         raise DecidedMeanwhile(
-            f"sample {event['sample']}: meanwhile it was corrected otherwise{by}; nothing was written over"
+            f"sample {target.sample}: meanwhile it was corrected otherwise{by}; nothing was written over"
         )
     insert_event(connection, run_id, CORRECTED, event)

@@ -16,7 +16,7 @@ from dokimasia.algorithms.text.similarity import uncovered_sentences
 from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
 from dokimasia.domain.identity import Value, digest, value_id
 from dokimasia.domain.sample import Sample
-from dokimasia.errors import DataError, NotFound
+from dokimasia.errors import DataError, NotFound, list_faults
 from dokimasia.storage.criteria import CollectedCriteria, save_collection
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, results
@@ -153,8 +153,8 @@ def _read_line(line: bytes, where: str) -> CollectedCriteria:
     try:
         criteria, chain = _values(entry)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise DataError(f"{where}: {'.'.join(map(str, first['loc'])) or 'criteria'}: {first['msg']}") from None
+        first = list_faults(error)[0]
+        raise DataError(f"{where}: {first.field or 'criteria'}: {first.message}") from None
     broken = check_criteria(criteria.criteria, prompt, wording=False)
     if broken:
         rules = "; ".join(rule.text for rule in broken)

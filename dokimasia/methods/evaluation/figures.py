@@ -29,6 +29,7 @@ from dokimasia.report.fields import (
     Coverage,
     Display,
     Failures,
+    ForkedFrom,
     Interval,
     IntervalMethod,
     Lead,
@@ -168,13 +169,6 @@ class Surviving(Value):
     difference: Interval | None = Field(
         description="score with the image less without; null with one cluster or a zero score"
     )
-
-
-class ForkedFrom(Value):
-    """The run that a run was forked from."""
-
-    run: str = Field(description="its id")
-    node: str | None = Field(description="the step that was done anew; null where the whole run was")
 
 
 class FaultsFound(Value):

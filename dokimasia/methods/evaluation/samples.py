@@ -40,7 +40,7 @@ from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.people.corrections import Correction, corrections_of
-from dokimasia.storage.results import ResultRow
+from dokimasia.storage.results import ResultRow, columns_of
 from dokimasia.storage.retries import earlier_outcomes
 from dokimasia.storage.runs import Run, SqliteValueStore
 
@@ -156,8 +156,10 @@ def _coverage(sample: Sample, replay: ReplayView | None) -> CoverageView | None:
 
 
 def _correction_view(correction: Correction, row: ResultRow) -> CorrectionView:
-    in_force = correction.now == row.model_dump(mode="json", include=set(correction.now))
-    return CorrectionView.model_validate({**correction.shown(), "stands": in_force, "as_judged": correction.was})
+    in_force = correction.now == columns_of(row)
+    return CorrectionView.model_validate(
+        {**correction.shown(), "stands": in_force, "as_judged": correction.was._asdict()}
+    )
 
 
 def sample_blocks(view: SampleView, cut: Cut = str) -> Iterator[Block]:

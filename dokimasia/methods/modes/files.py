@@ -9,7 +9,7 @@ from pydantic import JsonValue, ValidationError
 
 from dokimasia.domain.failure_modes import MOST_MODES, Mode, ModeList
 from dokimasia.domain.user_yaml import read_user_yaml
-from dokimasia.errors import DataError, InputError
+from dokimasia.errors import DataError, InputError, list_faults
 from dokimasia.report.figures import several
 from dokimasia.runs.reading.exporting import write_whole
 
@@ -85,9 +85,8 @@ def _read_mode(row: JsonValue, modes: list[Mode]) -> Iterator[str]:
     try:
         mode = Mode.model_validate(fields)
     except ValidationError as error:
-        for fault in error.errors():
-            field = ".".join(map(str, fault["loc"]))
-            yield f"{field}: {'is missing' if fault['type'] == 'missing' else fault['msg']}"
+        for fault in list_faults(error):
+            yield f"{fault.field}: {'is missing' if fault.kind == 'missing' else fault.message}"
         return
     if mode.name.casefold() == "none":
         yield "name: 'none' is what coders say where no mode is seen"

@@ -5,6 +5,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from pydantic import BaseModel
+
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.sample import Sample
@@ -36,6 +38,7 @@ from dokimasia.report.blocks import (
     anchor,
     spans,
 )
+from dokimasia.report.browser import sample_views
 from dokimasia.report.conclusions import joined, used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import Share, TableRow, pointer
@@ -60,6 +63,20 @@ class CodedAnswer(Value):
     model: str
     repeat: int
     text: str
+
+
+class AtomView(BaseModel):
+    """An atom of a sample with the coders' results, as `items` yields it."""
+
+    model: str
+    criterion: int
+    question: str
+    group: str
+    mode: str | None
+    quote: str | None
+    second: str | None
+    failure: str | None
+    reason: str | None
 
 
 class CodedSample(Value):
@@ -87,7 +104,7 @@ def section(data: ReportData) -> Section | None:
     analysis = data.addition("modes")
     if analysis is None:
         return None
-    links = {view["sample"]["id"]: f"#s-{number}" for number, view in enumerate(data.samples, start=1)}
+    links = {view.sample.id: f"#s-{number}" for number, view in enumerate(sample_views(data), start=1)}
     return Section("modes", "Failure modes", list(_blocks(ModesFigures.model_validate(analysis), links, data)))
 
 
@@ -104,10 +121,10 @@ def sample(views: Views, cut: Cut) -> Iterator[Block]:
     """Yield the table of a sample's atoms, with the coders' results."""
     titles = ("model", "", "criterion", "group", "mode", "words of the answer", "second coder")
     rows: list[list[Cell]] = []
-    for view in views:
-        mode: Cell = view["mode"] or Span(f"{view['failure']}: {view['reason'] or ''}", "bad")
-        atom = [Span(view["model"], "strong"), str(view["criterion"]), cut(view["question"]), view["group"]]
-        rows.append([*atom, mode, cut(view["quote"] or ""), view["second"] or ""])
+    for atom in map(AtomView.model_validate, views):
+        mode: Cell = atom.mode or Span(f"{atom.failure}: {atom.reason or ''}", "bad")
+        about = [Span(atom.model, "strong"), str(atom.criterion), cut(atom.question), atom.group]
+        rows.append([*about, mode, cut(atom.quote or ""), atom.second or ""])
     columns = [Column(title, numeric=False) for title in titles]
     yield Table(columns, rows, "Criteria of the sample and what was seen in them")
 

@@ -11,7 +11,7 @@ from dokimasia.domain.decision import Standing, rubric_subject
 from dokimasia.domain.density import Domain
 from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.rubric import ErrorKind, PanelVerdict, Polarity, Rubric, RubricSet, Stream, Tried, polarity_of
-from dokimasia.errors import DataError, NotFound
+from dokimasia.errors import DataError, NotFound, list_faults
 from dokimasia.people.checks import checked_texts
 from dokimasia.report.figures import several
 from dokimasia.runs.reading.exporting import write_whole
@@ -190,9 +190,9 @@ def _read_line(line: bytes, where: str) -> RubricSet:
     try:
         rubric_line = RubricLine.model_validate_json(line)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"] if part not in {"RubricEntry", "str"})
-        raise DataError(f"{where}: {field or 'line'}: {first['msg']}") from None
+        first = list_faults(error)[0]
+        field = ".".join(part for part in first.field.split(".") if part not in {"RubricEntry", "str"})
+        raise DataError(f"{where}: {field or 'line'}: {first.message}") from None
     rubrics = (
         *(_rubric("must_right", entry, where) for entry in rubric_line.must_right),
         *(_rubric("easy_wrong", entry, where) for entry in rubric_line.easy_wrong),

@@ -121,7 +121,7 @@ def _growth_of_base(
         return None
     return Accepted(
         plan=same,
-        estimate=Estimate.model_validate(maker.options["estimate"]),
+        estimate=Estimate.of_run(maker),
         data_name=maker.data_name,
         data_hash=maker.data_hash,
     )

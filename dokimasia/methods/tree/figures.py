@@ -8,7 +8,7 @@ from dokimasia.algorithms.taxonomy import attributes_of, leaves
 from dokimasia.algorithms.trees.formats import from_version
 from dokimasia.algorithms.trees.places import leaf_mapping
 from dokimasia.domain.capability import LAYERS, Level
-from dokimasia.domain.growth import FailedBatch, Phase, Rejection, TreeCriterion
+from dokimasia.domain.growth import FailedBatch, Phase, PhaseReport, Rejection, TreeCriterion
 from dokimasia.domain.identity import Value
 from dokimasia.methods.tree.request import GrowthPlan, tree_of
 from dokimasia.methods.tree.stored_trees import LoadedTree, load_stored
@@ -139,11 +139,9 @@ def growth_figures(home: Home, run: Run) -> TreeFigures:
     """Return the figures of a growth; the same stored rows give the same bytes."""
     plan = run.plan_as(GrowthPlan)
     versions = versions_of_run(home, run.id)
-    reports = [version.report for version in versions]
-    rejections: list[Rejection] = []
-    for report in reports:
-        rejections += map(Rejection.model_validate, report.get("rejections", ()))
-    calls = sum(int(report.get("calls", 0)) for report in reports)
+    reports = [PhaseReport.model_validate(version.report) for version in versions if version.report]
+    rejections = [rejection for report in reports for rejection in report.rejections]
+    calls = sum(report.calls for report in reports)
     figures: dict[str, object] = {
         "run": run.id,
         "tree": tree_of(run),
@@ -154,11 +152,11 @@ def growth_figures(home: Home, run: Run) -> TreeFigures:
         "simulated": simulated_names(plan.models.values()),
         "seed": plan.growth.seed,
         "level": plan.growth.level,
-        "notes": Estimate.model_validate(run.options["estimate"]).notes,
+        "notes": Estimate.of_run(run).notes,
         "grown_on": plan.onto or None,
         "phases": [_phase(version) for version in versions if version.report],
         "calls": calls,
-        "rejected": sum(int(report.get("rejected", 0)) for report in reports),
+        "rejected": sum(report.rejected for report in reports),
         "rejections": rejections[:MOST_REJECTIONS],
     }
     if versions:

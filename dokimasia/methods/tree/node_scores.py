@@ -5,12 +5,13 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from dokimasia.algorithms.scoring import normalise
 from dokimasia.algorithms.statistics import bootstrap_interval, clopper_pearson
+from dokimasia.algorithms.taxonomy import Tree, attributes_of, categories_of
 from dokimasia.algorithms.trees.places import in_order, members_below, place_of
 from dokimasia.algorithms.trees.weakness import NodeFinding, Verdict, evident_nodes, node_findings, roll_up
 from dokimasia.domain.capability import ROOT
@@ -35,9 +36,6 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, RunStatus, clusters_by_sample, judgement_scores
 from dokimasia.storage.trees.lookup import criteria_counts, criterion_key
-
-if TYPE_CHECKING:
-    from dokimasia.algorithms.taxonomy import Tree
 
 LEVEL = 0.95
 WORST, BEST = 0.0, 100.0
@@ -312,7 +310,7 @@ def measured_of(home: Home, run: Run, *, as_judged: bool = False) -> MeasuredRun
 
 
 def tree_view(
-    tree: "Tree", measured: MeasuredRun | None = None, *, models: Sequence[str] = (), seed: int = 0
+    tree: Tree, measured: MeasuredRun | None = None, *, models: Sequence[str] = (), seed: int = 0
 ) -> TreeView:
     """Return the figures of a tree; equal trees and scores give equal figures.
 
@@ -325,7 +323,7 @@ def tree_view(
     members = members_below(tree)
     nodes: list[TreeNode] = []
     for node in in_order(tree):
-        place = place_of(node)
+        place, attributes = place_of(node), attributes_of(tree, node)
         scores: dict[str, NodeScore | None] = {}
         if measured is not None:
             scores = {model: _node_score(measured, model, members[node], seed) for model in models}
@@ -335,15 +333,15 @@ def tree_view(
                 layer=place.layer,
                 name=place.name,
                 parent=place.parent,
-                support=int(tree.nodes[node].get("support", 0)),
+                support=attributes.support,
                 below=len(members[node]),
-                absorbed=len(tree.nodes[node].get("absorbed", ())),
+                absorbed=len(attributes.absorbed),
                 scores=scores,
             )
         )
     layers = Counter(node.layer for node in nodes)
     return TreeView(
-        categories=tuple(tree.graph.get("categories", ())),
+        categories=categories_of(tree),
         counts=TreeCounts(categories=layers[1], parents=layers[2], capabilities=layers[3], criteria=len(members[ROOT])),
         models=tuple(models),
         nodes=tuple(nodes),
@@ -385,7 +383,7 @@ def _node_score(measured: MeasuredRun, model: str, criteria: Sequence[str], seed
 
 
 def model_findings(
-    tree: "Tree",
+    tree: Tree,
     measured: MeasuredRun,
     model: str,
     *,
@@ -448,7 +446,7 @@ def model_findings(
 
 
 def evident_findings(
-    tree: "Tree",
+    tree: Tree,
     measured: MeasuredRun,
     model: str,
     *,

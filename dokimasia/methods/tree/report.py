@@ -143,9 +143,11 @@ def _rejections(growth: TreeFigures) -> Iterator[Block]:
 def section(data: ReportData) -> Section | None:
     """Return the capability tree's section on the page of an evaluation; None without a mapped tree."""
     addition = data.addition("tree")
-    if addition is None or not addition["nodes"]:
+    if addition is None:
         return None
     tree = ReportedTree.model_validate(addition)
+    if not tree.nodes:
+        return None
     models = [name for name in data.ranked() if name in tree.models]
     blocks: list[Block] = [Paragraph(_lead(tree), "lead")]
     if tree.unplaced:

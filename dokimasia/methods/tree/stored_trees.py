@@ -14,7 +14,7 @@ from dokimasia.algorithms.trees.formats import from_version
 from dokimasia.algorithms.trees.growth import count_unplaced
 from dokimasia.algorithms.trees.places import in_order, mapping_of, members_below, place_of
 from dokimasia.domain.capability import ROOT, CapabilityPath, EditKind, TreeEdit, TreeVersion
-from dokimasia.domain.growth import Phase, Placement, TreeCriterion
+from dokimasia.domain.growth import Phase, PhaseReport, Placement, TreeCriterion
 from dokimasia.domain.identity import Value
 from dokimasia.errors import NotFound
 from dokimasia.methods.evaluation import METHOD as EVALUATION
@@ -308,7 +308,7 @@ def list_of_versions(home: Home, text: str) -> TreeHistory:
                 by=stored.made_by,
                 **_sizes(version),
                 edits=dict(sorted(kinds.items())),
-                unplaced=stored.report.get("unplaced", {}),
+                unplaced=PhaseReport.model_validate(stored.report).unplaced if stored.report else {},
                 created_at=stored.created_at,
             )
         )

@@ -13,10 +13,10 @@ from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.reply import short
 
 MAX_WORDS = 80
-"""Words of an instruction, at most."""
+"""The maximum number of words of an instruction."""
 
 MAX_SAID = 100
-"""Words of any other text in these replies, at most."""
+"""The maximum number of words of any other text in these replies."""
 
 _PLACEHOLDER = re.compile(r"<[a-z][^<>]{3,}>", re.IGNORECASE)
 _SIGNS = re.compile(r"[\W_]+")
@@ -98,10 +98,10 @@ class GoldImageReply(JsonReply):
 
 
 def parse_gold_image_check(reply: str) -> str:
-    """Return what is wrong with a gold image; empty if it is right.
+    """Return the fault of a gold image; empty if it is right.
 
     Raises:
-        UnparsableReply: there is no object with `right`; or it is false and does not say why, or true and says what is wrong.
+        UnparsableReply: there is no object with `right`; or it is false without a reason, or true with one.
     """
     parsed = read_object(reply, GoldImageReply)
     if not parsed.right and not parsed.why:

@@ -17,7 +17,7 @@ T = TypeVar("T", int, Choice)
 
 LOWEST, HIGHEST = 1, 10
 MAX_JUSTIFICATION = 20_000
-"""Characters of a justification, at most; a longer one is refused."""
+"""The maximum number of characters of a justification; a longer one is refused."""
 
 _BULLETS = " \t\r>|#\u2022\u00b7\u2013\u2014-+_"
 _WHOLE = re.compile(r"[0-9]{1,6}", re.ASCII)

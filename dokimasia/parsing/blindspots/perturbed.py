@@ -18,16 +18,18 @@ from dokimasia.parsing.reply import refuse, short, spoken, tried
 MOST_CHANGED = 0.5
 """The largest share of a gold answer's words that changed passages may remove, or add."""
 FREE_WORDS = 3
-"""Words that may always be changed, even in a short answer."""
+"""The number of words that may always be changed, even in a short answer."""
 SHORTEST, LONGEST = 0.25, 3.0
 """The allowed length of a rewritten answer, relative to the gold answer's words."""
 LEAST_KEPT, KEPT_FROM = 0.1, 10
-"""The least share of distinct words of the gold answer in its rewriting, for gold answers of at least so many words."""
+"""The minimum share of the gold answer's distinct words in its rewriting, for gold answers of at
+least this many words.
+"""
 MOST_DESCRIBED = 80
-"""Words of a description, at most; it is one sentence."""
+"""The maximum number of words of a description, which is one sentence."""
 
 NOTHING, EVERYTHING = "it changes nothing", "it changes nearly everything"
-"""The beginnings of reasons for which a perturbed answer is sent back."""
+"""The beginnings of reasons for rejecting a perturbed answer."""
 _SORTS = {
     "nothing": (NOTHING, "is changed into itself", "came back as it was", "was not carried out"),
     "all": (EVERYTHING, "is a rewriting"),
@@ -264,7 +266,7 @@ def parse_rewrite(reply: str, gold: str, *, neutral: bool = False) -> Rewritten:
 
 
 def reason_kind(reason: str) -> str:
-    """Return `nothing` or `all` for the reason of a reply that was refused for changing so much; else an empty text."""
+    """Return `nothing` or `all` for the reason of a reply refused for the extent of its changes; else an empty text."""
     return next((kind for kind, phrases in _SORTS.items() if any(phrase in reason for phrase in phrases)), "")
 
 

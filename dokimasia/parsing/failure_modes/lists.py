@@ -15,7 +15,7 @@ NAME_WORDS, DEFINITION_WORDS = (2, 12), (6, 90)
 """Accepted numbers of words, somewhat wider than the prompt's, so that a word too many does not cost a re-ask."""
 
 FEWEST_SAMPLES = 2
-"""Samples that the notes of a new mode are of, at least: what is seen in one may lie in its question."""
+"""The minimum number of samples behind the notes of a new mode, since an error in only one may lie in its question."""
 
 SORTING_EXAMPLE = FormExample(
     """mode 2 | 3, 8
@@ -47,7 +47,7 @@ failures fails quality general generic other miscellaneous issue issues problem 
 commission detail details information accuracy correctness
 """
 _VERDICTS = frozenset(_VERDICT_WORDS.split())
-"""Words that say that something is wrong, but not what."""
+"""Words that state that something is wrong, but not what."""
 
 
 class NewMode(NamedTuple):

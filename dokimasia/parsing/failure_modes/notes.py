@@ -15,7 +15,7 @@ from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, short
 T = TypeVar("T")
 
 MOST_NOTE_WORDS = 60
-"""Accepted words of a note; the prompt asks for fewer, so that a word too many does not cost a re-ask."""
+"""The accepted words of a note; the prompt asks for fewer, so that an extra word does not cost a re-ask."""
 
 NOTES_EXAMPLE = FormExample(
     """21 | commission | "four boats lie at the jetty" | counts the reflection of the red boat as a fourth boat

@@ -22,15 +22,15 @@ belongs to the same capability. Counting covers 43. Criterion 44 only repeats th
 43 | <Perception><Counting><Counting Moored Boats>
 44 | none"""
 )
-"""The reply that the prompt shows; its proposals are never taken up."""
+"""The reply shown by the prompt, whose proposals are never accepted."""
 
 _EXAMPLE_PARENT = "<perception><nautical instruments>"
 
 MAX_PROPOSALS = 50
-"""Different proposals in one reply, at most."""
+"""The maximum number of different proposals in one reply."""
 
 MAX_WORDS = 8
-"""Words of a proposed name, at most; a longer one is a sentence."""
+"""The maximum number of words of a proposed name; a longer one is a sentence."""
 
 _PLACEHOLDERS = frozenset(
     f"{new}{word}" for new in ("", "new ", "better ") for word in ("name", "parent", "capability")

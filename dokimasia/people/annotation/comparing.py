@@ -194,7 +194,7 @@ def _judge_name(run: Run) -> str:
 
 
 def _plan(run: Run) -> Any:
-    return method_named(run.method).plan.model_validate(run.options["plan"])
+    return run.plan_as(method_named(run.method).plan)
 
 
 def _fresh(judges: Collection[str], name: str, source: str) -> str:

@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 from dokimasia.datasets.lines import Problem, location, read_rows
 from dokimasia.domain.annotation import AnnotationUnit, FormKind
 from dokimasia.domain.identity import Value, digest, unit_interval
-from dokimasia.errors import DataError
+from dokimasia.errors import DataError, list_faults
 from dokimasia.people.annotation.subjects import Subject
 
 FORMAT = "dokimasia-annotation-key/1"
@@ -139,11 +139,9 @@ def read_key(path: Path) -> tuple[KeyHead, dict[str, KeyItem]]:
                 item = KeyItem.model_validate(_tuples(row.fields))
                 items[item.item] = item
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"])) or "the line"
-            raise DataError(
-                f"{location(path, row.line)}: {where}: {first['msg']}; a key is what `dokimasia annotate draw` wrote"
-            ) from None
+            first = list_faults(error)[0]
+            where = f"{location(path, row.line)}: {first.field or 'the line'}"
+            raise DataError(f"{where}: {first.message}; a key is what `dokimasia annotate draw` wrote") from None
     if head is None or not items:
         raise DataError(f"{path}: no key in it; `dokimasia annotate draw` writes one beside the forms")
     return head, items

@@ -4,10 +4,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import orjson
-
 from dokimasia.datasets import open_dataset, problems_text, read_responses
 from dokimasia.domain.annotation import MOST_RANKED, SCORE, AnnotationUnit, FormKind
+from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.identity import unit_interval
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.ports import BlobStore
@@ -216,13 +215,14 @@ def criteria_of(home: Home, run: Run, groups: Mapping[str, str] | None = None) -
     subjects: list[Subject] = []
     for criteria_row in criteria_of_samples(home, run.id):
         sample = samples[criteria_row.sample_id]
-        for number, criterion in enumerate(orjson.loads(criteria_row.body)["criteria"], start=1):
+        criteria = CriteriaSet.model_validate_json(criteria_row.body).criteria
+        for number, criterion in enumerate(criteria, start=1):
             group: str | None = criteria_row.category
             if groups is not None:
                 group = groups.get(criterion_key(criteria_row.criteria_id, number))
             if group is not None:
                 unit = AnnotationUnit(criteria_row.sample_id, "", criterion=number)
-                texts = (criterion["question"], criterion["ground_truth"])
+                texts = (criterion.question, criterion.ground_truth)
                 subjects.append(Subject(unit, SampleOrigin(group, criteria_row.cluster), sample, texts))
     if not subjects:
         raise InputError(f"run {run.id} has no criteria to be rated: they come from dokimasia evaluate --judge NAME")

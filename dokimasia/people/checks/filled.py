@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, ValidationError
 from dokimasia.agents.readers import faults_of
 from dokimasia.domain.blindspots import Label
 from dokimasia.domain.decision import Action, ChangeReason, CheckItem, Decision, Standing, ordered_reasons
-from dokimasia.errors import DataError, DokimasiaError
+from dokimasia.errors import DataError, DokimasiaError, list_faults
 from dokimasia.people.checks import all_standings, checked, decide, keep_decision, nothing_to_check, open_for_people
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
@@ -169,28 +169,30 @@ def _wanted(home: Home, standings: Sequence[Standing], lines: Sequence[SheetLine
 def _taken(
     wanted: Sequence[Wanted], standings: Sequence[Standing], name: str, keep: Callable[..., Decision | None]
 ) -> ImportResult:
-    counts = dict.fromkeys(ImportResult._fields, 0)
+    decided = repeated = left = empty = 0
     known = _known(standings)
     ids: set[str] = set()
     for standing in standings:
         ids |= {decision.id for decision in standing.decisions}
     for number, item, wanted_decision in wanted:
         if wanted_decision is None:
-            counts["empty"] += 1
+            empty += 1
             continue
         if wanted_decision.key(item) in known:
-            counts["known"] += 1
+            repeated += 1
             continue
         try:
             decision = keep(item, **dict(wanted_decision))
         except DokimasiaError as error:
             raise DataError(f"{name}, line {number}: {error}") from error
         if decision is None:
-            counts["left"] += 1
+            left += 1
+        elif decision.id in ids:
+            repeated += 1
         else:
-            counts["known" if decision.id in ids else "decided"] += 1
+            decided += 1
             ids.add(decision.id)
-    return ImportResult(**counts)
+    return ImportResult(decided=decided, known=repeated, left=left, empty=empty)
 
 
 def _known(standings: Sequence[Standing]) -> set[tuple[str, ...]]:
@@ -230,7 +232,6 @@ def read_checks(path: Path) -> list[SheetLine]:
         try:
             lines.append(SheetLine.model_validate_json(raw).model_copy(update={"number": number}))
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"])) or "the line"
-            raise DataError(f"{path}, line {number}: {where}: {first['msg']}") from None
+            first = list_faults(error)[0]
+            raise DataError(f"{path}, line {number}: {first.field or 'the line'}: {first.message}") from None
     return lines

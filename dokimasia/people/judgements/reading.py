@@ -1,7 +1,6 @@
 """Read files of judgements by judges and people, with one judgement per line or a column for each judge and person."""
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -461,17 +460,17 @@ def _kind(values: Sequence[object], columns: Mapping[str, str]) -> Kind:
     """
     if "first" in columns and "second" in columns:
         return "pairs"
-    counts: Counter[Kind] = Counter()
+    rankings = scores = pairs = 0
     for value in values:
         if isinstance(value, list | dict):
-            counts["rankings"] += 1
+            rankings += 1
         elif isinstance(value, int | float) or (isinstance(value, str) and _NUMERIC.fullmatch(value)):
-            counts["scores"] += 1
+            scores += 1
         elif value is not None:
-            counts["pairs"] += 1
-    if counts["rankings"] > counts["scores"] + counts["pairs"]:
+            pairs += 1
+    if rankings > scores + pairs:
         return "rankings"
-    return "scores" if counts["scores"] > counts["pairs"] else "pairs"
+    return "scores" if scores > pairs else "pairs"
 
 
 def _numbers(values: Sequence[object], where: str) -> Numbers:

@@ -7,7 +7,7 @@ import orjson
 from pydantic import JsonValue, ValidationError
 
 from dokimasia.domain.passport import FORMAT, Passport, hash_of
-from dokimasia.errors import DataError, NotFound
+from dokimasia.errors import DataError, NotFound, list_faults
 from dokimasia.runs.reading.exporting import write_whole
 
 MAX_BYTES = 16 * 1024 * 1024
@@ -67,9 +67,8 @@ def passport_in(data: bytes, path: Path) -> Passport:
     try:
         passport = Passport.model_validate(body)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise DataError(f"{path}: {where}: {first['msg']}; {HOW}") from None
+        first = list_faults(error)[0]
+        raise DataError(f"{path}: {first.field or 'the file'}: {first.message}; {HOW}") from None
     if (content := hash_of(body)) != passport.sha256:
         raise DataError(
             f"{path}: it was changed after it was made: its content has the SHA-256 {content[:16]}…, and it "

@@ -1,4 +1,4 @@
-"""The sections of a run in order; this folder has those that all kinds of run share."""
+"""The sections of a run in order; this folder has those shared by all kinds of run."""
 
 from dataclasses import replace
 

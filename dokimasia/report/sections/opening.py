@@ -7,15 +7,14 @@ from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Only, Paragraph, Span
 from dokimasia.report.conclusions import as_paragraph
 from dokimasia.report.data import SIMULATED_NOTE, ReportData
-from dokimasia.report.fields import PassportUsed
 from dokimasia.report.figures import in_words, several
 
 ENDS = {"failed": "This run failed", "interrupted": "This run stopped before its end"}
-"""How the warning on a run without all of its results begins, by status; `interrupted` is one that a limit stopped, too."""
+"""The beginning of the warning on a run without all of its results, by status; a limit also leads to `interrupted`."""
 
 
 def opening(data: ReportData, name: str) -> Iterator[Block]:
-    """Yield a run's heading, what its method opens with, its conclusion, and a warning if the figures cover only part of it.
+    """Yield a run's heading, its method's opening, its conclusion, and a warning if the figures cover only part of it.
 
     `name` is the kind of run.
     """
@@ -30,7 +29,7 @@ def opening(data: ReportData, name: str) -> Iterator[Block]:
         yield Paragraph(
             f"Stored answers: {in_words(sorted(data.stored))}. The other models answered in this run.", "note"
         )
-    status, waiting = data.facts.status, data.summary.get("open_items")
+    status, waiting = data.facts.status, data.common.open_items
     this = ENDS.get(status, f"This run is {status}")
     questions = data.facts.open_questions
     if questions:
@@ -45,7 +44,7 @@ def opening(data: ReportData, name: str) -> Iterator[Block]:
 
 def _passports(data: ReportData) -> Iterator[Block]:
     """Yield the warnings from the judges' passports, or a note that there are none."""
-    for passport in map(PassportUsed.model_validate, data.summary.get("passports", ())):
+    for passport in data.common.passports:
         if passport.chosen is not None:
             yield Paragraph(f"Judge {passport.judge} was {passport.chosen}.", "note")
         source = f"passport {passport.sha256[:12]}" if passport.sha256 else "no passport was given"
@@ -58,7 +57,8 @@ def _passports(data: ReportData) -> Iterator[Block]:
 def _heading(data: ReportData, name: str) -> Iterator[Block]:
     if data.simulated:
         yield Paragraph(SIMULATED_NOTE, "warning")
-    facts, samples = data.facts, data.summary.get("samples", data.summary.get("n"))
+    facts, common = data.facts, data.common
+    samples = common.n if common.samples is None else common.samples
     judges = [model.name for model in facts.models if model.role == "judge"]
     members = [model.name for model in facts.models if model.role == "member"]
     parts = [
@@ -69,6 +69,6 @@ def _heading(data: ReportData, name: str) -> Iterator[Block]:
     ]
     state = [Span(f" · {facts.status}", "bad")] if facts.status != "done" else []
     yield Paragraph((Span(" · ".join(parts), "strong"), *state))
-    origin = data.summary.get("forked_from")
-    if origin:
-        yield Paragraph("forked from run {run} at {node}: what comes before was taken over".format_map(origin))
+    origin = common.forked_from
+    if origin is not None:
+        yield Paragraph(f"forked from run {origin.run} at {origin.node}: what comes before was taken over")

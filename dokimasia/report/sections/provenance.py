@@ -1,7 +1,5 @@
 """The provenance of a run: everything needed to repeat it, with versions."""
 
-from collections.abc import Mapping
-
 from dokimasia.domain.identity import JsonObject
 from dokimasia.report.blocks import Block, Cell, Column, Facts, Section, Span, Table
 from dokimasia.report.data import ModelFacts, ReportData
@@ -40,9 +38,9 @@ def _facts(data: ReportData) -> list[tuple[str, Cell]]:
         ("Report by", f"Dokimasia {facts.written_by}"),
         ("Graphs", graphs),
     ]
-    origin: Mapping[str, str] | None = data.summary.get("forked_from")
-    if origin:
-        rows.append(("Forked from", (Span(origin["run"], "code"), f" at {origin['node']}")))
+    origin = data.common.forked_from
+    if origin is not None:
+        rows.append(("Forked from", (Span(origin.run, "code"), f" at {origin.node}")))
     return [*rows, *facts.settings]
 
 

@@ -11,7 +11,7 @@ MOST, MOST_PRINTED = 200, 5
 
 def section(data: ReportData) -> Section | None:
     """Return the section of skipped data; None if nothing was skipped."""
-    skipped: list[str] = data.summary.get("skipped", [])
+    skipped = data.common.skipped
     if not skipped:
         return None
     blocks: list[Block] = [

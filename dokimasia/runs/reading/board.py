@@ -1,4 +1,4 @@
-"""Boards: models over the data sets of several runs, with ranks that hold for all of them at once."""
+"""Boards: models compared over the data sets of several runs, with simultaneous ranks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ from dokimasia.storage.runs import Run
 ACCURACY_SCALE = (0.0, 1.0)
 
 Key = tuple[str, int]
-"""The digest of a sample, and how many samples of the data set before it have the same."""
+"""A sample's digest, and the number of earlier samples of the data set with the same digest."""
 
 
 @dataclass(frozen=True, slots=True)
 class _DataSet:
-    """Runs over samples in common, the newest first, and each model's sides with their runs: the one that counts first."""
+    """Runs with shared samples, newest first, and each model's sides with their runs, the one that counts first."""
 
     title: str
     runs: Sequence[Run]
@@ -35,7 +35,7 @@ class _DataSet:
 
 
 def has_board(run: Run) -> bool:
-    """Return whether the rows of a run have scores by sample, so that it can be on a board."""
+    """Return whether a run's rows have scores by sample, so that it can be on a board."""
     method = method_of(run)
     return method.scale is not None and method.diff is None
 
@@ -43,9 +43,9 @@ def has_board(run: Run) -> bool:
 def board_of(home: Home, runs: Sequence[Run], *, measure: Measure | None = None, seed: int = 0) -> Board:
     """Return the board of the models of several runs.
 
-    Runs that have samples in common are of one data set. Of a model that several of them have, the run with the most samples
-    counts, and of equals the newest.
-    A model is ranked by the mean over the data sets, each with the same weight, if it has results on all of them.
+    Runs that share samples belong to one data set. If several runs contain a model, the run with the most samples
+    counts, and the newest among equals. A model is ranked by its mean over the data sets, equally weighted, if it has
+    results on all of them.
 
     Args:
         home: the home of the runs.
@@ -120,7 +120,7 @@ def _answers(sides: Mapping[str, ComparisonSide]) -> list[ComparedAnswer]:
 
 
 def _data_sets(runs: Sequence[Run], sides: Mapping[str, Mapping[str, ComparisonSide]]) -> list[_DataSet]:
-    """Return the data sets of runs (the newest first) in the order of their titles; samples in common make one of two."""
+    """Return the data sets of runs (newest first), ordered by title; sets that share samples are merged."""
     groups: list[tuple[set[str], list[Run]]] = []
     for run in runs:
         digests = {place.digest for side in sides[run.id].values() for place in side.places}
@@ -146,7 +146,7 @@ def _data_sets(runs: Sequence[Run], sides: Mapping[str, Mapping[str, ComparisonS
 def _entry(
     run: Run, side: ComparisonSide, measure: Measure, scale: tuple[float, float], seed: int
 ) -> BoardEntry | None:
-    """Return a model's figure on a run's samples, as its own results show it; None if no sample has a value."""
+    """Return a model's figure on a run's samples, as in its own results; None if no sample has a value."""
     values = [(place.cluster, value) for place in side.places if (value := _value(side, place, measure)) is not None]
     if not values:
         return None
@@ -161,7 +161,7 @@ def _entry(
     else:
         clusters, numbers = zip(*values, strict=True)
         figure = mean_with_interval(numbers, clusters, seed=run.seed, bounds=scale)
-    assert figure is not None  # there are values
+    assert figure is not None  # values exist
     return BoardEntry(
         run=run.id,
         n=len(side.places),
@@ -178,7 +178,7 @@ def _value(side: ComparisonSide, place: SampleRef, measure: Measure) -> float | 
 def _models(
     data_sets: Sequence[_DataSet], entries: Mapping[str, Mapping[str, BoardEntry]], measure: Measure, seed: int
 ) -> dict[str, BoardModel]:
-    """Return the models, those with all data sets first, by their means."""
+    """Return the models, ordered by mean, those with all data sets first."""
     means = {
         name: mean_of([by_data[data.title].figure for data in data_sets])
         for name, by_data in entries.items()
@@ -202,10 +202,11 @@ def _models(
 
 
 def mean_of(figures: Sequence[Interval]) -> Interval:
-    """Return the mean of independent figures with its interval, from theirs.
+    """Return the mean of independent figures, with an interval from their intervals.
 
-    The distance of each end from the mean is the root of the sum of the squares of the figures' distances, over their number
-    (Zou and Donner, 2008: the method of variance estimates recovery), which keeps the shape of intervals near an end.
+    Each end's distance from the mean is the root of the summed squares of the figures' distances, divided by their
+    number (Zou and Donner, 2008: the method of variance estimates recovery), which preserves the shape of intervals
+    near an end.
     """
     mean = rounded(sum(figure.mean for figure in figures) / len(figures))
     lacking = next((figure for figure in figures if figure.low is None or figure.high is None), None)
@@ -218,7 +219,9 @@ def mean_of(figures: Sequence[Interval]) -> Interval:
 
 
 def _differences(data_sets: Sequence[_DataSet], names: Sequence[str], measure: Measure) -> Floats:
-    """Return the differences of all pairs of models, by cluster and pair: the second's mean over data sets minus the first's."""
+    """Return the differences of all pairs of models, by cluster and pair: the second's mean over data sets minus the
+    first's.
+    """
     pairs = list(combinations(range(len(names)), 2))
     parts: list[Floats] = []
     for data in data_sets:

@@ -78,9 +78,9 @@ class SampleRef:
 class ComparedAnswer(NamedTuple):
     """One scored or failed answer of one model.
 
-    Equal `criteria` mean the same criteria set, and equal `response` the same text. `correctness` says whether the final
-    answer is right, `stated` is the share of the criteria's weight that the answer addresses, `criteria_stated` says which
-    criteria it addresses, and `weights` are their weights.
+    Equal `criteria` mean the same criteria set, and equal `response` the same text. `correctness` states whether the
+    final answer is right, `stated` is the share of the criteria's weight that the answer addresses, `criteria_stated`
+    marks the criteria it addresses, and `weights` are their weights.
     """
 
     sample_id: str
@@ -102,7 +102,7 @@ class ComparedAnswer(NamedTuple):
         judgements: Mapping[str, JudgedCriteria],
         weights: Mapping[str, tuple[int, ...]],
     ) -> "ComparedAnswer":
-        """Return the answer of a row without its text, with what the judgements and weights of the run say of its criteria."""
+        """Return the answer of a row without its text, with the run's judgements and weights of its criteria."""
         judged = judgements.get(row.judgement_id or "", NOT_JUDGED)
         return cls(
             sample_id=row.sample_id or row.item,
@@ -143,14 +143,14 @@ WORTH: Mapping[AnswerMeasure, Floats] = {
     "strict": np.array([1.0, 0.0, 0.0, np.nan]),
     "upper": np.array([1.0, 0.0, 1.0, np.nan]),
 }
-"""What an answer of each `CORRECTNESS` is worth: an undecided answer is not measured, counts as not right, or as right."""
+"""The value of an answer of each `CORRECTNESS`: an undecided answer is missing, counts as not right, or as right."""
 
 
 @dataclass(slots=True)
 class ComparisonSide:
     """One model in one run: the run's samples in order, and the model's answers; `scored` is false without a judge.
 
-    A side is compared with many others, so that what it brings to each comparison is computed once, as arrays by sample.
+    A side takes part in many comparisons, so what it contributes to each is computed once, as arrays by sample.
     """
 
     places: Sequence[SampleRef]
@@ -170,7 +170,7 @@ class ComparisonSide:
     def of(
         cls, places: Sequence[SampleRef], answers: Iterable[ComparedAnswer], *, scored: bool = True
     ) -> "ComparisonSide":
-        """Return the side with the answers grouped by sample; what they are does not change from then on."""
+        """Return the side with the answers grouped by sample; they do not change afterwards."""
         side = cls(places, scored=scored)
         for answer in answers:
             side.answers.setdefault(answer.sample_id, []).append(answer)
@@ -189,7 +189,7 @@ class ComparisonSide:
         return None if isnan(value) else value
 
     def column(self, measure: AnswerMeasure) -> Floats:
-        """Return the mean of a measure over the answers to each sample of the side; not a number if none has it."""
+        """Return the mean of a measure over the answers to each sample of the side; NaN if none has it."""
         column = self._measured.get(measure)
         if column is None:
             means = group_means(self.columns.measured(measure), self.columns.samples, len(self.places))
@@ -197,13 +197,13 @@ class ComparisonSide:
         return column
 
     def _by_place(self, column: NDArray[T]) -> NDArray[T]:
-        """Return a column for all places: the samples' names may come back, and the answers are those of the last one."""
+        """Return a column for all places: sample names may repeat, and the answers are those of the last occurrence."""
         if len(self.positions) == len(self.places):
             return column
         return column[[self.positions[place.sample_id] for place in self.places]]
 
     def values(self, measure: AnswerMeasure, places: Iterable[SampleRef]) -> Floats:
-        """Return the mean of a measure over the answers to each of these samples; not a number if none has it."""
+        """Return the mean of a measure over the answers to each of these samples; NaN if none has it."""
         return self.column(measure)[[self.positions[place.sample_id] for place in places]]
 
     @property
@@ -249,17 +249,19 @@ class ComparisonSide:
         """Return why a measure of the sample is missing: the kind of its first failure, `no result` or `not known`."""
         answers = self.answers.get(place.sample_id, ())
         failures = [answer.failure for answer in answers if answer.failure is not None]
-        return failures[0] if failures else "not known" if answers else "no result"
+        if failures:
+            return failures[0]
+        return "not known" if answers else "no result"
 
 
 @dataclass(frozen=True, slots=True)
 class _AnswerColumns:
-    """The answers of a side by column, and their criteria in one row of numbers.
+    """The answers of a side by column, with their criteria in flat arrays.
 
-    Answer number i is to the sample at the position `samples[i]`; `numbers` has the i of each sample's position and repeat,
-    whose columns are in `repeats`; -1 where there is no answer. It has `lengths[i]` criteria from `starts[i]` on, of the set
-    `sets[i]`, empty for none: whether it addresses each, its score and its weight. `named` says whether any answer names
-    criteria, `worded` whether any has a text.
+    Answer i is to the sample at position `samples[i]`. `numbers` has the i of each sample position and repeat, whose
+    columns are in `repeats`; -1 without an answer. Answer i has `lengths[i]` criteria from `starts[i]` on, of the set
+    `sets[i]` (empty for none): whether it addresses each, its score and its weight. `named` states whether any answer
+    has criteria, `worded` whether any has a text.
     """
 
     samples: Positions
@@ -279,7 +281,7 @@ class _AnswerColumns:
 
     @classmethod
     def of(cls, positions: Mapping[str, int], answers: Mapping[str, Sequence[ComparedAnswer]]) -> "_AnswerColumns":
-        """Return the columns of answers by sample, for samples at some positions."""
+        """Return the columns of answers by sample, for the given sample positions."""
         listed = [answer for sample, of_sample in answers.items() if sample in positions for answer in of_sample]
         samples = np.array([positions[answer.sample_id] for answer in listed], dtype=np.intp)
         repeats = {repeat: column for column, repeat in enumerate(sorted({answer.repeat for answer in listed}))}
@@ -309,7 +311,7 @@ class _AnswerColumns:
         )
 
     def measured(self, measure: AnswerMeasure) -> Floats:
-        """Return a measure of each answer; not a number where it is missing."""
+        """Return a measure of each answer; NaN if missing."""
         if measure == "score":
             return self.own_scores
         return self.own_stated if measure == "stated" else WORTH[measure][self.correctness]
@@ -318,19 +320,21 @@ class _AnswerColumns:
 def loss_reason(
     first: ComparisonSide, second: ComparisonSide, pair: tuple[SampleRef, SampleRef], measured: tuple[object, object]
 ) -> str:
-    """Return why a sample cannot be paired: the side without a measured value (None), with its reason."""
+    """Return why a sample cannot be paired: the side without a measured value (None), and its reason."""
     sides = zip(("first", "second"), (first, second), pair, measured, strict=True)
     return "; ".join(f"{name}: {side.loss(place)}" for name, side, place, value in sides if value is None)
 
 
 UNSHARED: Mapping[str, int] = {"only in the first run": 0, "only in the second run": 0}
-"""The counts of samples that only one of two sides has, where both have the same."""
+"""The counts of samples that only one of two sides has, for sides with the same samples."""
 
 
 def match_places(
     first: Sequence[SampleRef], second: Sequence[SampleRef]
 ) -> tuple[list[tuple[SampleRef, SampleRef]], Mapping[str, int]]:
-    """Return pairs of samples with the same digest (the same id first, then in order), and the counts of the others."""
+    """Return pairs of samples with the same digest (matching ids first, then in order), and the counts
+    of the others.
+    """
     if first == second:
         return [(place, place) for place in first], UNSHARED
     waiting: dict[str, list[SampleRef]] = {}
@@ -354,14 +358,14 @@ def match_places(
 
 
 class _Shared(NamedTuple):
-    """Samples of two sides that are paired: their positions on either side, and their clusters as numbers."""
+    """Paired samples of two sides: their positions on each side, and their clusters as numbers."""
 
     first: Positions
     second: Positions
     clusters: Positions
 
     def only(self, chosen: NDArray[np.bool_] | Positions) -> "_Shared":
-        """Return some of the pairs."""
+        """Return the chosen pairs."""
         return _Shared(self.first[chosen], self.second[chosen], self.clusters[chosen])
 
 
@@ -379,7 +383,7 @@ def _share(first: ComparisonSide, second: ComparisonSide) -> tuple[_Shared, Mapp
 def _lost(
     first: ComparisonSide, second: ComparisonSide, shared: _Shared, firsts: Floats, seconds: Floats
 ) -> dict[str, int]:
-    """Return why paired samples that lack a measured value on either side cannot be compared, with their numbers."""
+    """Return the number of paired samples that cannot be compared for lack of a measured value, by reason."""
     lost: dict[str, int] = {}
     for number in np.flatnonzero(~(np.isfinite(firsts) & np.isfinite(seconds))).tolist():
         pair = first.places[shared.first[number]], second.places[shared.second[number]]
@@ -390,7 +394,7 @@ def _lost(
 
 
 class _Means(NamedTuple):
-    """The means of two sides over their answers to samples, one of each, and the samples' clusters."""
+    """The means of two sides over their answers to the same samples, and the samples' clusters."""
 
     firsts: Floats
     seconds: Floats
@@ -408,7 +412,7 @@ class _Addressed(NamedTuple):
 def _compare_addressed(
     first: ComparisonSide, second: ComparisonSide, shared: _Shared, *, seed: int, widest: float
 ) -> _Addressed:
-    """Return the comparisons `strict_accuracy`, `stated` and `both_stated` of two sides, as far as they were measured."""
+    """Return the comparisons `strict_accuracy`, `stated` and `both_stated` of two sides, where measured."""
     accuracy = both_stated = None
     strict, compared = _compare_share(first, second, shared, "strict", seed=seed)
     if strict is not None:
@@ -424,7 +428,7 @@ def _compare_addressed(
 def _compare_share(
     first: ComparisonSide, second: ComparisonSide, shared: _Shared, measure: AnswerMeasure, *, seed: int
 ) -> tuple[ShareComparison | None, _Shared]:
-    """Return the comparison of a share over the samples that have it on both sides (None: no sample), and these samples."""
+    """Return the comparison of a share over the samples measured on both sides (None: no sample), and these samples."""
     firsts, seconds = first.column(measure)[shared.first], second.column(measure)[shared.second]
     usable = np.isfinite(firsts) & np.isfinite(seconds)
     compared = shared.only(usable)
@@ -442,7 +446,9 @@ class _Undecided(TypedDict):
 
 
 def _undecided(first: ComparisonSide, second: ComparisonSide, compared: _Shared, *, seed: int) -> _Undecided:
-    """Return the undecided answers on each side, and what they leave open of the difference, without and with its error."""
+    """Return the undecided answers on each side, and the range of the difference they leave open, without and with its
+    error.
+    """
     count = len(compared.first)
     counts = [int(first.undecided[compared.first].sum()), int(second.undecided[compared.second].sum())]
     lows, highs = (
@@ -461,10 +467,11 @@ def _undecided(first: ComparisonSide, second: ComparisonSide, compared: _Shared,
 
 
 def _on_both_stated(first: ComparisonSide, second: ComparisonSide, shared: _Shared) -> tuple[_Means, int]:
-    """Return mean scores on the criteria that both sides' answers address (repeat by repeat), and the number of criteria.
+    """Return mean scores on the criteria that both sides' answers address (repeat by repeat), and the number of
+    criteria.
 
-    A criterion that one of the two answers does not address is left out for both, so that the comparison depends neither on
-    how much a model says nor on which criteria it addresses.
+    A criterion that only one of the two answers addresses is dropped for both, so that the comparison depends neither
+    on how much a model says nor on which criteria it addresses.
     """
     ours, theirs = first.columns, second.columns
     columns = [(column, theirs.repeats[repeat]) for repeat, column in ours.repeats.items() if repeat in theirs.repeats]
@@ -620,9 +627,9 @@ def _most_changed(pairs: Sequence[ScorePair], top: int) -> tuple[ChangedSample, 
 def _agreement(
     first: ComparisonSide, second: ComparisonSide, pairs: Sequence[ScorePair], *, seed: int
 ) -> tuple[int | None, int | None, CriteriaAgreement | None]:
-    """Return the numbers of pairs with the same criteria and the same answers, and the agreement of two judges on these.
+    """Return the numbers of pairs with the same criteria and the same answers, and two judges' agreement on these.
 
-    A number is None where no row of either run names criteria, or answers.
+    A number is None if no row of either run names criteria, or answers.
     """
     same_criteria = same_answers = 0
     gaps: list[int] = []
@@ -632,7 +639,7 @@ def _agreement(
         ours, theirs = first.scored_answers[pair.first.sample_id], second.scored_answers[pair.second.sample_id]
         both = [(ours[repeat], theirs[repeat]) for repeat in sorted(ours.keys() & theirs.keys())]
         alike = bool(both) and len(both) == len(ours) == len(theirs)
-        same_criteria += bool(both) and all(one.same_criteria(other) for one, other in both)  # whatever the repeats
+        same_criteria += bool(both) and all(one.same_criteria(other) for one, other in both)  # whatever the repeats are
         same_answers += alike and all(one.same_response(other) for one, other in both)
         for one, other in both:
             if one.same_criteria(other) and one.same_response(other):
@@ -786,7 +793,9 @@ def criteria_apart(first: ComparisonSide, second: ComparisonSide, *, top: int) -
 
 
 def category_parts(samples: Iterable[tuple[str, str]]) -> list[SamplePart]:
-    """Return one part for each category; `samples` are pairs of id and category, and those without one are left out."""
+    """Return one part for each category; `samples` are pairs of id and category, and those without a category are
+    skipped.
+    """
     by_category: dict[str, set[str]] = {}
     for name, category in samples:
         if category:
@@ -819,7 +828,7 @@ def _within(answer: ComparedAnswer, part: SamplePart) -> float | None:
 
 
 LISTED = 20
-"""Items with different content that are listed, at most."""
+"""The most items with different content that are listed."""
 
 
 def compare_runs(
@@ -881,7 +890,10 @@ def compare_runs(
         if first.id == second.id:
             comparison = comparison.model_copy(update={"agreement": None})
         pairs.append(comparison)
-    if scale is not None and not any(pair.n_shared for pair in pairs):
+    scored_by = "criteria" if method.rubrics is None else "rubrics"
+    if scale is None:
+        scored_by = None
+    elif not any(pair.n_shared for pair in pairs):
         raise InputError(
             f"runs {first.id} and {second.id} have no sample in common: samples are paired by images, question, options and "
             "reference; compare runs over the same data"
@@ -893,7 +905,7 @@ def compare_runs(
         simulated=tuple(simulated_names(spec for plan in plans for spec in plan.models.values())),
         seed=seed,
         direction=DIRECTION,
-        scored_by=None if scale is None else "criteria" if method.rubrics is None else "rubrics",
+        scored_by=scored_by,
         scale=scale,
         differs=tuple(_differences(*identities)),
         pairs=tuple(pairs),
@@ -905,7 +917,9 @@ def compare_runs(
 
 
 def _corrected(home: Home, first: Run, second: Run, compared: Sequence[Models]) -> dict[str, CorrectedAnswers] | None:
-    """Return how many answers of the compared models people corrected, and samples left out, on each side; None without any."""
+    """Return the number of answers of compared models that people corrected, and of excluded samples, on each side;
+    None without any.
+    """
     counts: dict[str, CorrectedAnswers] = {}
     for place, (name, run) in enumerate((("first", first), ("second", second))):
         stands = corrections_of(home, run.id)
@@ -1024,7 +1038,9 @@ def _contents(
 
 
 def _differences(first: JsonObject, second: JsonObject) -> Iterator[PlanDifference]:
-    """Yield the differences between two plans' identities, each with its path, such as `judge.name` or `prompts.solver`."""
+    """Yield the differences between two plans' identities, each with its path, such as `judge.name` or
+    `prompts.solver`.
+    """
     names = [{candidate["name"] for candidate in plan.get("candidates", ())} for plan in (first, second)]
     alone = names[0] ^ names[1]
     ours, theirs = (_flat(_without(plan, alone)) for plan in (first, second))
@@ -1035,14 +1051,14 @@ def _differences(first: JsonObject, second: JsonObject) -> Iterator[PlanDifferen
 
 
 def _of(flat: JsonObject, what: str) -> JsonValue:
-    """Return a value of an identity; a step without a judge of its own has the run's judge."""
+    """Return a value of an identity; a step without its own judge has the run's judge."""
     if what not in flat and what.startswith("judges."):
         return flat.get(f"judge.{what.split('.', 2)[2]}")
     return flat.get(what)
 
 
 def _without(plan: JsonObject, models: set[str]) -> JsonObject:
-    """Return an identity without candidates that only one of the runs has, which are reported elsewhere."""
+    """Return an identity without candidates that only one of the runs has, since those are reported elsewhere."""
     if "candidates" not in plan:
         return plan
     candidates = [candidate for candidate in plan.get("candidates", ()) if candidate["name"] not in models]

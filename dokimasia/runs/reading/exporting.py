@@ -61,7 +61,7 @@ JUDGED: dict[str, ColumnType] = {
     "prompt_version": "integer",
     "prompt_hash": "text",
 }
-"""The columns of what a judge made: its name, and its prompt."""
+"""The columns on judging: the judge's name, and its prompt."""
 
 ANSWERED: dict[str, ColumnType] = {"response": "text", "flags": "texts", **JUDGED}
 """The columns of methods that judge answers: the answer, its judge, and the judge's prompt."""
@@ -74,11 +74,12 @@ CORRECTED: dict[str, ColumnType] = {
     "judged_verdict": "text",
     "judged_criteria_scores": "integers",
 }
-"""Additional columns of a run with corrections by people: who and why, and the judge's original results. The rows of a
-sample that was left out are kept."""
+"""Additional columns of a run with corrections by people: who corrected and why, and the judge's original results. The
+rows of an excluded sample are kept.
+"""
 
 COMMENTED: dict[str, ColumnType] = {"comments": "texts"}
-"""The additional column of a run with comments: those on the row's sample, each with who wrote it and when."""
+"""The additional column of a run with comments: those on the row's sample, each with its author and time."""
 
 LAST: dict[str, ColumnType] = {
     "calls": "integer",
@@ -95,7 +96,7 @@ _UNKNOWN = CallFigures(None, None, None, "", "")
 
 
 class ExportPages(NamedTuple):
-    """The table of an export whose rows are read some at a time: its columns, and pages of rows in order."""
+    """The table of an export, with rows read page by page: its columns, and pages of rows in order."""
 
     columns: Mapping[str, ColumnType]
     pages: AsyncIterator[Sequence[Mapping[str, object]]]
@@ -112,15 +113,15 @@ async def export_rows(home: Home, run: Run) -> Export:
 
 
 def export_pages(home: Home, run: Run) -> ExportPages:
-    """Return a run's export with one row for each item, in an evaluation for each answer; null means unknown.
+    """Return a run's export with one row for each item (in an evaluation, each answer); null means unknown.
 
     A method whose results are not result rows defines its own export.
 
-    `attempt` is 0 except for items that failed and were retried; `input_tokens`, `output_tokens` and `cost` (US dollars)
-    are sums over the row's calls, null if any of them is unknown. An evaluation's calls for criteria belong to a sample,
-    not to an answer, and are in no row.
+    `attempt` is 0 except for items that failed and were retried. `input_tokens`, `output_tokens` and `cost` (US
+    dollars) are sums over the row's calls, null if any of them is unknown. An evaluation's calls for criteria belong to
+    a sample, not to an answer, and appear in no row.
 
-    Reading a page raises `StorageError` where a value of the run is missing or damaged.
+    Reading a page raises `StorageError` if a value of the run is missing or damaged.
     """
     method = method_of(run)
     if method.export is not None:
@@ -147,7 +148,7 @@ async def _only(rows: Sequence[Mapping[str, object]]) -> AsyncIterator[Sequence[
 async def _pages(
     home: Home, run: Run, method: AnyMethod, corrections: Corrections, comments: Mapping[str, list[str]]
 ) -> AsyncIterator[Sequence[Mapping[str, object]]]:
-    """Yield the rows of an export; all at once where the cells of a row depend on other rows."""
+    """Yield the rows of an export, all at once if the cells of a row depend on other rows."""
     plan, _ = method.read(run)
     fake = set(simulated_names(plan.models.values()))
     judged_by_fake = plan.judge_name in fake
@@ -190,7 +191,7 @@ _NOT_ASKED: Mapping[str, object] = dict.fromkeys(("category", "question", "refer
 
 
 def _asked(sample: Sample) -> dict[str, object]:
-    """Return what a sample is, what it asks and what its answer should be; null where it has none."""
+    """Return a sample's kind, question and expected answer; null where it has none."""
     return {
         "category": sample.category,
         "question": sample.prompt or None,
@@ -201,7 +202,9 @@ def _asked(sample: Sample) -> dict[str, object]:
 def _corrected_cells(
     row: ResultRow, corrections: Corrections, scores: Mapping[str, tuple[int, ...]]
 ) -> dict[str, object]:
-    """Return the values of the columns `CORRECTED` for a row as judged by the run, with the scores of all judgements."""
+    """Return the values of the columns `CORRECTED` for a row: the run's original judgement, and the scores of all
+    judgements.
+    """
     out = corrections.left_out.get(row.sample_id)
     last = corrections.of(row.item, row.judgement_id, row.final_id) or out
     return {
@@ -215,7 +218,7 @@ def _corrected_cells(
 
 
 def form_of(home: Home, run: Run, form: str) -> Mapping[str, bytes]:
-    """Return a run's files in the format of another program, by file name.
+    """Return a run's files in another program's format, by file name.
 
     Raises:
         ConfigError: the run's method has no such format.
@@ -234,7 +237,7 @@ def image_files(home: Home, images: Iterable[ImageRef]) -> dict[str, bytes]:
 
 
 def exported_rows(method: AnyMethod, rows: Sequence[ResultRow]) -> list[ResultRow]:
-    """Return the rows that are results of a method, without those that only prepare others."""
+    """Return the rows that are results of a method, without rows that only prepare others."""
     kind = method.row_kind
     return [row for row in rows if row.kind == kind]
 
@@ -272,15 +275,15 @@ SUFFIXES: Mapping[Format, str] = {"jsonl": "jsonl", "csv": "csv", "excel": "csv"
 """The file ending of each format."""
 
 JSON_LINES = ("", "json", "ndjson", "txt")
-"""Further file endings for which JSON lines are written."""
+"""Further file endings that select JSON lines."""
 
 
 WORKBOOKS = ("xlsx", "xlsm", "xls", "ods")
-"""File endings of workbooks, as which no format is written."""
+"""File endings of workbooks, which no format writes."""
 
 
 def file_stem(home: Home, run: Run) -> str:
-    """Return what the files of a run are called, without an ending: its name, or its method, data and the start of its id."""
+    """Return the stem of a run's file names: its name, or its method, data and the start of its id."""
     name = labels(home).get(run.id, Label()).name
     text = name or f"{run.method}-{run.data_name.rpartition('.')[0] or run.data_name}-{run.id[:8]}"
     return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.") or run.id
@@ -290,7 +293,7 @@ def format_of(name: str | None, path: Path | None) -> Format:
     """Return the format by name, else by the file's ending; JSON lines without an ending, or for plain text.
 
     Raises:
-        ConfigError: the ending is that of another format; a workbook's is whatever the format.
+        ConfigError: the ending belongs to another format, or to a workbook.
     """
     ending = path.suffix.lower().lstrip(".") if path is not None else ""
     if ending in WORKBOOKS:
@@ -320,9 +323,10 @@ def encode(export: Export, format: Format) -> bytes:
 
 
 async def write_export(home: Home, run: Run, format: Format, file: IO[bytes]) -> int:
-    """Write a run's export to an open file and return the number of rows, which `encode` would give as the same bytes.
+    """Write a run's export to an open file and return the number of rows; the bytes equal those of `encode`.
 
-    JSON lines and CSV are written as they are read, so that memory holds some thousand rows; Parquet is written whole.
+    JSON lines and CSV are written while they are read, so that memory holds a few thousand rows; Parquet is written
+    whole.
 
     Raises:
         ConfigError: the format is Parquet, and pyarrow is not installed.
@@ -342,7 +346,7 @@ async def write_export(home: Home, run: Run, format: Format, file: IO[bytes]) ->
 
 
 def write_whole(path: Path, data: bytes | Iterable[bytes]) -> None:
-    """Write a file atomically, replacing an existing one; its content comes as a whole or in parts.
+    """Write a file atomically, replacing an existing one; `data` is the whole content or its parts.
 
     Raises:
         InputError: it cannot be written.
@@ -366,7 +370,7 @@ def make_folder(folder: Path) -> None:
     """Create a folder and its parents, if they do not exist.
 
     Raises:
-        InputError: it cannot be made.
+        InputError: it cannot be created.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -375,7 +379,7 @@ def make_folder(folder: Path) -> None:
 
 
 def _header(columns: Mapping[str, ColumnType], format: Format) -> bytes:
-    """Return what stands before the rows: nothing in JSON lines, the names of the columns in CSV."""
+    """Return the bytes before the rows: nothing for JSON lines, the column names for CSV."""
     if format == "jsonl":
         return b""
     return (codecs.BOM_UTF8 if format == "excel" else b"") + csv_text([columns])
@@ -384,7 +388,7 @@ def _header(columns: Mapping[str, ColumnType], format: Format) -> bytes:
 def _lines(columns: Mapping[str, ColumnType], rows: Iterable[Mapping[str, object]], format: Format) -> bytes:
     """Return rows as JSON lines, or as UTF-8 CSV in which lists are JSON and null is an empty cell.
 
-    In CSV a text that a spreadsheet would evaluate as a formula is prefixed with an apostrophe, since models write the
+    In CSV, a text that a spreadsheet would evaluate as a formula is prefixed with an apostrophe, since models write the
     answers. Numbers are unchanged. JSON lines and Parquet are exact.
     """
     if format != "jsonl":
@@ -443,5 +447,5 @@ def _parquet(export: Export) -> bytes:
 
 
 def _json_texts(objects: object) -> list[str] | None:
-    """Return the JSON of each object of a cell; None where the cell is empty."""
+    """Return the JSON of each object of a cell; None for an empty cell."""
     return [orjson.dumps(each).decode() for each in objects] if isinstance(objects, Sequence) else None

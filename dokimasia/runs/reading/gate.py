@@ -12,7 +12,7 @@ from dokimasia.algorithms.statistics.power import pilot_design, samples_needed
 from dokimasia.errors import InputError
 from dokimasia.report.board import Measure
 from dokimasia.report.fields import Bounds
-from dokimasia.report.gate import Gate, GateDecision, GatedModel, GateVerdict
+from dokimasia.report.gate import GRAVEST_FIRST, Gate, GateDecision, GatedModel, GateVerdict
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import simulated_names
 from dokimasia.runs.measures import interval_of, mean, mean_bounds, rounded
@@ -31,7 +31,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
 ERROR = 0.05
-"""The probability, for all models of a gate together, that an interval misses."""
+"""The probability, for all models of a gate together, that an interval misses the true value."""
 
 
 def gate_of(
@@ -105,7 +105,7 @@ def gate_of(
     if unchanged:
         gated = tuple(model.model_copy(update={"verdict": "no drop", "samples_needed": None}) for model in gated)
     verdicts = {model.verdict for model in gated}
-    verdict: GateVerdict = "drop" if "drop" in verdicts else "cannot tell" if "cannot tell" in verdicts else "no drop"
+    verdict: GateVerdict = next((verdict for verdict in GRAVEST_FIRST if verdict in verdicts), "no drop")
     return Gate(
         run=run.id,
         baseline=baseline.id,
@@ -140,13 +140,13 @@ def _gated(
     scale: Scale,
     seed: int,
 ) -> GatedModel:
-    """Return a model of the run beside that of the baseline (`names` and `sides` have the baseline first)."""
+    """Return the comparison of a model with its baseline (`names` and `sides` have the baseline first)."""
     shared, _ = match_places(sides[0].places, sides[1].places)
     paired = {place.sample_id for place, _ in shared}
     alone = [place for place in sides[0].places if place.sample_id not in paired]
 
     def values(measure: AnswerMeasure) -> tuple[Floats, Floats]:
-        """Return a measure of the baseline's samples, first the shared ones, on both sides."""
+        """Return a measure of the baseline's samples, shared ones first, on both sides."""
         before, after = (side.values(measure, (pair[number] for pair in shared)) for number, side in enumerate(sides))
         return np.concatenate([before, sides[0].values(measure, alone)]), np.r_[after, np.full(len(alone), np.nan)]
 
@@ -238,7 +238,7 @@ def decide(
 def _needed(
     steps: Sequence[float], clusters: Sequence[Hashable], *, margin: float, level: float, widest: float
 ) -> int | None:
-    """Return the number of samples that decide a difference of this size; None where the pilot says nothing of it."""
+    """Return the number of samples needed to decide a difference of this size; None if the pilot is uninformative."""
     difference = sum(steps) / len(steps) + margin
     if max(steps) == min(steps):
         share = difference / (widest + steps[0])

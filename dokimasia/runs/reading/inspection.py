@@ -24,7 +24,7 @@ from dokimasia.storage.spending import spent_by
 from dokimasia.storage.usage import has_unpriced
 
 _SHOWN = ("item", "kind", "model", "arm", "repeat", "outcome", "score", "verdict", "failure", "reason")
-"""Fields of a stored row that are shown for an item whose method has no view of its own."""
+"""Fields of a stored row that are shown for an item whose method has no item view."""
 
 
 async def sample_of_run(
@@ -74,7 +74,7 @@ def items_of_run(home: Home, run: Run, sample_id: str | None = None) -> Iterator
 
 
 def _reduced(home: Home, run: Run, sample_id: str) -> list[dict[str, object]]:
-    """Return the images of a sample that were reduced for models of the run, with the images that were sent instead."""
+    """Return the images of a sample that were downscaled for models of the run, with the images sent instead."""
     sides = {spec.max_image_side for spec in method_of(run).read(run)[0].models.values()} - {None}
     if not sides:
         return []
@@ -136,10 +136,9 @@ def run_summary(home: Home, run: Run, label: Label, *, questions: int = 0, why: 
 
 
 def _spent(home: Home, run: Run) -> JsonObject:
-    """Return what a run paid for; the costs of its calls are looked up only if a model has no known price."""
+    """Return what a run spent; the costs of its calls are read only if a model has no known price."""
     spent = spent_by(home, run.id)
-    stored = run.options.get("estimate")
-    priced = stored is not None and Estimate.model_validate(stored).cost is not None
+    priced = "estimate" in run.options and Estimate.of_run(run).cost is not None
     return {**spent._asdict(), "unknown_cost": bool(spent.calls) and not priced and has_unpriced(home, run.id)}
 
 

@@ -1,4 +1,4 @@
-"""Search of a run's samples by meaning: their texts are embedded once, through the ledger, and compared with a query."""
+"""Semantic search of a run's samples: their texts are embedded once, through the ledger, and compared with a query."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,17 +20,17 @@ from dokimasia.storage.ledger import EmbeddedText, SqliteLedger
 from dokimasia.storage.reading.browsing import answer_texts, question_texts
 
 TEXTS = 128
-"""Texts in one call, at most."""
+"""The most texts in one call."""
 
 CHARACTERS = 6000
-"""Characters of a text that are embedded: about 1,500 tokens, which embedding models read."""
+"""The embedded characters of a text: about 1,500 tokens, which embedding models accept."""
 
 MOST_TEXTS = 50_000
-"""Different texts of a run, at most; their vectors are compared in memory."""
+"""The most distinct texts of a run; their vectors are compared in memory."""
 
 
 class SearchableText(NamedTuple):
-    """A text to compare: its hash, the samples of a run that have it, and its input tokens by rule of thumb."""
+    """A text to compare: its hash, the samples of a run that contain it, and its input tokens by rule of thumb."""
 
     hash: str
     samples: tuple[str, ...]
@@ -38,7 +38,9 @@ class SearchableText(NamedTuple):
 
 
 class SearchPrice(NamedTuple):
-    """What a search still has to embed: texts (the query among them) and calls, and their cost (US dollars; None: unknown)."""
+    """What a search still has to embed: texts (including the query) and calls, and their cost (US dollars; None:
+    unknown).
+    """
 
     texts: int
     calls: int
@@ -46,10 +48,10 @@ class SearchPrice(NamedTuple):
 
 
 class MeaningSearch(NamedTuple):
-    """A search by meaning: the name of the model, what is left to embed, and cosine similarities by sample.
+    """A semantic search: the name of the model, what remains to embed, and cosine similarities by sample.
 
-    `missing` are the hashes of the texts of each call that is left to send. `similarities` are from -1 to 1, and None as long
-    as anything is left to embed. A sample without a text, or whose vectors have no direction, has none.
+    `missing` are the text hashes of each remaining call. `similarities` range from -1 to 1, and are None while anything
+    remains to embed. A sample without a text, or whose vectors have no direction, has none.
     """
 
     model: str
@@ -73,7 +75,7 @@ def embedding_model(settings: Settings) -> ModelSpec:
 
 
 def searchable_texts(home: Home, run_id: str, *, answers: bool) -> tuple[SearchableText, ...]:
-    """Return the questions of a run with their reference answers, or its answers; each different text once, in order.
+    """Return the questions of a run with their reference answers, or its answers; each distinct text once, in order.
 
     Raises:
         InputError: the run has more than 50,000 different texts.
@@ -82,7 +84,7 @@ def searchable_texts(home: Home, run_id: str, *, answers: bool) -> tuple[Searcha
 
 
 def look_up(home: Home, spec: ModelSpec, texts: Sequence[SearchableText], query: str) -> MeaningSearch:
-    """Return a search by meaning from the ledger alone; nothing is sent.
+    """Return a semantic search from the ledger alone; nothing is sent.
 
     Raises:
         InputError: the model's vectors differ in length.
@@ -94,7 +96,7 @@ def look_up(home: Home, spec: ModelSpec, texts: Sequence[SearchableText], query:
     batches = [hashes[start : start + TEXTS] for start in range(0, len(hashes), TEXTS)]
     if sought.hash not in embedded and sought.hash not in missing:
         missing[sought.hash] = sought
-        batches.append([sought.hash])  # by itself, so that others who search the run send the same calls
+        batches.append([sought.hash])  # separate, so that other searches of the run send the same calls
     tokens = sum(text.tokens for text in missing.values())
     cost = cost_of(Usage(input_tokens=tokens, output_tokens=0), known_price(spec))
     search = MeaningSearch(spec.ref.name, SearchPrice(len(missing), len(batches), cost), batches)
@@ -122,16 +124,16 @@ async def search_by_meaning(
     estimate: bool,
     budget: Callable[[ModelSpec], Budget],
 ) -> MeaningSearch:
-    """Embed what the ledger lacks of a run's texts and of a query, and return the search with the price that was paid.
+    """Embed the texts of a run and the query that are not in the ledger, and return the search with the price paid.
 
     Args:
         home: open for writing.
         run_id: the run.
-        query: what to look for.
-        settings: names the model (`embedding`).
-        answers: search the answers instead of the questions with their reference answers.
-        estimate: embed nothing, and return the price.
-        budget: returns the budget in which the calls to the model need room; called only where something is sent.
+        query: the text to search for.
+        settings: the configuration, which names the model (`embedding`).
+        answers: whether to search the answers instead of the questions with their reference answers.
+        estimate: whether to return the price without embedding anything.
+        budget: returns the budget of the calls to the model; called only if something is sent.
 
     Raises:
         ConfigError: no model is configured, its key or its price is missing, or the money does not suffice.
@@ -160,7 +162,7 @@ async def _send(home: Home, spec: ModelSpec, calls: Iterable[Embedding], *, sett
     """
     from dokimasia.agents.asking import embed
     from dokimasia.domain.judgement import Failed
-    from dokimasia.runs.embedding import memory_context  # loads LangGraph
+    from dokimasia.runs.embedding import memory_context  # imports LangGraph
 
     async with (
         share_services(home) as shared,

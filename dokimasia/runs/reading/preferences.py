@@ -1,10 +1,10 @@
 """Preference data: pairs of a better and a worse answer, in TRL's format for vision models."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import orjson
+from pydantic import BaseModel, Field
 
 from dokimasia.agents.evaluation import question_inputs
 from dokimasia.domain.sample import Sample
@@ -30,19 +30,28 @@ class PreferencePair(NamedTuple):
     rejected: AnswerOf
 
 
+class PreferenceCounts(BaseModel):
+    """How many pairs there are and how many had the same text, and how many of `counted` are in no pair, by reason."""
+
+    pairs: int
+    same_text: int = Field(default=0, serialization_alias=SAME_TEXT)
+    counted: str
+    left_out: dict[str, int]
+
+
 def preference_files(
     home: Home, preferences: Iterable[PreferencePair], left_out: Mapping[str, int], counted: str
 ) -> Mapping[str, bytes]:
     """Return the files by path: `preferences.jsonl`, `counts.json` and `images/`; the same run gives the same bytes.
 
-    A line has `prompt`, `chosen` and `rejected` as messages, `images` as paths beside the file, and the names of sample and
-    models. Pairs of the same two texts on a sample are written once, and a pair of equal texts never.
+    A line has `prompt`, `chosen` and `rejected` as messages, `images` as relative paths, and the names of sample and
+    models. Pairs of the same two texts on a sample are written once, and pairs of equal texts never.
 
     Args:
         home: the home of the images.
         preferences: the pairs in the run's order.
-        left_out: how many of `counted` are in no pair, by reason.
-        counted: what `left_out` counts, such as `answers`.
+        left_out: the number of `counted` in no pair, by reason.
+        counted: the unit of `left_out`, such as `answers`.
     """
     lines: dict[tuple[str, str, str], bytes] = {}
     same = 0
@@ -54,7 +63,9 @@ def preference_files(
         samples[sample.id] = sample
         lines.setdefault((sample.id, chosen.text, rejected.text), _line(sample, chosen, rejected))
     reasons = {reason: count for reason, count in sorted(left_out.items()) if count}
-    counts = {"pairs": len(lines), SAME_TEXT: same, "counted": counted, "left_out": reasons}
+    counts = PreferenceCounts(pairs=len(lines), same_text=same, counted=counted, left_out=reasons).model_dump(
+        by_alias=True
+    )
     images = image_files(home, (image for sample in samples.values() for image in sample.images))
     return {
         LINES: b"".join(lines.values()),
@@ -65,10 +76,9 @@ def preference_files(
 
 def counts_said(data: bytes) -> str:
     """Return a one-line summary of `counts.json`."""
-    counts = orjson.loads(data)
-    left_out = Counter[str](counts["left_out"])
-    reasons = [f"{count} {reason}" for reason, count in left_out.items()]
-    line = f"{counts['pairs']} pairs; {left_out.total()} {counts['counted']} left out"
+    counts = PreferenceCounts.model_validate_json(data)
+    reasons = [f"{count} {reason}" for reason, count in counts.left_out.items()]
+    line = f"{counts.pairs} pairs; {sum(counts.left_out.values())} {counts.counted} left out"
     return line + (f": {', '.join(reasons)}" if reasons else "")
 
 

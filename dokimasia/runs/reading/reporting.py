@@ -1,4 +1,4 @@
-"""A run's report: figures, versions and chosen samples gathered from the store, rendered and written."""
+"""A run's report: figures, versions and chosen samples, gathered from the store, rendered and written."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -75,7 +75,7 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     "tasks": ("Trials", "{}"),
     "fresh": ("Done anew", "{} times with --fresh"),
 }
-"""By the field of a plan: its title and text in a report; fields that are not set are left out."""
+"""Titles and texts in a report, by the field of a plan; unset fields are left out."""
 
 
 def facts_of(run: Run, plan: RunPlan, *, graphs: Mapping[str, int] | None, open_questions: int = 0) -> RunFacts:
@@ -108,8 +108,7 @@ def facts_of(run: Run, plan: RunPlan, *, graphs: Mapping[str, int] | None, open_
 
 def _notes(run: Run) -> tuple[str, ...]:
     """Return the notes of the estimate with which a run began."""
-    stored = run.options.get("estimate")
-    return () if stored is None else Estimate.model_validate(stored).notes
+    return Estimate.of_run(run).notes if "estimate" in run.options else ()
 
 
 def _models(fields: Mapping[str, object]) -> Iterator[ModelFacts]:
@@ -176,7 +175,7 @@ class SampleSelection(NamedTuple):
 
 
 def draw_samples(ids: Sequence[str], failed: Collection[str], *, limit: int, seed: int) -> SampleSelection:
-    """Return at most `limit` samples, failures first; a group that is too large is drawn from at random.
+    """Return at most `limit` samples, failures first; a group that is too large is sampled at random.
 
     A sample's draw depends only on the seed and its id, so that a growing run keeps most of its selection.
 
@@ -198,7 +197,7 @@ def _draw(ids: Sequence[str], limit: int, seed: int) -> tuple[str, ...]:
 
 
 SAMPLES = 60
-"""Samples that a report shows by default, at most."""
+"""The most samples that a report shows by default."""
 
 Format = Literal["html", "md"]
 Redact = Callable[[str], str]
@@ -279,7 +278,7 @@ def _graphs(run: Run, now: Mapping[str, int]) -> Mapping[str, int] | None:
 
 
 def _added(home: Home, run: Run) -> dict[str, Added]:
-    """Return what other methods, including plug-ins, add to the page of a run that they build on."""
+    """Return the sections that other methods, including plug-ins, add to the page of a run they build on."""
     added: dict[str, Added] = {}
     for name in adding_methods():
         adds = method_named(name).adds
@@ -415,7 +414,7 @@ def redact_texts(value: Any, redact: Redact) -> Any:
 
 def _redacted_data(data: ReportData, redact: Redact) -> ReportData:
     """Return a report's data with every text redacted."""
-    redact = cache(redact)  # the names of members come back thousands of times
+    redact = cache(redact)  # names of fields repeat thousands of times
     fields = ("summary", "figures", "differences", "repeats", "reasons", "samples")
     changed = {name: redact_texts(getattr(data, name), redact) for name in fields}
     added = {name: Added(redact_texts(added.value, redact), added.section) for name, added in data.added.items()}

@@ -1,4 +1,6 @@
-"""Comparison of files of results, of other harnesses or of runs, by item, without a home or a call; and their rows for export."""
+"""Comparison of result files, from other harnesses or from runs, by item, without a home or calls; and their rows for
+export.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -47,13 +49,13 @@ from dokimasia.version import __version__
 UNIT_SCALE: Scale = (0.0, 1.0)
 
 MOST_PAIRS = 200
-"""Pairs of models that are compared, at most."""
+"""The most pairs of models that are compared."""
 
 MOST_COLUMNS = 20
-"""Columns that a message names, at most."""
+"""The most columns named in a message."""
 
 NAMED = 3
-"""Items that a message names, at most."""
+"""The most items named in a message."""
 
 COLUMNS: Mapping[str, ColumnType] = {
     "id": "text",
@@ -76,7 +78,7 @@ COLUMNS: Mapping[str, ColumnType] = {
 """The columns of exported results, which are read again as a table."""
 
 _RUN_FAILURES: Mapping[str, ItemFailure] = {"refused": "refused", "unparsable": "unparsed", "api_error": "api_error"}
-"""Kinds of failure of runs that have a name of their own among those of results; others are unscored."""
+"""Failures of runs that have their own name among those of results; others are unscored."""
 
 
 class _ModelSide(NamedTuple):
@@ -89,7 +91,7 @@ class _ModelSide(NamedTuple):
 
 
 def results_of_run(home: Home, run: Run) -> ResultsFile:
-    """Return the rows of a run as of a file: right or wrong where that was decided, or else the score.
+    """Return the rows of a run as a results file: right or wrong where decided, otherwise the score.
 
     Raises:
         InputError: the run has no result.
@@ -135,21 +137,24 @@ def compare_results(
     seed: int = 0,
     alone: bool = False,
 ) -> ResultsComparison:
-    """Return the models of files compared by item: of each pair the later minus the earlier, in the order of the files.
+    """Return the models of files compared by item; differences are the later minus the earlier, in the order of the
+    files.
 
-    Files with several models each are compared model by model where they have some in common, and otherwise, as files
-    with one model, every two models. Items that share an image are one cluster.
+    Files with several models each are compared model by model if they share some. Otherwise, as with files of one
+    model, every two models are compared. Items that share an image form one cluster.
 
     Args:
         files: the results.
-        models: compare the second of these models with the first, and no others.
-        scale: the lowest and the highest score; by default 0 and 1, or of scores beyond that the lowest and the highest.
+        models: compare only the second of these models with the first.
+        scale: the lowest and the highest score; by default 0 and 1, or of scores beyond that the lowest and the
+        highest.
         top: the number of most changed items to list for each pair.
         seed: seed of intervals and tests.
-        alone: whether one model is enough, so that there may be no pair.
+        alone: whether a single model is accepted, without any pair.
 
     Raises:
-        InputError: there is nothing to compare, a file is named twice, no item is in both files, no item has a score, scores
+        InputError: there is nothing to compare, a file is named twice, no item is in both files, no item has a score,
+        scores
             are not on one scale, or a model does not exist.
     """
     clusters, known = _clusters(row for file in files for row in file.rows)
@@ -204,7 +209,7 @@ def _check_distinct(files: Iterable[ResultsFile]) -> None:
 
 
 def _incomparable(files: Sequence[ResultsFile]) -> str:
-    """Return why the questions of files cannot be compared; empty where they can."""
+    """Return why the questions of files cannot be compared; empty if they can."""
     without = [file.path.name for file in files if not all(row.content for row in file.rows)]
     if len(without) == 1:
         return f"{without[0]} has no questions to compare"
@@ -217,10 +222,10 @@ def _incomparable(files: Sequence[ResultsFile]) -> str:
 
 
 def _check_scores(files: Iterable[ResultsFile]) -> None:
-    """Check that each table that is compared has a column of scores.
+    """Check that each compared table has a column of scores.
 
     Raises:
-        InputError: one has none, so that there would be nothing to compare; the message names its columns.
+        InputError: one has none, so nothing could be compared; the message names its columns.
     """
     for file in files:
         if file.columns and not file.scorer:
@@ -231,7 +236,7 @@ def _check_scores(files: Iterable[ResultsFile]) -> None:
 
 
 def _scoring(file: ResultsFile) -> str:
-    """Return how to score the answers of a table that has references; empty for others."""
+    """Return how to score the answers of a table with references; empty for others."""
     answers = [name for name in COLUMN_NAMES["answer"] if name in file.columns][:1]
     references = {"reference_answer", *OTHER_NAMES["reference_answer"].split()}.intersection(file.columns).difference(
         answers
@@ -264,7 +269,7 @@ def _clusters(rows: Iterable[ItemResult]) -> tuple[dict[str, str], bool]:
 
 
 def _sides(files: Sequence[ResultsFile], clusters: Mapping[str, str]) -> dict[str, _ModelSide]:
-    """Return the models of all files by the names that are displayed: with the file's name where two have one name."""
+    """Return the models of all files by displayed name, which includes the file's name if two share a name."""
     by_content = not _incomparable(files)
     models = Counter(model for file in files for model in file.models)
     names = Counter(f"{model} ({file.path.name})" for file in files for model in file.models)
@@ -437,7 +442,9 @@ def _model_results(side: _ModelSide, clusters: Mapping[str, str], *, scale: Scal
 
 
 def _score(values: Sequence[float], clusters: Sequence[str], *, scale: Scale, seed: int) -> Interval | None:
-    """Return the mean with its interval: of a rate where every item is right or wrong, or else the bootstrap's."""
+    """Return the mean with its interval: that of a rate if every item is right or wrong, otherwise a bootstrap
+    interval.
+    """
     if values and scale == UNIT_SCALE and set(values) <= {0.0, 1.0}:
         ends = rate_interval([value == 1 for value in values], clusters=clusters)
         return interval_of(sum(values) / len(values), ends)
@@ -473,17 +480,17 @@ def export_results(files: Sequence[ResultsFile]) -> Export:
 
 
 MOST_STEMS = 3
-"""Files whose names make that of their report, at most."""
+"""The most files whose names form that of their report."""
 
 
 def report_file(names: Sequence[str | Path], format: str) -> Path:
-    """Return the file, in the working folder, of a report on files."""
+    """Return the path, in the working folder, of a report on files."""
     stems = [Path(name).stem for name in names[:MOST_STEMS]]
     return Path(f"{'-'.join(stems)}.{format}")
 
 
 def results_report(comparison: ResultsComparison) -> ReportData:
-    """Return the data of a page or a document on a comparison, which no run stands behind."""
+    """Return the data of a page or a document on a comparison without a run."""
     names = [Path(source.file).name for source in comparison.sources]
     facts = RunFacts(
         run="",

@@ -48,7 +48,7 @@ class HomeVerification(Value):
 
 
 def verify(home: Home) -> HomeVerification:
-    """Return the verification of a whole home, reading everything once and changing nothing."""
+    """Return the verification of a whole home, which reads everything once and changes nothing."""
     checks = list(verify_home(home))
     touched = _touched(home, [finding for check in checks for finding in check.findings])
     parts = tuple(_part(check, touched) for check in checks)
@@ -91,7 +91,7 @@ def _way_out(finding: LedgerDamage) -> str:
 
 
 def _touched(home: Home, findings: Collection[LedgerDamage]) -> dict[tuple[str, str], set[str]]:
-    """Return the affected runs for each finding, by its place and key."""
+    """Return the affected runs of each finding, by its place and key."""
     wanted = _grouped((finding.where, finding.key) for finding in findings)
     touched: dict[tuple[str, str], set[str]] = {}
 

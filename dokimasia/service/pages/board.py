@@ -1,4 +1,4 @@
-"""The page of a board: models over the data sets of several runs, with ranks, to sort and to take away."""
+"""The page of a board: models over the data sets of several runs, with ranks, to sort and download."""
 
 from typing import Annotated
 from urllib.parse import urlencode
@@ -22,7 +22,7 @@ from dokimasia.storage.runs import list_runs
 router = APIRouter()
 
 OFFERED = 100
-"""Runs to choose from, the newest first."""
+"""The number of newest runs offered for choice."""
 
 
 @router.get("/board", dependencies=[IN_TURN])
@@ -35,7 +35,7 @@ def board(
     measure: Measure | None = None,
     format: Annotated[str, Query(pattern="^(page|csv|latex)$")] = "page",
 ) -> Response:
-    """Return the board of the runs that are named, or of all finished runs; as CSV and LaTeX a file."""
+    """Return the board of the named runs, or of all finished runs; as CSV and LaTeX, return a file."""
     home = service.home
     names = [name.strip() for text in runs for name in text.split(",") if name.strip()]
     chosen = [service.run(name) for name in names]

@@ -1,4 +1,4 @@
-"""The pages of a judge's check: a form to begin it, the run that is at work for it, and the verdict."""
+"""The pages of a judge's check: a form to start it, its run at work, and the verdict."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ FormValues = Mapping[str, Sequence[str]]
 
 
 def _groups() -> list[FieldGroup]:
-    """Return the form of a check: the judge, the data and who plants errors first, the rest folded."""
+    """Return the form of a check: the judge, the data and the planter of errors first, the rest folded."""
     first, options, *others = groups_of(JudgeCheckRequest, UNMEASURED)
     moved = tuple(control for control in options.controls if control.name in SHOWN_FIRST)
     rest = tuple(control for control in options.controls if control not in moved)
@@ -56,7 +56,7 @@ def _groups() -> list[FieldGroup]:
 
 
 def _values_in(request: Request, groups: Sequence[FieldGroup]) -> dict[str, tuple[str, ...]]:
-    """Return the form's values: those of the address, and the defaults of the others."""
+    """Return the form's values: those in the address, and defaults for the others."""
     query = request.query_params
     return {name: tuple(query.getlist(name)) if name in query else texts for name, texts in defaults_of(groups).items()}
 
@@ -70,7 +70,7 @@ def blank(request: Request, service: TheService, person: Reader) -> Response:
 
 @router.post("/judge-checks")
 async def filled(request: Request, service: TheService, person: Starter, context: Starting) -> Response:
-    """Estimate a check, or carry it one step further; errors are shown beside their fields."""
+    """Estimate a check, or carry it one step further; errors are shown next to their fields."""
     groups = _groups()
     texts = await texts_of(request)
     values = values_of(groups, texts)
@@ -95,7 +95,7 @@ async def filled(request: Request, service: TheService, person: Starter, context
 
 
 def _step_taken(step: CheckStep, check_request: JudgeCheckRequest, values: FormValues) -> Response:
-    """Redirect to the verdict of a check, or to the run that is at work for it."""
+    """Redirect to the verdict of a check, or to its run at work."""
     if step.run is not None:
         sent = {name: texts for name, texts in values.items() if texts}
         return RedirectResponse(f"/judge-checks/at-work?{urlencode({**sent, 'at': step.run.id}, doseq=True)}", 303)
@@ -110,7 +110,7 @@ def _step_taken(step: CheckStep, check_request: JudgeCheckRequest, values: FormV
 
 @router.get("/judge-checks/at-work")
 def at_work(request: Request, person: Reader, context: Reading, at: Annotated[str, Query(max_length=200)]) -> Response:
-    """Show the run that is at work for a check; once it is done, the check goes on with the values of the address."""
+    """Show the run at work for a check; once it is done, the check continues with the values of the address."""
     run = context.run(at)
     groups = _groups()
     values = _values_in(request, groups)
@@ -147,7 +147,7 @@ def verdict(
 
 
 def _note_on_page(note: str, labels: Mapping[str, str]) -> str:
-    """Return a note of an estimate as pages say it, with spaces in the names of kinds of error."""
+    """Return a note of an estimate worded for pages, with spaces in the names of kinds of error."""
     return re.sub("(?<=[a-z])_(?=[a-z])", " ", as_on_pages(note, labels))
 
 

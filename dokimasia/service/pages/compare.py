@@ -67,7 +67,7 @@ from dokimasia.storage.runs import Run, get_run, list_runs, load_samples
 Changes = tuple[object, ...]
 
 LONGEST = 12_000
-"""Characters of an answer up to which its words are compared."""
+"""The number of characters up to which the words of answers are compared."""
 
 TOP = 15
 """Number of criteria in the list."""
@@ -80,7 +80,7 @@ KINDS: Mapping[str, str] = {
     "lower": "second lower",
     "failed": "failed in one of them",
 }
-"""Which samples of a comparison are listed."""
+"""The kinds of samples that a comparison can list."""
 
 
 def kinds_of(models: tuple[str, str] | None) -> Mapping[str, str]:
@@ -99,7 +99,7 @@ class ComparedPair(NamedTuple):
 
     @property
     def own(self) -> bool:
-        """Whether both are of one run."""
+        """Whether both belong to one run."""
         return self.first.id == self.second.id
 
     @property
@@ -165,13 +165,13 @@ def both_sides(home: Home, pair: ComparedPair) -> tuple[ComparisonSide, Comparis
 
 
 def listed(home: Home, pair: ComparedPair, kind: str) -> list[MatchedSample]:
-    """Return the samples on both sides that are of one of `KINDS`, the largest differences first."""
+    """Return the samples on both sides of one of `KINDS`, the largest differences first."""
     samples = [sample for sample in match_samples(*both_sides(home, pair)) if _is_of_kind(sample, kind)]
     return sorted(samples, key=lambda sample: (sample.gap is None, -abs(sample.gap or 0.0)))
 
 
 def _is_of_kind(sample: MatchedSample, kind: str) -> bool:
-    """Whether a sample is of one of `KINDS`; several repeats are right if more than half of them are."""
+    """Return whether a sample is of one of `KINDS`; several repeats are right if more than half of them are."""
     right = [None if share is None else share > 1 / 2 for share in sample.right]
     if kind == "right-wrong":
         return right == [True, False]
@@ -183,7 +183,7 @@ def _is_of_kind(sample: MatchedSample, kind: str) -> bool:
 
 
 def apart(home: Home, pair: ComparedPair) -> list[tuple[str, list[PartComparison]]]:
-    """Return how two sides differ by category, and by the groups into which other methods sort the first run's samples."""
+    """Return how two sides differ by category, and by other methods' groups of the first run's samples."""
     return _apart(home, pair.first.id, pair.second.id, pair.models, state_of(home, pair.first, pair.second))
 
 
@@ -211,14 +211,14 @@ def _apart(
 
 
 def criteria_listed(home: Home, pair: ComparedPair) -> list[tuple[CriterionApart, str]]:
-    """Return the criteria that set two sides apart most, each with its question."""
+    """Return the criteria that differ most between two sides, each with its question."""
     criteria = criteria_apart(*both_sides(home, pair), top=TOP) if method_of(pair.first).rubrics is None else []
     sets = find_values(home, CriteriaSet, [criterion.criteria for criterion in criteria])
     return [(criterion, sets[criterion.criteria].criteria[criterion.number - 1].question) for criterion in criteria]
 
 
 class SideAnswer(NamedTuple):
-    """One side's answer: model, score, verdict, failure, and its text with the words that the other lacks marked."""
+    """One side's answer: model, score, verdict, failure, and its text, with words missing from the other marked."""
 
     model: str
     score: float | None
@@ -261,21 +261,21 @@ def _answer_pair(
     pieces: Sequence[DifferencePiece] = ()
     if all(texts) and sum(map(len, texts)) <= 2 * LONGEST:
         pieces = word_difference(*texts)
-    sides = [
-        SideAnswer(
-            model,
-            None if row is None or row.score is None else row.score * method_of(pair.first).shown,
-            (row and row.verdict) or "",
-            "nothing yet" if row is None else redact(f"{row.failure}: {row.reason or ''}") if row.failure else "",
-            list(_as_written(text, [piece for piece in pieces if piece.kind != absent_kind])),
-        )
-        for model, row, text, absent_kind in zip(pair.models, rows, texts, ("added", "removed"), strict=True)
-    ]
+    shown = method_of(pair.first).shown
+    sides: list[SideAnswer] = []
+    for model, row, text, absent_kind in zip(pair.models, rows, texts, ("added", "removed"), strict=True):
+        written = list(_as_written(text, [piece for piece in pieces if piece.kind != absent_kind]))
+        if row is None:
+            sides.append(SideAnswer(model, None, "", "nothing yet", written))
+            continue
+        score = None if row.score is None else row.score * shown
+        failure = redact(f"{row.failure}: {row.reason or ''}") if row.failure else ""
+        sides.append(SideAnswer(model, score, row.verdict or "", failure, written))
     return AnswerPair(sides[0], sides[1], list(_criteria(home, *rows)), repeat)
 
 
 def _as_written(text: str, pieces: Sequence[DifferencePiece]) -> Iterator[DifferencePiece]:
-    """Yield a text split as its pieces are, with its own white space; without pieces, the whole text."""
+    """Yield a text split like its pieces, with its own white space; without pieces, the whole text."""
     position = 0
     for piece in pieces:
         start, remaining = position, sum(not character.isspace() for character in piece.text)
@@ -314,19 +314,19 @@ PAGE = 25
 """Samples on a page of the list."""
 
 MOST = 12
-"""Runs that are shown side by side."""
+"""The maximum number of runs shown side by side."""
 
 OFFERED = 100
-"""Runs to choose from, the newest first."""
+"""The number of newest runs offered for choice."""
 
 SHOWN = 10
-"""Rows of a table of differences that are shown above its fold."""
+"""The rows of a table of differences shown above its fold."""
 
 UNFOLDED = 16
-"""Rows up to which such a table has no fold."""
+"""The rows up to which such a table has no fold."""
 
 AT_ONCE = 20_000
-"""Results of both runs up to which a page is complete at once; beyond, its parts load one after another."""
+"""The results of both runs up to which a page is complete at once; beyond it, its parts load one after another."""
 
 
 class ComparisonQuery(NamedTuple):
@@ -337,7 +337,7 @@ class ComparisonQuery(NamedTuple):
 
     @property
     def swapped(self) -> "ComparisonQuery":
-        """The same with first and second exchanged."""
+        """The same query with first and second exchanged."""
         models = (self.models[1], self.models[0]) if self.models else None
         return ComparisonQuery(self.runs[::-1], models)
 
@@ -350,11 +350,11 @@ class ComparisonQuery(NamedTuple):
 def _query(service: Service, runs: Sequence[str], models: str) -> ComparisonQuery:
     """Return the runs and the models that an address names.
 
-    Runs that were ticked in a list, each with a parameter of its own, go from the oldest to the newest.
+    Runs ticked in a list, each with its own parameter, are ordered from the oldest to the newest.
 
     Raises:
         NotFound: there is no such run.
-        RequestRefused: other than two models are named, or more runs than can be shown.
+        RequestRefused: the number of models is not two, or there are more runs than can be shown.
     """
     run_names = [name.strip() for text in runs for name in text.split(",") if name.strip()]
     named_runs = list({run.id: run for run in map(service.run, run_names)}.values())
@@ -509,17 +509,17 @@ class ComparedSample(NamedTuple):
 
 @dataclass
 class ComparisonParts:
-    """What the page of a comparison shows; None and empty lists: not yet.
+    """The parts of a comparison's page; None and empty lists are not loaded yet.
 
     Attributes:
-        pairs: the pairs of models that are compared.
+        pairs: the compared pairs of models.
         pair: the pair of the following parts.
         figures: the figures of both sides.
         apart: the groups in which the sides differ, as `_shown_first` returns them.
-        criteria: the criteria that set them apart, each with its question and the link to a sample.
+        criteria: the criteria that differ most, each with its question and the link to a sample.
         rows: a page of samples.
-        total: how many samples there are.
-        pages: how many pages of them.
+        total: the number of samples.
+        pages: the number of pages of samples.
     """
 
     pairs: Sequence[tuple[str, str]] = ()
@@ -559,23 +559,12 @@ def _parts(service: Service, query: ComparisonQuery, part: str, show: str, numbe
         page_samples = matched_samples[(number - 1) * PAGE : number * PAGE]
         shown_samples = samples_shown(home, pair, page_samples)
         parts.total, parts.pages = len(matched_samples), max(1, -(-len(matched_samples) // PAGE))
-        parts.rows = [
-            ComparedSample(
-                id=service.redact(sample.first),
-                other="" if sample.first == sample.second else service.redact(sample.second),
-                question=service.redact(" ".join(shown_samples[sample.first].prompt.split()))[:BEGINNING],
-                image=next((image.sha256 for image in shown_samples[sample.first].images), ""),
-                sides=(_side(sample, 0), _side(sample, 1)),
-                gap=sample.gap,
-                link=_both_link(pair, sample.first, sample.second),
-            )
-            for sample in page_samples
-        ]
+        parts.rows = [_compared_sample(service, pair, sample, shown_samples[sample.first]) for sample in page_samples]
     return parts
 
 
 def _with_names(figures: Markup, names: Mapping[str, str]) -> Markup:
-    """Return the figures of a comparison, with the runs called by their names where the command line has their ids."""
+    """Return the figures of a comparison, with names of runs in place of the ids that the command line shows."""
     for id, name in names.items():
         figures = figures.replace(f"run {id}", escape(name))
     return figures
@@ -588,12 +577,29 @@ def _shown_first(name: str, rows: Sequence[PartComparison], pair: ComparedPair) 
     return name, len(rest), tables[0], tables[1]
 
 
+def _compared_sample(service: Service, pair: ComparedPair, matched: MatchedSample, sample: Sample) -> ComparedSample:
+    """Return the row of a sample of both sides."""
+    return ComparedSample(
+        id=service.redact(matched.first),
+        other="" if matched.first == matched.second else service.redact(matched.second),
+        question=service.redact(" ".join(sample.prompt.split()))[:BEGINNING],
+        image=next((image.sha256 for image in sample.images), ""),
+        sides=(_side(matched, 0), _side(matched, 1)),
+        gap=matched.gap,
+        link=_both_link(pair, matched.first, matched.second),
+    )
+
+
 def _side(sample: MatchedSample, side: int) -> str:
-    """Return the outcome of one side of a sample in a few characters."""
+    """Return the outcome of one side of a sample, abbreviated."""
     score, right = sample.scores[side], sample.right[side]
     parts = [f"{score:.2f}"] if score is not None else []
-    if right is not None:
-        parts.append("✓" if right == 1 else "✗" if right == 0 else f"✓ {percentage(right)}")
+    if right == 1:
+        parts.append("✓")
+    elif right == 0:
+        parts.append("✗")
+    elif right is not None:
+        parts.append(f"✓ {percentage(right)}")
     return " ".join(parts) or sample.failures[side].replace("_", " ") or "–"
 
 
@@ -603,7 +609,7 @@ def _both_link(pair: ComparedPair, sample: str, other: str) -> str:
 
 
 def _table(kind: str, rows: Sequence[PartComparison], pair: ComparedPair) -> Table:
-    """Return the parts of one kind, those with the largest differences on top where none lies within another."""
+    """Return the parts of one kind as a table, the largest differences first unless parts are nested."""
     percent = rows[0].measure == "strict_accuracy"
     flat = not any(row.depth for row in rows)
     ordered = sorted(rows, key=_size) if flat else rows
@@ -628,7 +634,7 @@ def _table(kind: str, rows: Sequence[PartComparison], pair: ComparedPair) -> Tab
 
 
 def _size(part: PartComparison) -> float:
-    """Return minus the size of a part's difference, so that large ones are sorted to the top."""
+    """Return the negated size of a part's difference, which sorts large ones to the top."""
     return 0.0 if part.difference is None else -abs(part.difference.mean)
 
 

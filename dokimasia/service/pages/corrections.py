@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from pydantic import Field, TypeAdapter, ValidationError
 
 from dokimasia.domain.identity import Value, digest
-from dokimasia.errors import DecidedMeanwhile, InputError, NotFound
+from dokimasia.errors import DecidedMeanwhile, InputError, NotFound, faults_of, list_faults
 from dokimasia.methods.evaluation.correcting import CorrectionTarget, check_correctable, correct_now
 from dokimasia.people.checks import keep_draft
 from dokimasia.service.filtering import filter_of, filterable_run
@@ -21,7 +21,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
 LONGEST = 200_000
-"""Characters of all forms for one sample."""
+"""The maximum number of characters of all forms for one sample."""
 
 
 class Unsaved(Value):
@@ -52,7 +52,7 @@ def unsaved(home: Home, run: Run, sample: str, who: str) -> tuple[Unsaved, ...]:
 
 
 def read_unsaved(text: str) -> tuple[Unsaved, ...]:
-    """Return the forms that a page sent.
+    """Return the forms sent by a page.
 
     Raises:
         InputError: the text is invalid.
@@ -60,12 +60,11 @@ def read_unsaved(text: str) -> tuple[Unsaved, ...]:
     try:
         return _ALL.validate_json(text)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise InputError(f"text: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        raise InputError(f"text: {list_faults(error)[0]}") from None
 
 
 def keep_unsaved(home: Home, run: Run, sample: str, who: str, forms: Iterable[Unsaved]) -> None:
-    """Store the unsaved corrections of a sample in place of earlier ones."""
+    """Store the unsaved corrections of a sample, replacing earlier ones."""
     filled_forms = tuple(form for form in forms if form.is_filled)
     if filled_forms:
         keep_draft(home, _item(run, sample), who, _ALL.dump_json(filled_forms).decode())
@@ -74,7 +73,7 @@ def keep_unsaved(home: Home, run: Run, sample: str, who: str, forms: Iterable[Un
 
 
 def drop_draft(home: Home, run: Run, sample: str, who: str, model: str, repeat: int) -> None:
-    """Drop the draft for one answer, or without a model for the sample, once it is saved."""
+    """Delete the draft for one answer, or without a model for the sample, once it is saved."""
     forms = unsaved(home, run, sample, who)
     if forms:
         keep_unsaved(home, run, sample, who, (form for form in forms if (form.model, form.repeat) != (model, repeat)))
@@ -159,8 +158,4 @@ def _correction_target(fields: dict[str, object]) -> CorrectionTarget:
     try:
         return CorrectionTarget.model_validate(fields)
     except ValidationError as error:
-        messages = (
-            f"{'.'.join(map(str, details['loc']))}: {details['msg']}".removeprefix(": ").removeprefix("Value error, ")
-            for details in error.errors()
-        )
-        raise InputError("; ".join(messages)) from None
+        raise InputError(faults_of(error)) from None

@@ -24,20 +24,20 @@ from dokimasia.storage.runs import Run, list_runs
 router = APIRouter(prefix="/data")
 
 SHOWN_RUNS = 5
-"""How many of a data set's runs are listed before the others are folded."""
+"""The number of a data set's runs listed above the fold."""
 
 ROWS_READ = 500
-"""Rows of a data set in which missing images are looked for."""
+"""The number of rows of a data set that are checked for missing images."""
 
 IMAGES = (
     "Upload the data and these images together: choose all files at once, or a ZIP of them. Images are found by their path, "
     "or else by their file name."
 )
-"""The advice that is shown if images are missing."""
+"""The advice shown if images are missing."""
 
 
 class MissingImages(NamedTuple):
-    """How many of the rows that were read name an image that is not there, and the names of these images."""
+    """How many of the checked rows name a missing image, and the names of these images."""
 
     samples: int
     rows: int
@@ -45,7 +45,7 @@ class MissingImages(NamedTuple):
 
 
 class DataSet(NamedTuple):
-    """An upload with the runs that were given it, the newest first, each with what it is called."""
+    """An upload with the runs that used it, the newest first, each with its label."""
 
     upload: Upload
     runs: list[tuple[Run, str]]
@@ -67,7 +67,7 @@ def data_sets(request: Request, service: TheService, person: Reader) -> Response
 
 @router.get("/{id}/missing", dependencies=[IN_TURN])
 def missing(request: Request, service: TheService, person: Reader, id: str) -> Response:
-    """Return the part of the list that says which images of a data set are missing; empty if none is."""
+    """Return the part of the list on a data set's missing images; empty if none is missing."""
     places = RequestFiles(service.home, service.data_root)
     upload = places.uploads.get(id)
     key = ("missing images", upload.id)
@@ -76,7 +76,7 @@ def missing(request: Request, service: TheService, person: Reader, id: str) -> R
 
 
 def _missing_images(places: RequestFiles, upload: Upload) -> MissingImages:
-    """Return the images that are missing among the first rows of a data set; none where it cannot be read."""
+    """Return the images missing in the first rows of a data set; none if it cannot be read."""
     samples, rows = 0, 0
     names: dict[str, None] = {}
     try:
@@ -101,7 +101,7 @@ _IMAGE_NAME = re.compile(r"there is no image file '([^']+)'")
 def rename(
     request: Request, service: TheService, person: Starter, id: str, name: Annotated[str, Form(max_length=1000)] = ""
 ) -> Response:
-    """Rename a data set; a name that cannot be used comes back as it was, with what is wrong with it."""
+    """Rename a data set; an unusable name is returned unchanged, with its fault."""
     uploads = _uploads(service)
     upload = uploads.get(id)
     try:
@@ -113,7 +113,7 @@ def rename(
 
 @router.post("/{id}/delete")
 def delete(request: Request, service: TheService, person: Starter, id: str) -> Response:
-    """Delete a data set, unless an unfinished run was given it."""
+    """Delete a data set, unless an unfinished run uses it."""
     try:
         delete_upload(service, person, id)
     except RequestRefused:

@@ -56,8 +56,8 @@ class GraphLayout(NamedTuple):
 def lay_out(picture: GraphOutline) -> GraphLayout:
     """Return the layout of a graph, with each node below all earlier nodes that lead to it.
 
-    Edges back to an earlier node go around at the left, edges that skip a layer at the right. Early exits are drawn only
-    for nodes without other edges.
+    Edges back to an earlier node are routed around the left, edges that skip a layer around the right. Early exits are
+    drawn only for nodes without other edges.
     """
     names = picture.nodes
     order = {name: place for place, name in enumerate(names)}

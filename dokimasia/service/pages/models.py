@@ -1,4 +1,6 @@
-"""The page of models: what runs may ask, a check of each, and a form by which an operator adds, edits and removes them."""
+"""The page of models: the permitted models, a check of each, and a form for an operator to add,
+edit and remove them.
+"""
 
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -57,7 +59,7 @@ NO_PROVIDER = (
     "LiteLLM knows no provider of {0!r}: write PROVIDER/MODEL, such as openai/gpt-5. For a server of your own that speaks "
     "OpenAI's format, write hosted_vllm/{0} and fill in “Address of the API”."
 )
-"""What is said of a model's name that LiteLLM cannot ask."""
+"""The message about a model name that LiteLLM cannot route."""
 
 NAME = InputField(
     name="name", kind="text", required=True, hint="What runs call it: no spaces, commas, # or =.", flag=""
@@ -81,7 +83,7 @@ def models(
     edit: Annotated[str, Query(max_length=400)] = "",
     saved: Annotated[str, Query(max_length=400)] = "",
 ) -> Response:
-    """Show the models, with a form to add one, or to edit one that was added."""
+    """Show the models, with a form to add one, or to edit an added one."""
     values: Mapping[str, tuple[str, ...]] = {}
     if edit:
         table = added_table(service.settings, edit)
@@ -92,7 +94,7 @@ def models(
 
 @router.post("/models")
 async def save_model(request: Request, service: TheService, person: Operator, context: Operating) -> Response:
-    """Add a model, or save one that was edited; errors are shown beside their fields."""
+    """Add a model, or save an edited one; errors are shown next to their fields."""
     texts = await texts_of(request)
     groups, edited = model_groups(), texts.get("edited", [""])[0]
     values = values_of(groups, {**texts, **({"name": [edited]} if edited else {})})
@@ -121,16 +123,16 @@ async def save_model(request: Request, service: TheService, person: Operator, co
 
 @router.post("/models/remove")
 async def remove(context: Operating, person: Operator, name: ModelName = "") -> Response:
-    """Remove a model that was added."""
+    """Remove an added model."""
     await delete_model(context, name)
     return RedirectResponse("/models#models", HTTPStatus.SEE_OTHER)
 
 
 @router.post("/models/check")
 async def check_model(request: Request, service: TheService, person: Operator, name: ModelName) -> Response:
-    """Send a configured model a few small requests, as `dokimasia models --check` does, and show what came of them.
+    """Send a configured model a few small requests, as `dokimasia models --check` does, and show the results.
 
-    Only an operator may, since the requests are paid for and count against nobody's allowance.
+    Only an operator may, since the requests cost money and count against nobody's allowance.
     """
     specs = [spec for spec in chosen_models(service.settings, simulated=True) if spec.ref.name == name]
     if not specs:
@@ -155,7 +157,7 @@ def _hidden_settings(service: Service, edited: str) -> JsonObject:
 
 
 def _problem_of(service: Service, name: str, sent: Mapping[str, JsonValue], left_out: Collection[str]) -> str:
-    """Return what is wrong with a model's settings without some of them, with the field where it is known; else empty."""
+    """Return the fault of a model's settings without some of them, with its field if known; else empty."""
     rest = {field: value for field, value in sent.items() if field not in left_out}
     checked_name = "name" if "name" in left_out else name
     try:
@@ -176,7 +178,7 @@ def _problem_of(service: Service, name: str, sent: Mapping[str, JsonValue], left
 
 
 def _unset_keys(listed: Sequence[ModelListed], checked: ModelCheck | None) -> Iterator[KeyListed]:
-    """Yield the variable of a checked model's key if it is not set, so that nothing was asked."""
+    """Yield the variable of a checked model's key if it is not set, in which case nothing was asked."""
     for model in listed:
         if checked and model.name == checked.name and isinstance(model.key, KeyListed) and not model.key.present:
             yield model.key
@@ -195,7 +197,7 @@ def _models_page(
     checked: ModelCheck | None = None,
     seconds: float = 0.0,
 ) -> Response:
-    """Return the page of models, with the result of a check, or with the form as it was sent and what is wrong with it."""
+    """Return the page of models, with the result of a check, or with the submitted form and its faults."""
     specs = chosen_models(service.settings, simulated=True)
     listed = list_models(service.settings, specs)
     return page(

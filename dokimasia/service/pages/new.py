@@ -55,19 +55,21 @@ SHOWN_SAMPLES = 6
 SHOWN_FAULTS = 50
 SHOWN_LINES = 10
 CHOSEN = "data_file"
-"""The field of the buttons by which one data file of an upload is chosen."""
+"""The field of the buttons that choose one data file of an upload."""
 
 NO_IMAGE = "there is no image file"
 
 SIMULATED_EXAMPLES = ("sim/strong", "sim/weak", "sim/steady")
 OTHER_EXAMPLE = "sim/judge-noisy"
-"""Models that stand for those that are missing or wrong while the rest of a form is checked: several, and one more."""
+"""The simulated model that, after those of the form, replaces missing or wrong models while the rest of a form is
+checked.
+"""
 
 Q = TypeVar("Q", bound=RunRequest)
 
 
 class ListedMethod(NamedTuple):
-    """A method to choose, and how many runs of the home it has made."""
+    """A method to choose, and the number of its runs in the home."""
 
     name: str
     help: str
@@ -88,13 +90,13 @@ class PreviewedRun(Estimate, extra="ignore"):
 
 @dataclass
 class DataPreview:
-    """The first samples of a data set, and what is wrong with it.
+    """The first samples of a data set, and its faults.
 
     Attributes:
         problem: why it is not a data set.
         samples: the first samples, each with its pictures and its question.
-        faults: messages about samples that cannot be used.
-        missing: how many samples name an image that does not exist.
+        faults: messages about unusable samples.
+        missing: the number of samples that name an image that does not exist.
         unasked: the message about samples without a question.
     """
 
@@ -107,7 +109,7 @@ class DataPreview:
 
 @dataclass(kw_only=True)
 class FormReply:
-    """What a page shows with a form: faults by field, other problems, and what its buttons asked for."""
+    """The additions to a form on a page: faults by field, other problems, and the results of its buttons."""
 
     faults: Mapping[str, str] = field(default_factory=dict)
     problem: str = ""
@@ -160,7 +162,7 @@ def blank(
 def _missing_files(
     places: RequestFiles, groups: list[FieldGroup], values: Mapping[str, Sequence[str]]
 ) -> dict[str, str]:
-    """Return a message for each field of a duplicated run whose file cannot be named or is not there any more."""
+    """Return a message for each field of a duplicated run whose file cannot be named or no longer exists."""
     faults: dict[str, str] = {}
     for control in (control for group in groups for control in group.controls if control.file):
         for text in values.get(control.name, ()):
@@ -191,7 +193,9 @@ def _newest_to_continue(service: Service, method: AnyMethod) -> dict[str, tuple[
 
 @router.post("/new/{method}")
 async def filled(request: Request, service: TheService, person: Starter, method: str) -> Response:
-    """Preview the data, estimate the cost, or start the run, depending on the button; errors are shown beside their fields."""
+    """Preview the data, estimate the cost, or start the run, depending on the button; errors are shown next to their
+    fields.
+    """
     definition = known_method(method)
     groups = groups_of(definition.request, definition.unmeasured)
     texts = await texts_of(request)
@@ -237,13 +241,14 @@ def checker_of(
     places: RequestFiles,
     preview: Callable[[Q], Awaitable[object]],
 ) -> Callable[[Collection[str]], Awaitable[str]]:
-    """Return what `find_faults` asks for the message about a form without some of its fields; empty if nothing is wrong.
+    """Return the check that `find_faults` needs, which returns the message about a form without some fields; empty if
+    none.
 
     Args:
         service: the service.
         request: the type of request.
         groups: its form.
-        fields: what was entered, as JSON.
+        fields: the entered values, as JSON.
         places: the places where files may be.
         preview: estimates the request, which reads its data.
     """
@@ -266,7 +271,7 @@ def message_of(service: Service, places: RequestFiles, problem: InputError) -> s
 
 
 def unknown_models(service: Service, groups: Sequence[FieldGroup], request: Mapping[str, JsonValue]) -> dict[str, str]:
-    """Return what is wrong with the models that a form names, by field; models of files of responses are not looked at."""
+    """Return the faults of the models that a form names, by field; models in files of responses are not checked."""
     faults: dict[str, str] = {}
     for control in (control for group in groups for control in group.controls if control.offers == "models"):
         if control.name != "models" or not request.get("responses"):
@@ -279,7 +284,9 @@ def unknown_models(service: Service, groups: Sequence[FieldGroup], request: Mapp
 def _without(
     request: type[RunRequest], groups: Sequence[FieldGroup], fields: Mapping[str, JsonValue], left_out: Collection[str]
 ) -> dict[str, object]:
-    """Return a request without some fields, but with simulated models in place of models, so that the rest can be checked."""
+    """Return a request without some fields, but with simulated models in place of models, so that the rest can be
+    checked.
+    """
     sent: dict[str, object] = {name: value for name, value in fields.items() if name not in left_out}
     example = example_of(request)
     for control in (control for group in groups for control in group.controls if control.offers == "models"):
@@ -371,11 +378,13 @@ def _fault_messages(problems: Sequence[Problem]) -> list[str]:
         alike.setdefault(str(problem.message).partition(": ")[2] if problem.line else str(problem.message), []).append(
             problem
         )
-    return [
-        str(first.message)
-        + (f" The same is wrong with {_lines([problem.line for problem in others])}." if others else "")
-        for first, *others in alike.values()
-    ]
+    messages: list[str] = []
+    for first, *others in alike.values():
+        message = str(first.message)
+        if others:
+            message += f" The same is wrong with {_lines([problem.line for problem in others])}."
+        messages.append(message)
+    return messages
 
 
 def _lines(numbers: Sequence[int]) -> str:

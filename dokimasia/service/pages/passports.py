@@ -32,7 +32,7 @@ Name = Annotated[str, Query(max_length=500)]
 
 @router.get("/passports")
 def passports(request: Request, person: Reader, service: TheService) -> Response:
-    """List the judges that finished probes of this home have measured."""
+    """List the judges measured by finished probes of this home."""
     return _list(request, service)
 
 
@@ -76,7 +76,7 @@ def download(service: TheService, person: Reader, name: Name, run: Runs = None) 
 
 @router.get("/passports/{judge:path}")
 def by_path(person: Reader, judge: str) -> Response:
-    """Redirect from the address that the JSON route has to the page of a judge."""
+    """Redirect from the address of the JSON route to the page of a judge."""
     return RedirectResponse(f"/passports/judge?{urlencode({'name': judge})}", HTTPStatus.SEE_OTHER)
 
 
@@ -128,7 +128,7 @@ def _blind_spots(passport: Passport) -> list[tuple[str, str]]:
 
 
 def _seldom(passport: Passport) -> list[tuple[str, str]]:
-    """Return the other kinds of error that a judge surely detects in fewer than `BLIND_BELOW`, with its rates."""
+    """Return the other kinds of error whose detection by a judge is surely below `BLIND_BELOW`, with its rates."""
     return _kinds(
         error
         for error in passport.errors

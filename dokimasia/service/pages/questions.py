@@ -1,4 +1,4 @@
-"""Questions to people as pages show them: images and material in order, and the places of the reply's form."""
+"""Questions to people as pages show them: images and material in order, and the fields of the reply's form."""
 
 import re
 from collections import Counter
@@ -39,7 +39,7 @@ ASKED = {
     "rubric_assessment": "say which rubrics a response meets",
     "rubric_assessment_reasons": "say which rubrics a response meets",
 }
-"""Short descriptions of what prompts ask for; for other prompts, the last sentence of the material."""
+"""Short descriptions of what prompts ask for; for other prompts, the last sentence of the material is used."""
 
 
 _DO: dict[Kind, str] = {

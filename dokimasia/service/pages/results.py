@@ -40,10 +40,10 @@ from dokimasia.storage.usage import ReachedCounts, reached_counts
 router = APIRouter()
 
 NO_PYARROW = "not available: it needs pyarrow where the service runs (pip install 'dokimasia[parquet]')"
-"""Why the form of export that needs an extra package cannot be downloaded."""
+"""Why the export format that needs an extra package cannot be downloaded."""
 
 LIMITED: Mapping[str, str] = dict(zip(LIMITS, ("cost", "requests", "tokens"), strict=True))
-"""What each spending limit bounds."""
+"""The quantity bounded by each spending limit."""
 
 
 EXPORTS: Mapping[str, tuple[str, str]] = {
@@ -55,7 +55,7 @@ EXPORTS: Mapping[str, tuple[str, str]] = {
     "perturbations": ("Perturbations", "the planted errors with their images, which a probe takes as data"),
     "vlmevalkit": ("VLMEvalKit", "the files that VLMEvalKit writes of such a comparison"),
 }
-"""The label of each form of an export, and what it holds; other forms have their name alone."""
+"""The label and contents of each export format; other formats have only their name."""
 
 
 @router.get("/runs/{run}")
@@ -139,7 +139,7 @@ def standing(service: Service, run: Run) -> dict[str, object]:
 
 
 def _data_page(service: Service, run: Run) -> str:
-    """Return the address of the page with a run's data: that of its upload, or of the run that it goes on from."""
+    """Return the address of the page with a run's data: that of its upload, or of the run it continues from."""
     uploads = RequestFiles(service.home, service.data_root).uploads.all()
     upload = next((upload for upload in uploads if uses_upload(run, upload.id)), None)
     if upload is not None:
@@ -150,9 +150,10 @@ def _data_page(service: Service, run: Run) -> str:
 
 
 def next_steps(run: Run) -> Iterator[tuple[str, str]]:
-    """Yield the methods that can continue a finished run: the address of the form, filled in with it, and a description.
+    """Yield the methods that can continue a finished run: the address of the form, filled in with it, and a
+    description.
 
-    A method continues a run if a field of its request says so (`Option.continues`).
+    A method continues a run if a field of its request is marked so (`Option.continues`).
     """
     for name in (*OWN, *plugin_methods()) if run.status == "done" else ():
         with suppress(ConfigError):

@@ -103,7 +103,7 @@ def store_decision(
     said: Mapping[str, str],
     reasons: Sequence[ChangeReason] = (),
 ) -> None:
-    """Store a decision that was made with the form of an item's page.
+    """Store a decision made with the form of an item's page.
 
     Args:
         home: open for writing.
@@ -258,7 +258,7 @@ def _editor_values(home: Home, id: str, who: str, sentences: Sequence[str], dele
 
 
 MOST_APART = 50
-"""How many things that were rated differently are listed."""
+"""The maximum number of listed things that were rated differently."""
 
 
 def drawn_agreement(home: Home, run: Run) -> Markup:
@@ -287,9 +287,10 @@ def drawn_agreement(home: Home, run: Run) -> Markup:
 
 
 def _rating_differences(home: Home, run: Run, annotations: Sequence[Annotation]) -> Iterator[Block]:
-    """Yield what people, or people and the run's judge, rated differently, the farthest apart first, with its sample.
+    """Yield the things that people, or people and the run's judge, rated differently, with their samples, farthest
+    apart first.
 
-    Nothing of it is told while somebody still has something to rate, nor whose response it was.
+    Nothing is revealed while somebody still has something to rate, nor whose response it was.
     """
     if any(standing.state == "waiting" for standing in queued(home, run.id)):
         yield Paragraph("Where the ratings differ is listed once nobody has anything left to rate.", "note")
@@ -354,7 +355,7 @@ NONE_FILLED: Fields = {}
 Filled = Annotated[Fields, Depends(texts_of)]
 
 LONGEST_KEPT = 20_000
-"""Most characters of a refused form that are kept; its text is kept as a draft in any case."""
+"""The maximum number of stored characters of a refused form; its text is stored as a draft in any case."""
 
 
 class Refusal(NamedTuple):

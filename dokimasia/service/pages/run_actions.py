@@ -8,7 +8,7 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import JsonValue, TypeAdapter, ValidationError
 from starlette.concurrency import run_in_threadpool
 
-from dokimasia.errors import ConfigError, InputError
+from dokimasia.errors import ConfigError, InputError, list_faults
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import AnyMethod
@@ -44,7 +44,7 @@ _LABEL = TypeAdapter[str](RunLabel)
 
 
 class Replacement(NamedTuple):
-    """A model of a run, the field of the request that names it, and the model that takes its place; empty: none does."""
+    """A model of a run, the field of the request that names it, and its replacement; empty for none."""
 
     field: str
     model: str
@@ -71,7 +71,7 @@ async def cancel(service: TheService, person: Starter, run: str) -> Response:
 
 @router.post("/resume")
 async def resume(request: Request, service: TheService, person: Starter, run: str) -> Response:
-    """Resume a run, with any other limits and prompts that the form has."""
+    """Resume a run, with any limits and prompts changed in the form."""
     form = await texts_of(request)
     changes = await _changes_of_form(service, form, "resume")
     return _redirect_to(await service.runner.resume(service.run(run), changes=changes, payer=person.payer))
@@ -79,7 +79,7 @@ async def resume(request: Request, service: TheService, person: Starter, run: st
 
 @router.post("/retry")
 async def retry(request: Request, service: TheService, person: Starter, run: str) -> Response:
-    """Retry failures of the ticked kinds, with any other limits and prompts that the form has."""
+    """Retry failures of the ticked kinds, with any limits and prompts changed in the form."""
     form = await texts_of(request)
     kinds = form.get("kinds")
     if not kinds:
@@ -99,7 +99,7 @@ def ask_to_fork(request: Request, service: TheService, person: Starter, run: str
 
 @router.post("/fork")
 async def fork(request: Request, service: TheService, person: Starter, run: str) -> Response:
-    """Fork a run with other models or prompts; a form that cannot be used comes back as it was, with its faults."""
+    """Fork a run with other models or prompts; an unusable form is shown again, with its faults."""
     form = await texts_of(request)
     row = service.run(run)
     groups = change_groups(ForkRequest, form="fork", named=True)
@@ -151,9 +151,9 @@ def _fork_form(
     faults: Mapping[str, str] = {},
     problem: str = "",
 ) -> Response:
-    """Return the form of a fork with the texts that were entered, and what is wrong with them.
+    """Return the form of a fork with the entered texts and their faults.
 
-    A fault that mentions a step or a model stands beside the list of steps or that model.
+    A fault that mentions a step or a model is shown next to the list of steps or that model.
     """
     method = method_of(run)
     groups = change_groups(ForkRequest, form="fork", named=True, leave_out=method.unmeasured)
@@ -235,7 +235,7 @@ async def _request_of_form(
 
 
 async def _changes_of_form(service: Service, form: Mapping[str, list[str]], verb: str) -> dict[str, JsonValue]:
-    """Return the changes to a run's request that a form has; errors name its fields."""
+    """Return the changes to a run's request in a form; errors name its fields."""
     groups = change_groups(GoneOn, form=verb)
     try:
         return changes_in(await _request_of_form(service, GoneOn, form, groups, _lifted(form)))
@@ -244,7 +244,7 @@ async def _changes_of_form(service: Service, form: Mapping[str, list[str]], verb
 
 
 def _lifted(form: Mapping[str, list[str]]) -> dict[str, None]:
-    """Return the spending limits that are ticked to be removed, each as None."""
+    """Return the spending limits ticked for removal, each as None."""
     return {name: None for name in LIMITS if name in form.get("lift", ())}
 
 
@@ -256,4 +256,4 @@ def _valid_label(field: str, text: str) -> str:
     try:
         return _LABEL.validate_python(text)
     except ValidationError as error:
-        raise ConfigError(f"{field}: {error.errors()[0]['msg'].removeprefix('Value error, ')}") from None
+        raise ConfigError(f"{field}: {list_faults(error)[0].message}") from None

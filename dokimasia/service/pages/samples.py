@@ -60,7 +60,7 @@ def correcting(
 ) -> dict[str, object]:
     """Return the values of a sample's page about corrections; no answers if the run cannot be corrected.
 
-    Of the answers, those of a part are returned, as `answers_of_part` does.
+    Only the answers of one part are returned, as by `answers_of_part`.
     """
     if run.method != "evaluate" or "answers" not in view:
         return {"answers": [], "history": [], "seen_left_out": 0, "left_out": None, "marks": []}
@@ -88,12 +88,14 @@ def correcting(
 
 
 def part_of(repeat: int) -> int:
-    """Return the part of a sample's page, counted from 1, that has the answers of a repeat."""
+    """Return the part of a sample's page, from 1, with the answers of a repeat."""
     return repeat // REPEATS + 1
 
 
 def answers_of_part(view: Mapping[str, JsonValue], part: int) -> tuple[Mapping[str, JsonValue], int]:
-    """Return a sample with the answers of a part of its page alone, at most `REPEATS` a model, and the number of repeats."""
+    """Return a sample with only the answers on a part of its page, at most `REPEATS` a model, and the number of
+    repeats.
+    """
     answers = view.get("answers")
     if not isinstance(answers, list):
         return view, 1
@@ -103,7 +105,7 @@ def answers_of_part(view: Mapping[str, JsonValue], part: int) -> tuple[Mapping[s
 
 
 def _deciders(home: Home, answers: Sequence[AnswerView]) -> list[str]:
-    """Return who decided on the final answer of each before people did: a rule or the judge."""
+    """Return who decided each final answer before people did: a rule or the judge."""
     ids = [answer.corrected and answer.corrected.as_judged.get("final_id") for answer in answers]
     finals = find_values(home, FinalAnswer, [id for id in ids if isinstance(id, str)])
     deciders: list[str] = []
@@ -159,10 +161,10 @@ PAGE = 50
 """Samples on a page of the list."""
 
 MANY = 8
-"""Answers beyond which the page of a sample has a filter for them."""
+"""The number of answers beyond which the page of a sample has a filter for them."""
 
 REPEATS = 50
-"""Answers of a model on the page of a sample; more are on further parts of it."""
+"""The number of a model's answers on the page of a sample; further ones are on further parts."""
 
 SIDE = 240
 """The longest side of a thumbnail, in pixels."""
@@ -179,13 +181,13 @@ SAVED = {
     "leave_out": "Saved: the sample is left out of all figures.",
     "keep": "Saved: the sample counts again.",
 }
-"""What the page of a sample says at its top after a correction, by the action of the form."""
+"""The notice at the top of a sample's page after a correction, by the action of the form."""
 
 NOTHING_GIVEN = {"model": None, "repeat": 0, "answer": "", "criteria": (), "reason": ""}
 """The initial values of a form for corrections."""
 
 FOREVER = {"cache-control": "private, max-age=31536000, immutable"}
-"""Headers of content that is named by its hash and never changes."""
+"""Headers of content named by its hash, which never changes."""
 
 
 class SampleCell(NamedTuple):
@@ -198,7 +200,7 @@ class SampleCell(NamedTuple):
 
 
 class SampleColumn(NamedTuple):
-    """A column of the list: its heading, the query string that sorts by it, and how it is sorted now (empty: not)."""
+    """A column of the list: its heading, the query string that sorts by it, and its present order (empty: none)."""
 
     name: str
     link: str
@@ -230,9 +232,9 @@ def samples(
     run_id: str,
     number: Annotated[int, Query(alias="page", ge=1, le=1_000_000)] = 1,
 ) -> Response:
-    """Return the filtered list of a run's samples; a bound of the score that is no number filters nothing, with the reason.
+    """Return the filtered list of a run's samples; a score bound that is not a number filters nothing and is reported.
 
-    htmx shows no answer with an error's status, so that it has the reason as a part of the page.
+    htmx does not show responses with an error status, so the reason is part of the page.
     """
     home, run = service.home, service.run(run_id)
     filterable = filterable_run(home, run, service.settings)
@@ -285,7 +287,7 @@ def samples(
 
 @router.post("/runs/{run_id}/samples/meaning")
 async def search_by_meaning(context: Starting, run_id: str) -> Response:
-    """Embed what the search by meaning in the address needs, and show what it finds."""
+    """Embed the texts needed by the semantic search in the address, and show its results."""
     parameters = context.request.query_params
     sent = {"text": parameters.get("meaning", ""), "answers": bool(parameters.get("answers"))}
     await search(context, run_id, validate_json(SearchSent, sent))
@@ -371,7 +373,9 @@ def one_sample(
 
 
 def _around_place(home: Home, run: Run, filterable: FilterableRun, filter: Filter, at: str) -> Around | None:
-    """Return the neighbours of a sample that was at a place of the filtered list before a correction removed it."""
+    """Return the neighbours of a sample at its former place in the filtered list, from which a
+    correction removed it.
+    """
     if not (at.isascii() and at.isdigit() and 0 < len(at) < 10 and int(at)):
         return None
     place = int(at)
@@ -416,7 +420,7 @@ def sample_link(
 ) -> str:
     """Return the address of a part of a sample's page.
 
-    Beside it stand the filter that found the sample, its place in that list, and what is `SAVED`.
+    It also contains the filter that found the sample, its place in that list, and what is `SAVED`.
     """
     changes = {"at": at, "saved": saved, "part": part if part > 1 else ""}
     return f"/runs/{run.id}/samples/{quote(sample_id, safe='')}{filter.query(**changes) if filter else ''}"
@@ -440,7 +444,7 @@ def name_of(home: Home, run: Run) -> str:
 
 
 def with_run_names(home: Home, text: str) -> str:
-    """Return a sentence that calls runs by their labels, in quotation marks, in place of their ids."""
+    """Return a sentence with the ids of runs replaced by their labels, in quotation marks."""
 
     def name(match: re.Match[str]) -> str:
         try:
@@ -455,7 +459,7 @@ _RUN_ID = re.compile(r"(?<=\brun )[0-9a-f]{16}\b|(?<=\bruns )[0-9a-f]{16}\b|(?<=
 
 
 def data_label(names: Mapping[str, Label], run: Run) -> str:
-    """Return what a run's data is called: its file, or the name of the run that it goes on from."""
+    """Return the name of a run's data: its file, or the name of the run it continues from."""
     return names.get(run.data_name, Label()).name or run.data_name
 
 
@@ -523,6 +527,15 @@ def _by_model(rows: Sequence[ResultRow], kind: str) -> dict[str, list[ResultRow]
     return by_model
 
 
+RIGHTS: Mapping[frozenset[str], tuple[str, str]] = {
+    frozenset(): ("", ""),
+    frozenset({"right"}): ("✓", "good"),
+    frozenset({"wrong"}): ("✗", "bad"),
+    frozenset({"right", "wrong"}): ("±", ""),
+}
+"""The sign and the tone of a cell, by the verdicts on its answers."""
+
+
 def _cell(rows: Sequence[ResultRow], method: AnyMethod) -> SampleCell:
     """Return the outcome of a model's answers to a sample: mean score, verdict, failures, or their number."""
     if not rows:
@@ -531,7 +544,7 @@ def _cell(rows: Sequence[ResultRow], method: AnyMethod) -> SampleCell:
     scores = [row.score for row in rows if row.score is not None]
     verdicts = [row.verdict for row in rows if row.verdict in ("right", "wrong")]
     about = "; ".join([*dict.fromkeys(verdicts), *failures])
-    right = "" if not verdicts else "✓" if "wrong" not in verdicts else "✗" if "right" not in verdicts else "±"
+    right, tone = RIGHTS[frozenset(verdicts)]
     if scores and method.scale is not None:
         lowest, highest = method.scale
         mean = sum(scores) / len(scores)
@@ -539,7 +552,7 @@ def _cell(rows: Sequence[ResultRow], method: AnyMethod) -> SampleCell:
         digits = 2 if (highest - lowest) * method.shown <= 10 else 1
         return SampleCell(f"{mean * method.shown:.{digits}f} {right}".strip(), heat, about=about)
     if right:
-        return SampleCell(right, tone="good" if right == "✓" else "bad" if right == "✗" else "", about=about)
+        return SampleCell(right, tone=tone, about=about)
     if len(failures) == len(rows) or all(row.failure for row in rows):
         return SampleCell(", ".join(failures), tone="bad", about=about)
     made_count = sum(not row.failure for row in rows)

@@ -55,7 +55,7 @@ def log_in(
     if service.tokens.needed:
         secure = request.headers.get("origin", "").startswith(
             "https:"
-        )  # as the browser sees it, whatever proxies are between
+        )  # as seen by the browser, whatever proxies are in between
         reply.set_cookie(COOKIE, token_given, httponly=True, samesite="strict", secure=secure)
     return reply
 
@@ -94,12 +94,12 @@ async def healthz(service: TheService) -> JSONResponse:
                 await home.write(lambda connection: connection.execute("PRAGMA user_version").fetchone(), routine=True)
         except (StorageError, TimeoutError):
             writable = False
-    status = "draining" if service.events.draining else "ok" if writable else "failing"
-    health = {
-        "status": status,
-        "home": "writable" if writable else "in place" if in_place else "gone",
-        "version": __version__,
-    }
+    status, state = "ok", "writable"
+    if not writable:
+        status, state = "failing", "in place" if in_place else "gone"
+    if service.events.draining:
+        status = "draining"
+    health = {"status": status, "home": state, "version": __version__}
     return JSONResponse(health, HTTPStatus.OK if status == "ok" else HTTPStatus.SERVICE_UNAVAILABLE)
 
 
@@ -158,7 +158,7 @@ def call_yourself(
 
 
 def _size(folder: Path) -> tuple[int, int]:
-    """Return how many files a home has, and their bytes."""
+    """Return the number of files in a home, and their bytes."""
     sizes = list(_sizes(folder))
     return len(sizes), sum(sizes)
 
@@ -168,5 +168,5 @@ def _sizes(folder: Path) -> Iterator[int]:
         for name in files:
             try:
                 yield (Path(inside) / name).stat().st_size
-            except OSError:  # a temporary file that has gone
+            except OSError:  # a temporary file that is gone
                 continue

@@ -9,6 +9,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from dokimasia.report.figures import MINUS, cost_text, in_words
 from dokimasia.runs.catalogue import OWN, method_of, plugin_methods
+from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.reading.inspection import labelled_runs
 from dokimasia.service.drawing import page
 from dokimasia.service.pages.samples import data_label, run_label
@@ -24,7 +25,7 @@ MOST_RESULTS = 20_000
 """Runs with more results have no headline."""
 
 MOST_NAMED = 3
-"""Models that share the highest value are counted if they are more than this."""
+"""Models that share the highest value are counted instead of named if there are more of them."""
 
 
 class Headline(NamedTuple):
@@ -44,9 +45,10 @@ def headline(home: Home, run: Run, far: ReachedCounts) -> Headline:
 
 
 def _best(home: Home, run: Run) -> str:
-    """Return the best model by each measure of a finished run's method, models that share the highest value together.
+    """Return the best model by each measure of a finished run's method, with models that share the highest value
+    together.
 
-    A share is given with its upper bound, if all undecided answers are right.
+    A share is shown with its upper bound, if all undecided answers are right.
     """
     method = method_of(run)
     if run.status != "done" or not method.measures:
@@ -155,14 +157,14 @@ def _rows(service: Service, runs: Sequence[Run], *, wait: bool = False) -> list[
 
 
 def _most_items(run: Run) -> int:
-    """Return how many items a run comes to at most; 0 where its method does not count them."""
-    estimate = run.options.get("estimate")
-    items = estimate.get("items") if isinstance(estimate, dict) else 0
-    return items if isinstance(items, int) else 0
+    """Return the largest possible number of a run's items; 0 if its method does not count them."""
+    return Estimate.of_run(run).items if "estimate" in run.options else 0
 
 
 def _models_under_test(run: Run) -> Sequence[str]:
-    """Return the models that a run's request names as such, without its judge; all models of a method that tells no apart."""
+    """Return the models under test in a run's request, without its judge; all models if the method does not distinguish
+    them.
+    """
     named = run.request.get("models")
     models = [name for name in run.model_names if name in named] if isinstance(named, list) else []
     return models or run.model_names

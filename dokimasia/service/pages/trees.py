@@ -12,9 +12,9 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import ValidationError
 
-from dokimasia.algorithms.taxonomy import holder
+from dokimasia.algorithms.taxonomy import attributes_of, holder
 from dokimasia.domain.capability import LAYERS, ROOT
-from dokimasia.errors import InputError
+from dokimasia.errors import InputError, list_faults
 from dokimasia.methods.tree import in_order, load_tree, tree_figures, weaknesses_of
 from dokimasia.methods.tree.editing import TreeChange, edit_tree, restore_version
 from dokimasia.methods.tree.node_scores import ModelWeaknesses, NodeScore, TreeNode, measured_of
@@ -329,9 +329,7 @@ def _change(kind: str, node: str, into: str, reason: str, criteria: Sequence[str
     try:
         return TreeChange.model_validate(fields)
     except ValidationError as problem:
-        details = problem.errors()[0]
-        location = ".".join(map(str, details["loc"]))
-        raise InputError(f"{location}: {details['msg']}. Nothing was changed.") from None
+        raise InputError(f"{list_faults(problem)[0]}. Nothing was changed.") from None
 
 
 def _tree(
@@ -404,7 +402,7 @@ def _node(
         key
         for node_id in in_order(loaded.tree)
         if node_id == id or id == ROOT or str(node_id).startswith(id)
-        for key in loaded.tree.nodes[node_id]["members"]
+        for key in attributes_of(loaded.tree, node_id).members
     )
     layer = row.layer
     others = [node for node in nodes if node.id != id]
@@ -414,7 +412,7 @@ def _node(
         "layer_name": LAYERS[layer],
         "criteria": [(key, loaded.criteria.get(key)) for key in criterion_keys[:MOST_CRITERIA]],
         "former": past.former,
-        "absorbs": [absorbed for absorbed in loaded.tree.nodes[id].get("absorbed", ()) if absorbed not in past.former],
+        "absorbs": [absorbed for absorbed in attributes_of(loaded.tree, id).absorbed if absorbed not in past.former],
         "edits": past.edits[:MOST_EDITS],
         "alike": [node.id for node in others if node.layer == layer],
         "above": [node.id for node in others if node.layer == layer - 1 and node.id != row.parent],
@@ -445,10 +443,13 @@ def _outline_of_changes(older: LoadedTree, newer: LoadedTree, comparison: TreeCo
     for id in order:
         if id == ROOT:
             continue
-        state = "removed" if id not in newer.tree else "added" if id not in older.tree else "same"
-        kind, other = targets.get(id, ("", "")) if state == "removed" else origins.get(id, ("", ""))
-        if state == "removed" and not kind and id in comparison.merged:
-            kind, other = "merge", comparison.merged[id]
+        state = "same" if id in older.tree else "added"
+        kind, other = origins.get(id, ("", ""))
+        if id not in newer.tree:
+            state = "removed"
+            kind, other = targets.get(id, ("", ""))
+            if not kind and id in comparison.merged:
+                kind, other = "merge", comparison.merged[id]
         rows.append(
             {
                 "id": id,

@@ -1,4 +1,4 @@
-"""The routes under `/api`, in the order in which the OpenAPI description lists them."""
+"""The routes under `/api`, in the order of the OpenAPI description."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -35,7 +35,7 @@ def api_routers() -> Iterator[APIRouter]:
 
 @cache
 def _operations(module: str) -> APIRouter:
-    """Return a router with the operations of a module, except `runs.cancel`, which the router of runs has."""
+    """Return a router with the operations of a module, except `runs.cancel`, which belongs to the router of runs."""
     router = json_router()
     for operation in operations_in(module):
         if operation.function is not runs.cancel:

@@ -1,4 +1,4 @@
-"""The route of a judge's check, and its steps: plant errors, put them to the judge, say what came of it."""
+"""The route of a judge's check, and its steps: plant errors, ask the judge about them, return the verdict."""
 
 from http import HTTPStatus
 from pathlib import Path
@@ -77,7 +77,7 @@ async def check_judge(
 
 
 async def preview_check(service: Service, check_request: JudgeCheckRequest) -> CheckPreview:
-    """Return what the runs of a check would ask and cost; that of the probe is known once its errors are planted."""
+    """Return the calls and cost of a check's runs; the probe's are known once its errors are planted."""
     planting: RunPreview | None = None
     planted: Path | None = check_request.data
     if (request := check_request.planting) is not None:
@@ -91,10 +91,10 @@ async def preview_check(service: Service, check_request: JudgeCheckRequest) -> C
 
 
 async def next_step(context: ServiceContext, check_request: JudgeCheckRequest, person: Caller) -> CheckStep:
-    """Begin the run that a check needs next, or return its verdict.
+    """Start the run that a check needs next, or return its verdict.
 
     Raises:
-        InputError: the request cannot be used, or a run ended otherwise than complete.
+        InputError: the request cannot be used, or a run did not end as complete.
         RequestRefused: there are labels, and the caller may not decide.
     """
     for name in UNMEASURED:

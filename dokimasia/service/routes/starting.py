@@ -152,7 +152,7 @@ def runs_router() -> APIRouter:
         try:
             _add(router, method_named(name))
         except ConfigError:
-            continue  # GET /api/methods says what is wrong with the plug-in
+            continue  # GET /api/methods reports the fault of the plug-in
 
     router.add_api_route("/runs/{method}", _begin_any, methods=["POST"], include_in_schema=False, response_model=None)
     add_operation(router, runs.cancel)

@@ -43,7 +43,7 @@ router = json_router("uploads")
 MULTIPART = "multipart/form-data"
 NAME = "name"
 MANY = 200
-"""How many problems, and how many warnings, of a data set are listed."""
+"""The maximum number of listed problems, and of listed warnings, of a data set."""
 
 SENT = {
     "requestBody": {
@@ -199,7 +199,7 @@ class _Receiving:
         """Read a request's body to its end.
 
         Raises:
-            RequestRefused: it is no form with files, is incomplete, or its files are refused.
+            RequestRefused: it is not a form with files, is incomplete, or its files are refused.
         """
         kind, options = parse_options_header(request.headers.get("content-type", ""))
         boundary = options.get(b"boundary", b"")
@@ -308,7 +308,7 @@ def _preview(path: Path, places: RequestFiles, *, prompt: str | None, samples: i
 
 
 def uses_upload(run: Run, id: str) -> bool:
-    """Whether the options of a run name an upload anywhere."""
+    """Return whether the options of a run mention an upload anywhere."""
     return any(f"/{id}/" in leaf for leaf in leaves(run.options) if isinstance(leaf, str))
 
 

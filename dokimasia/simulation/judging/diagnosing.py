@@ -34,7 +34,7 @@ class ShownRow(NamedTuple):
     cells: dict[str, str]
 
     def value(self, column: str) -> re.Match[str] | None:
-        """Return the number in a cell, or None if it holds none."""
+        """Return the number in a cell, or None if there is none."""
         return _NUMBER.fullmatch(self.cells.get(column, ""))
 
     def place(self, column: str) -> str:
@@ -87,7 +87,7 @@ def plan_report(profile: JudgeProfile, subject: str, tables: str, draws: Draws) 
 
 
 def read_tables(text: str) -> list[ShownRow]:
-    """Return the rows of tables as a judge is shown them."""
+    """Return the rows of tables as shown to a judge."""
     rows: list[ShownRow] = []
     for block in text.split("\n\n"):
         lines = block.splitlines()
@@ -192,14 +192,16 @@ _NARROW = 1.96
 
 
 class ReportedScore(NamedTuple):
-    """What a report says of some of the points: the share that is right, and its standard error."""
+    """A report's statement on some of the points: the share that is right, and its standard error."""
 
     share: float
     error: float
 
 
 def match_reply(inputs: Inputs, draws: Draws) -> str:
-    """Return which model the first report is about, by how well each report fits what each model's answers get right."""
+    """Return which model the first report is about, by how well each report fits the parts that each
+    model gets right.
+    """
     shares_of_a, shares_of_b = (_observed_shares(inputs.answers, letter) for letter in "AB")
     first_report, second_report = _reported_scores(inputs.report_one), _reported_scores(inputs.report_two)
     straight = _fit(first_report, shares_of_a) + _fit(second_report, shares_of_b)

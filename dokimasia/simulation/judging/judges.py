@@ -1,4 +1,6 @@
-"""How a simulated judge replies: solutions, criteria and their ratings, scores, equivalence and leaks, with planted faults."""
+"""Replies of a simulated judge: solutions, criteria and their ratings, scores, equivalence and leaks, with planted
+faults.
+"""
 
 import re
 from collections.abc import Sequence
@@ -64,7 +66,9 @@ class ListedSecret(BaseModel):
 
 
 def telling_passage(secrets: str, text: str, question: str, choices: Sequence[str]) -> str:
-    """Return the first sentence of a text that gives a secret away (the last one if it takes several), or an empty text."""
+    """Return the first sentence of a text that gives a secret away (the last one if several do so together), or an
+    empty text.
+    """
     sentences = [sentence.strip() for sentence in _SENTENCE.split(text) if sentence.strip()]
     alone = next((sentence for sentence in sentences if gives_away(secrets, sentence, question, choices)), "")
     return alone or (sentences[-1] if sentences and gives_away(secrets, text, question, choices) else "")
@@ -73,7 +77,7 @@ def telling_passage(secrets: str, text: str, question: str, choices: Sequence[st
 def gives_away(secrets: str, text: str, question: str, choices: Sequence[str]) -> bool:
     """Return whether a reader who has the question and the text knows one of the secrets (a line each).
 
-    Words that question and choices have give nothing away by being used again, nor does a sentence that only asks.
+    Repeating words of the question and choices gives nothing away, nor does a sentence that only asks.
     """
     text = " ".join(sentence for sentence in _SENTENCE.split(text) if not _ASKS.match(sentence))
     words_of_question = words_of(" ".join((question, *choices)))
@@ -105,7 +109,7 @@ def gives_away(secrets: str, text: str, question: str, choices: Sequence[str]) -
 
 
 def _rules_out_others(secret: str, text: str, choices: Sequence[str]) -> bool:
-    """Whether a text rules out all choices but the secret."""
+    """Return whether a text rules out all choices but the secret."""
     unnamed = [choice for choice in choices if choice.casefold() not in text]
     right = len(unnamed) == 1 and words_of(unnamed[0]) == words_of(secret)
     return right and len(choices) > 1 and _DENIES.search(text) is not None
@@ -128,18 +132,18 @@ def draw_criteria(
     part: ImagePart,
     mending: bool,
 ) -> list[WrittenCriterion]:
-    """Return the steps of a planted question as criteria, and with the rate that is planted one that nobody needs.
+    """Return the steps of a planted question as criteria and, at the planted rate, an unnecessary one.
 
     Args:
-        profile: of the judge.
-        scene: what the image shows.
+        profile: the judge.
+        scene: the content of the image.
         question: the planted question.
-        chain: the reasoning whose wording the criteria take.
+        chain: the reasoning whose wording the criteria use.
         draws: the request's draws.
-        count: how many criteria are wanted, such as `3 to 5`; None if the prompt does not say.
+        count: the requested number of criteria, such as `3 to 5`; None if the prompt does not state it.
         image: the image that shows the scene.
-        part: the part of the scene that it shows.
-        mending: whether a set was sent back: then nothing is invented.
+        part: the displayed part of the scene.
+        mending: whether a set was returned for repair, in which case nothing is invented.
     """
     with_final = count is not None
     most = _COUNT_AT_END.search(count or "")
@@ -156,9 +160,9 @@ def draw_criteria(
 
 
 def examine_criteria(text: str, chain: str) -> str:
-    """Return a second look at criteria: those are needed whose ground truth a numbered step of the solution says.
+    """Return a second look at criteria: they are needed if their ground truth is in a numbered step of the solution.
 
-    Of criteria outside of the planted world nothing is known, and nothing is found to be wrong.
+    Nothing is known about criteria outside the planted world, so none of them is faulted.
     """
     criteria = read_criteria(text)
     if not criteria:
@@ -174,7 +178,7 @@ def examine_criteria(text: str, chain: str) -> str:
 
 
 def chain_in_mind(profile: JudgeProfile, question: SceneQuestion, draws: Draws) -> str:
-    """Return the steps as a judge has them in mind that wrote no chain: each but the last is wrong at its own rate."""
+    """Return the steps as known to a judge without a written chain: each but the last is wrong at its own rate."""
     last = len(question.steps) - 1
     return "\n".join(
         draws.pick(step.wrong, "in-mind", at)
@@ -187,7 +191,7 @@ def chain_in_mind(profile: JudgeProfile, question: SceneQuestion, draws: Draws) 
 def _criterion_of_step(
     step: SceneStep, question: SceneQuestion, chain: str, image: int, part: ImagePart, *, with_final: bool
 ) -> WrittenCriterion:
-    """A step as a criterion, its ground truth as the chain puts it, also where that is wrong."""
+    """Return a step as a criterion, with its ground truth as worded in the chain, even if that is wrong."""
     wording_in_chain = next((wording for wording in (step.statement, *step.wrong) if wording in chain), step.statement)
     final = step is question.steps[-1] and step.truth == question.answer
     return WrittenCriterion(
@@ -200,7 +204,7 @@ def _criterion_of_step(
 
 
 def _criterion_of_fact(fact: Fact, image: int, part: ImagePart, *, with_final: bool) -> WrittenCriterion:
-    """A fact that the question does not depend on, as a criterion."""
+    """Return a fact that the question does not depend on, as a criterion."""
     return WrittenCriterion(
         question=f"What is the {fact.attribute} of the {fact.subject}?",
         ground_truth=f"The {fact.attribute} of the {fact.subject} is {fact.value}.",
@@ -216,7 +220,7 @@ def _anchor(box: Box | None, image: int, part: ImagePart) -> JsonValue:
 
 
 def _speaks_of(step: SceneStep, fact: Fact) -> bool:
-    """Whether a step mentions the value of a fact."""
+    """Return whether a step mentions the value of a fact."""
     return fact.value.casefold() in f"{step.statement} {step.question}".casefold()
 
 
@@ -226,10 +230,10 @@ QUALITY_PROMPT = "criterion_quality"
 def quality_reply(
     profile: JudgeProfile, inputs: Inputs, scene: Scene | None, question: SceneQuestion | None, draws: Draws
 ) -> str:
-    """Return the ratings of a criterion: the planted ones, with the judge's faults; of what is not planted the best.
+    """Return the ratings of a criterion: the planted ones, with the judge's faults; the best outside the planted world.
 
-    A fault is seen with probability `detects_missing`, a criterion without one is faulted with probability `false_alarm`,
-    and a rating lies one off with probability `jitter`.
+    A fault is noticed with probability `detects_missing`, a criterion without one is faulted with probability
+    `false_alarm`, and a rating is off by one with probability `jitter`.
     """
     planted = {"accuracy": 3, "necessity": 3}
     if scene is not None and question is not None:
@@ -260,9 +264,9 @@ _NOISE = (
 
 
 class SceneView(NamedTuple):
-    """What a model sees of the planted world: scene and question, and which image shows which part (x0, y0, x1, y1).
+    """A model's view of the planted world: scene and question, and which image shows which part (x0, y0, x1, y1).
 
-    `parts` are those that all images of the scene show, the ones that a tool made among them.
+    `parts` are those shown by all images of the scene, including images made by a tool.
     """
 
     scene: Scene
@@ -282,10 +286,10 @@ def judge_reply(
     tools: Sequence[ToolSpec] = (),
     picture: PictureContent | None = None,
 ) -> ChatReply:
-    """Return the judge's reply to one of the prompts that it knows; `picture` is what it sees where it has no `view`.
+    """Return the judge's reply to one of the prompts it knows; `picture` is what it sees without a `view`.
 
-    A judge that is held to an output schema says the same in the object that it asks for, and never in unusable form.
-    One that cannot make out what it needs to asks for a look with the tools that it may still use.
+    With an output schema, the judge gives the same reply as an object, and never in unusable form. A judge that cannot
+    recognise what it needs requests a look with the tools that it may still use.
     """
     request = understood.request
     if draws.chance(profile.refusal, "refusal"):
@@ -334,7 +338,9 @@ def _reply_text(
         same = same_answer(inputs.answer, reference, choices) if same is None else same
         same ^= draws.chance(profile.fails_right if same else profile.passes_wrong, "equivalence")
         ordered = _ORDER_SAME.search(order)
-        verdict = ordered[1].lower() if ordered else "same" if same else "different"
+        verdict = "same" if same else "different"
+        if ordered:
+            verdict = ordered[1].lower()
         return f"The two answers were compared by what they say on the question.\n\nVerdict: [[{verdict}]]"
     if request.name in METHOD_PROMPTS:
         return methods_reply(profile, request.name, inputs, view.question if view else None, draws)
@@ -385,7 +391,7 @@ def _wrong_answer(final: str, view: SceneView | None, choices: Sequence[str], dr
 
 
 def _hidden_steps(profile: JudgeProfile, understood: UnderstoodPrompt, view: SceneView) -> list[SceneStep]:
-    """The steps that the request needs and whose regions cannot be made out in any image."""
+    """Return the steps that the request needs but whose regions are not recognisable in any image."""
     steps: Sequence[SceneStep] = ()
     if understood.request.name == "solver":
         steps = view.question.steps
@@ -396,7 +402,9 @@ def _hidden_steps(profile: JudgeProfile, understood: UnderstoodPrompt, view: Sce
 
 
 def _evidence(view: SceneView, sight: float) -> str:
-    """The facts that are made out where the steps look, at most eight; the first few of the scene where none is."""
+    """Return the recognisable facts in the regions of the steps, at most eight; the first few of the scene if there are
+    none.
+    """
     boxes = [step.box for step in view.question.steps if step.box]
     facts = [fact for fact in view.scene.facts if any(_centre_in(fact.box, box) for box in boxes)] or view.scene.facts[
         :4
@@ -463,7 +471,7 @@ def _scores_reply(
 
 
 def _spoil_reply(text: str, draws: Draws) -> str:
-    """A useless reply: chatter instead, only part of it, or with all digits and brackets removed."""
+    """Return a useless reply: chatter instead, only part of it, or with all digits and brackets removed."""
     kind = draws.pick(("chatter", "cut", "bare"), "noise-kind")
     if kind == "chatter":
         return draws.pick(_NOISE, "chatter")

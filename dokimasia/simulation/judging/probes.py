@@ -1,9 +1,10 @@
-"""How a simulated judge works when it is probed: it scores and compares answers, says why, and reads what others said.
+"""A simulated judge under test: it scores and compares answers, justifies itself, and reads others' justifications.
 
-What it finds follows from the text and the picture alone, or from what an edited picture says of itself. Each thing that
-an answer is at fault in, by dimension, is missed or noticed once and for all: the draw hangs on judge, evaluator and that
-fault, so that equal calls agree, both orders of a pair agree, and over many items the share is what was planted. `JudgeProfile`
-says what is planted and in which order it applies.
+Its findings follow only from the text and the picture, or from an edited picture's metadata. Each fault of an answer,
+by
+dimension, is permanently missed or noticed: the draw depends on judge, evaluator and the fault. So equal calls agree,
+both orders of a pair agree, and over many items the share equals the planted rate. `JudgeProfile` describes the planted
+habits and their order.
 """
 
 import re
@@ -31,13 +32,13 @@ from dokimasia.simulation.unknown_inputs import sentences
 from dokimasia.simulation.visibility import ImagePart, ask_to_enlarge, makes_out
 
 BEST, FULL = 9, 10
-"""What an answer without a fault is given by itself, and beside a reference."""
+"""The score of a faultless answer alone, and next to a reference."""
 
 ROUND = 1_000_000
-"""Draws of one attempt: an answer is judged once more where the draw, but for attempts, is not the first."""
+"""The draws of one attempt: an answer is judged once more if the draw, apart from attempts, is not the first."""
 
 LONG = 1.25
-"""How many times the words of the other answer, or of the gold answer, a long one has."""
+"""The factor by which a long answer exceeds the words of the other answer, or of the gold answer."""
 
 MOST_LOOKS = 6
 MOST_MENTIONED = 10
@@ -47,11 +48,11 @@ _WORD = re.compile(r"\w+")
 _PROMPT = re.compile(r"(single|pairwise|reference)_(text|image)(?:_([a-z_]+))?")
 _TASKS: dict[str, Task] = {"text": "image-to-text", "image": "text-to-image"}
 _TASTE: dict[Task, str] = {"image-to-text": "clarity", "text-to-image": "image_quality"}
-"""The axis on which a judge finds fault with what is a matter of taste."""
+"""The axis on which a judge faults matters of taste."""
 
 
 class JudgedImage(NamedTuple):
-    """An image of a request: what it depicts, which part of it, and the edits that were made in it."""
+    """An image of a request: its content, the displayed part, and its edits."""
 
     content: PictureContent
     part: ImagePart
@@ -59,7 +60,7 @@ class JudgedImage(NamedTuple):
 
 
 class Flaw(NamedTuple):
-    """What an answer is at fault in: the dimension, its group and axes, the words that show it, and where it is to be seen."""
+    """A fault of an answer: the dimension, its group and axes, the words that show it, and where it is visible."""
 
     dimension: str
     group: str
@@ -69,7 +70,9 @@ class Flaw(NamedTuple):
 
 
 class ProbeSetting(NamedTuple):
-    """How a judge is asked: task and evaluator, whether the reference is another than the gold answer, effort, and draw."""
+    """How a judge is asked: task and evaluator, whether the reference differs from the gold answer,
+    effort, and draw.
+    """
 
     task: Task
     evaluator: str
@@ -79,19 +82,19 @@ class ProbeSetting(NamedTuple):
 
     @property
     def paradigm(self) -> str:
-        """The paradigm that the evaluator belongs to."""
+        """The paradigm of the evaluator."""
         return self.evaluator.partition("-")[0]
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The axes that are asked for."""
+        """The requested axes."""
         if "axes" not in self.evaluator:
             return (OVERALL,)
         return tuple(axis for axis in AXES[self.task] if self.paradigm == "pairwise" or axis not in PAIRWISE_ONLY)
 
 
 class Assessment(NamedTuple):
-    """What a judge makes of one answer: points lost by axis (negative: gained), and what it says is wrong."""
+    """A judge's assessment of one answer: points lost by axis (negative: gained), and the faults it states."""
 
     lost: Mapping[str, int]
     named: tuple[str, ...]
@@ -99,7 +102,7 @@ class Assessment(NamedTuple):
 
 
 def answers_probe_prompt(prompt: str) -> bool:
-    """Return whether a prompt is answered here."""
+    """Return whether this module answers a prompt."""
     return prompt in ("justification", "new_reference") or _PROMPT.fullmatch(prompt) is not None
 
 
@@ -115,18 +118,18 @@ def probe_reply(
     as_object: bool = False,
     tools: Sequence[ToolSpec] = (),
 ) -> ChatReply:
-    """Return the reply to a prompt by which judges are probed.
+    """Return the reply to a prompt that probes judges.
 
     Args:
         profile: the model.
         prompt: the prompt's name.
         inputs: its inputs.
-        images: the images of the request, in order, those that tools made last.
+        images: the images of the request, in order, with those made by tools last.
         draws: the draws of the request.
-        effort: the reasoning effort that it is asked under; empty for none.
-        draw: which independent draw is asked for.
+        effort: the requested reasoning effort; empty for none.
+        draw: the number of the independent draw.
         as_object: whether an output schema asks for an object.
-        tools: what it may still look closer with.
+        tools: the tools that it may still use.
     """
     judge = as_judge(profile)
     slip = judge_slip(judge, draws)
@@ -156,7 +159,9 @@ def probe_reply(
 def miss_rate(
     judge: JudgeProfile, dimension: str, group: str, evaluator: str, *, new: bool = False, effort: str = ""
 ) -> float:
-    """Return the rate at which a judge misses an error: the most specific of its planted `misses`, and what the effort adds."""
+    """Return the rate at which a judge misses an error: its most specific planted rate in `misses`,
+    plus the effort's.
+    """
     evaluators = ["new-reference"] if new and evaluator == "reference" else []
     evaluators += [evaluator, evaluator.partition("-")[0]]
     keys = [f"{kind}{suffix}" for kind in (dimension, group) for suffix in (*(f"/{name}" for name in evaluators), "")]
@@ -165,19 +170,19 @@ def miss_rate(
 
 
 def _judged_count(paradigm: str, answer: str) -> int:
-    """How many of the images that are shown first are to be looked at closely."""
+    """Return how many of the first images are to be examined closely."""
     return 2 if answer == "image" and paradigm != "single" else 1
 
 
 def _has_new_reference(inputs: Inputs, images: Sequence[JudgedImage]) -> bool:
-    """Whether the reference of a request is another one than the gold answer of the planted world."""
+    """Return whether the reference of a request differs from the gold answer of the planted world."""
     if inputs.reference is not None:
         return not images or inputs.reference != gold_answer(images[0].content)
     return bool(images) and bool(images[0].edits)
 
 
 def _find_flaws(task: Task, text: str, image: JudgedImage | None) -> list[Flaw]:
-    """What an answer is at fault in: a text on the picture, or the picture itself."""
+    """Return the faults of an answer: of a text on the picture, or of the picture itself."""
     dimensions = error_dimensions(task)
     flaws: list[Flaw] = []
     if image is None:
@@ -199,7 +204,7 @@ def _find_flaws(task: Task, text: str, image: JudgedImage | None) -> list[Flaw]:
 def _assess(
     judge: JudgeProfile, setting: ProbeSetting, text: str, image: JudgedImage | None, parts: Sequence[ImagePart]
 ) -> Assessment:
-    """What the judge makes of one answer; see `JudgeProfile`."""
+    """Return the judge's assessment of one answer; see `JudgeProfile`."""
     flaws = _find_flaws(setting.task, text, image)
     lost: dict[str, int] = {}
     named: list[str] = []
@@ -234,7 +239,9 @@ def _dimension_title(task: Task, dimension: str) -> str:
 
 
 def _quibbles(judge: JudgeProfile, setting: ProbeSetting, text: str, image: JudgedImage | None) -> bool:
-    """Whether the judge scores an answer without a fault otherwise: a harmless change, or the gold answer once more."""
+    """Return whether the judge changes the score of a faultless answer: a harmless change, or the gold
+    answer repeated.
+    """
     if image is None:
         return False
     if setting.task == "image-to-text":
@@ -333,7 +340,7 @@ def _comparison_reply(
 
 
 def _mentioned_words(judge: JudgeProfile, setting: ProbeSetting, text: str, image: JudgedImage | None) -> str:
-    """A few words of an answer, or of what an image shows, so that no two justifications of clean answers need be alike."""
+    """Return a few words of an answer, or of an image's content, so that justifications of faultless answers differ."""
     sentences_of_answer = (
         [fact.sentence() for fact in image.content.points]
         if image and setting.task == "text-to-image"
@@ -347,7 +354,7 @@ def _mentioned_words(judge: JudgeProfile, setting: ProbeSetting, text: str, imag
 
 
 def _preference(judge: JudgeProfile, setting: ProbeSetting, texts: Sequence[str], images: Sequence[JudgedImage]) -> int:
-    """Which of two answers without a fault the judge prefers all the same: +1 for the first, -1, or 0 for neither."""
+    """Return the judge's preference between two faultless answers: +1 for the first, -1, or 0 for neither."""
     quibbles = [_quibbles(judge, setting, text, image) for text, image in zip(texts, images, strict=True)]
     if not any(quibbles):
         return 0
@@ -357,7 +364,7 @@ def _preference(judge: JudgeProfile, setting: ProbeSetting, texts: Sequence[str]
 
 
 def _favours(judge: JudgeProfile, evaluator: str, text: str, other: str) -> bool:
-    """Whether the judge favours an answer for being much longer than another one."""
+    """Return whether the judge favours an answer for being much longer than another."""
     if len(text.split()) < LONG * len(other.split()):
         return False
     return unit_interval("longer", judge.name, evaluator, text, other) < judge.favours_longer
@@ -373,7 +380,7 @@ def _sign(value: int) -> int:
 
 
 def _shown_parts(images: Sequence[JudgedImage], image: JudgedImage | None) -> list[ImagePart]:
-    """The parts of a picture that any image of the request shows, those that were enlarged among them."""
+    """Return the parts of a picture shown by the images of the request, including enlarged ones."""
     if image is None:
         return []
     return [
@@ -392,7 +399,9 @@ def _looks(
     *,
     count: int,
 ) -> ChatReply | None:
-    """Ask to enlarge what cannot be made out: of what the answers speak of, or of all that generated images show."""
+    """Return a request to enlarge unrecognisable regions: those the answers mention, or all those of
+    generated images.
+    """
     calls: list[ToolCall] = []
     for number, image in enumerate(images[:count]):
         texts = [text for text in (inputs.response, inputs.response_a, inputs.response_b) if text]
@@ -403,7 +412,7 @@ def _looks(
 
 
 def _needed(judge: JudgeProfile, texts: Sequence[str], image: JudgedImage, parts: Sequence[ImagePart]) -> list[Box]:
-    """The regions that are too small to be made out, those that are at fault first."""
+    """Return the regions that are too small to recognise, faulty ones first."""
     if texts:
         wrong = [flaw.box for text in texts for flaw in _find_flaws("image-to-text", text, image)]
         spoken = {statement.key for text in texts for statement in read_statements(text)}
@@ -416,7 +425,7 @@ def _needed(judge: JudgeProfile, texts: Sequence[str], image: JudgedImage, parts
 
 
 def _justification_reply(judge: JudgeProfile, inputs: Inputs, draws: Draws) -> str:
-    """Whether a justification names the error that is described, or any: what simulated judges call a fault."""
+    """Return whether a justification names the described error, or any: what simulated judges call a fault."""
     letter = inputs.where[-1:]
     wanted = [
         fault for fault in _FAULT.finditer(inputs.justification) if not letter or fault["place"] in (None, letter)
@@ -432,7 +441,7 @@ def _justification_reply(judge: JudgeProfile, inputs: Inputs, draws: Draws) -> s
 
 
 def _answered_anew(images: Sequence[JudgedImage]) -> str:
-    """The gold answer to a picture in other words."""
+    """Return the gold answer to a picture in other words."""
     if not images:
         return REFUSAL
     picture = images[0].content
@@ -449,7 +458,7 @@ def _as_text(reasons: Iterable[str], field: str, word: str, values: Mapping[str,
 
 DESCRIBING = re.compile(r"\b(?:describe|description|caption)\b", re.IGNORECASE)
 DECISION = "right-or-wrong"
-"""The evaluator that asks whether two answers say the same."""
+"""The evaluator that asks whether two answers are equivalent."""
 
 _PLACEMENT = re.compile(
     r"In the picture the ([^.]{1,80}?) is (to the left of|to the right of|above|below) the ([^.]{1,80}?)\."
@@ -466,7 +475,7 @@ def solution_of_description(picture: PictureContent) -> str:
 
 
 def criteria_of_description(picture: PictureContent, *, final: bool) -> list[WrittenCriterion]:
-    """Return criteria on what the gold answer to a picture states, each of another sort as far as there are."""
+    """Return criteria on the statements of a picture's gold answer, of different sorts as far as possible."""
     by_sort = sorted(stated_facts(picture), key=lambda point: (_rank_in_sort(picture, point), point.sort))[
         :MAX_CRITERIA
     ]
@@ -483,10 +492,10 @@ def criteria_of_description(picture: PictureContent, *, final: bool) -> list[Wri
 
 
 def says_the_same(judge: JudgeProfile, answer: str, reference: str) -> bool | None:
-    """Return whether a judge takes a description to say what a reference says; None where the two are no descriptions.
+    """Return whether a judge considers a description equivalent to a reference; None if the two are not descriptions.
 
-    Errors in it are missed as `misses` says for the evaluator `right-or-wrong`, and forgiven a much longer description with the
-    rate `favours_longer`; harmless changes are taken for errors with the rate `nitpicks`.
+    Errors in it are missed at the rates of `misses` for the evaluator `right-or-wrong`, and excused in a much longer
+    description at the rate `favours_longer`; harmless changes are mistaken for errors at the rate `nitpicks`.
     """
     if min(len(read_statements(answer)), len(read_statements(reference))) < _LEAST_STATED:
         return None
@@ -504,7 +513,9 @@ def says_the_same(judge: JudgeProfile, answer: str, reference: str) -> bool | No
 
 
 def _differences(answer: str, reference: str) -> list[tuple[str, str]]:
-    """The dimensions in which a description departs from another that is right, each once, with the words that show it."""
+    """Return the dimensions in which a description departs from a correct one, each once, with the
+    words that show it.
+    """
     points = tuple(_as_written(statement, reference) for statement in read_statements(reference))
     differences = sorted(
         (fault.dimension, fault.words or repr(fault.key))
@@ -516,7 +527,7 @@ def _differences(answer: str, reference: str) -> list[tuple[str, str]]:
 
 
 def _as_written(statement: Statement, text: str) -> PictureFact:
-    """A statement of a text as a fact, in the text's own capitals."""
+    """Return a statement of a text as a fact, in the text's own capitalisation."""
     attribute, subject = statement.key
     match = re.search(rf"\b({re.escape(attribute)}) of the ({re.escape(subject)}) is ", text, re.IGNORECASE)
     attribute, subject = match.groups() if match else statement.key
@@ -524,7 +535,7 @@ def _as_written(statement: Statement, text: str) -> PictureFact:
 
 
 def _placements(text: str) -> set[Sequence[str]]:
-    """What is said of where things are, on whichever side it begins."""
+    """Return the statements of where things are, whichever thing they begin with."""
     return {
         (first, side, second) if side in _OTHER_SIDE else (second, _mirrored(side), first)
         for first, side, second in _PLACEMENT.findall(text)

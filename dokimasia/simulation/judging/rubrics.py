@@ -21,9 +21,11 @@ FORBIDDEN_SHARE = 0.3
 """The probability of forbidding a mistake that all erring responses share, instead of demanding the truth."""
 
 MOST_EASY_WRONG = 6
-"""The most frequent errors of a pool that become rubrics."""
+"""The number of a pool's most frequent errors that become rubrics."""
 ENOUGH_EASY_WRONG = 12
-"""The number of rubrics that facts of the caption fill up to, where the errors of the pool are not asked for alone."""
+"""The number of rubrics up to which facts of the caption are added, unless only the errors of the
+pool are requested.
+"""
 _ENOUGH_WORDS = 4
 _PREFIX = re.compile(r"^.*?\bthe response must (?:not )?(?:say|state|mention|contain)?\s*(?:that\s+)?", re.IGNORECASE)
 _FORBIDS = re.compile(r"\bmust not\b|\bdoes not\b|\bnever\b", re.IGNORECASE)
@@ -45,7 +47,7 @@ class RubricRow(BaseModel):
 
 
 def answers_rubric_prompt(prompt: str) -> bool:
-    """Return whether a prompt is answered here."""
+    """Return whether this module answers a prompt."""
     return prompt.startswith(("must_right_", "rubric_", "easy_wrong"))
 
 
@@ -71,9 +73,9 @@ def rubric_reply(
 
 
 def meets_rubric(statement: str, response: str) -> bool:
-    """Return whether a response meets a rubric: it says what is demanded, or does not say what is forbidden.
+    """Return whether a response meets a rubric: it states what is required, or does not state what is forbidden.
 
-    A rubric in words that no simulated judge uses is judged by the content words that the response shares with it.
+    A rubric not worded by a simulated judge is judged by the content words it shares with the response.
     """
     demanded = demand_of(statement)
     if demanded is None:
@@ -90,13 +92,15 @@ def is_forbidding(statement: str) -> bool:
 
 
 def demand_of(statement: str) -> Statement | None:
-    """Return the one statement about the picture that a rubric is about, or None if it is worded differently."""
+    """Return the single statement about the picture in a rubric, or None if it is worded differently."""
     demands = read_statements(_PREFIX.sub("", statement, count=1))
     return demands[0] if len(demands) == 1 else None
 
 
 def read_list(text: str) -> list[str]:
-    """Return the entries of a numbered list, as JSON objects or as lines; a line without a number goes on above."""
+    """Return the entries of a numbered list, as JSON objects or as lines; a line without a number continues the
+    previous one.
+    """
     rows = read_json(text)
     if isinstance(rows, list):
         return [_text_of(row) for row in rows]
@@ -212,7 +216,7 @@ def _rubric_row(statement: Statement, evidence: str, *, forbidden: bool = False)
 
 
 def _must_right(caption: str, picture: PictureContent | None) -> list[RubricRow]:
-    """Three to five things that the caption says and the picture confirms, hard facts last."""
+    """Return three to five statements of the caption confirmed by the picture, hard facts last."""
     facts = picture.by_key if picture else {}
     name = picture.id if picture else ""
     usable = [
@@ -236,7 +240,9 @@ def _must_right(caption: str, picture: PictureContent | None) -> list[RubricRow]
 
 
 def _easy_wrong(caption: str, responses: Sequence[str]) -> list[RubricRow]:
-    """The statements of the caption that most responses get wrong, each as a demand or as a forbidden mistake."""
+    """Return the caption's statements that most responses get wrong, each as a requirement or as a
+    forbidden mistake.
+    """
     right = {statement.key: statement for statement in read_statements(caption)}
     erring: defaultdict[tuple[str, str], dict[int, str]] = defaultdict(dict)
     for number, response in enumerate(responses, 1):
@@ -258,7 +264,9 @@ def _easy_wrong(caption: str, responses: Sequence[str]) -> list[RubricRow]:
 
 
 def _facts_of_caption(caption: str, statements: Sequence[str], count: int) -> list[RubricRow]:
-    """So many statements of the caption that no rubric is on, each as a demand that no response of the pool fails."""
+    """Return up to `count` statements of the caption without a rubric, each as a requirement that no response of the
+    pool fails.
+    """
     keys = {demanded.key for rubric in statements if (demanded := demand_of(rubric))}
     free = [statement for statement in read_statements(caption) if statement.key not in keys]
     free.sort(key=lambda statement: unit_interval("fact", caption[:200], *statement.key))
@@ -269,7 +277,9 @@ def _facts_of_caption(caption: str, statements: Sequence[str], count: int) -> li
 
 
 def _repaired_rubrics(inputs: Inputs) -> list[RubricRow]:
-    """Repair rubrics that break a rule: keep the first true demand of several, replace what tests nothing, drop the rest."""
+    """Return repaired rubrics: the first true requirement of several, replacements for rubrics that test nothing, and
+    no others.
+    """
     rubrics = read_list(inputs.rubrics)
     fresh = _FreshRubrics(inputs, rubrics)
     rows: dict[int, RubricRow] = {}
@@ -299,7 +309,9 @@ def _repaired_rubrics(inputs: Inputs) -> list[RubricRow]:
 
 
 class _FreshRubrics:
-    """Rubrics on what no listed rubric covers: from the caption for the gate, else from the errors of the pool."""
+    """Rubrics on content not covered by listed ones: from the caption for the gate, else from the
+    errors of the pool.
+    """
 
     def __init__(self, inputs: Inputs, rubrics: Sequence[str]) -> None:
         rows = read_json(inputs.rubrics)
@@ -331,8 +343,10 @@ def _value_in(caption: str, statement: Statement) -> str:
 
 
 def _sentence_in(caption: str, statement: Statement) -> str:
-    """The sentence of the caption that makes a statement."""
+    """Return the sentence of the caption that contains a statement."""
     attribute, subject = (re.escape(part) for part in statement.key)
     value = re.escape(statement.value)
     match = re.search(rf'\bThe {attribute} of the {subject} is "{value}"', caption, re.IGNORECASE)
-    return f"{match[0]}." if match and caption[match.end() :].startswith(".") else match[0] if match else ""
+    if match is None:
+        return ""
+    return f"{match[0]}." if caption[match.end() :].startswith(".") else match[0]

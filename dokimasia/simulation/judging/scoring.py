@@ -38,11 +38,11 @@ def read_criteria(text: str) -> list[ShownCriterion]:
 
 
 def true_score(question: str, ground_truth: str, response: str) -> int:
-    """Return the score that a faultless judge gives.
+    """Return the score of a faultless judge.
 
-    A ground truth that is a sentence is searched for word by word: 5 if the response says it, 3 if it says it only with a
-    hedge, else 1. A criterion that a simulated judge wrote for a sample outside the planted world, or a ground truth that
-    is not a sentence, is scored 1 to 5 by the words that the response shares with it.
+    A ground truth that is a sentence is searched for word by word: 5 if the response states it, 3 if it states it only
+    with a hedge, else 1. A criterion written by a simulated judge for a sample outside the planted world, or a ground
+    truth that is not a sentence, is scored 1 to 5 by the words it shares with the response.
     """
     if is_unknown_question(question) or not ground_truth.rstrip().endswith((".", "!", "?")):
         return overlap_score(ground_truth, response)
@@ -52,8 +52,8 @@ def true_score(question: str, ground_truth: str, response: str) -> int:
 def unaddressed_criteria(criteria: list[ShownCriterion], response: str) -> set[int]:
     """Return the numbers of the criteria that a response does not address, rightly or wrongly.
 
-    Sentences that state no ground truth are matched with the unstated ground truths, the most similar in words and order
-    first; they address the ones they are matched with.
+    Sentences that state no ground truth are matched with the unstated ground truths, the most similar in words and
+    order first, and address the criteria they are matched with.
     """
     lines = [line for line in map(plain_text, response.splitlines()) if line and not line.startswith("final answer:")]
     truths = {criterion.n: plain_text(criterion.ground_truth) for criterion in criteria}
@@ -88,9 +88,9 @@ def plain_text(text: str) -> str:
 
 
 def statement_score(sentence: str, response: str) -> int:
-    """Return 5, 3 or 1: whether the response states the sentence plainly, with a hedge before it, or not at all.
+    """Return 5, 3 or 1: whether the response states the sentence plainly, after a hedge, or not at all.
 
-    The line that begins with `Final answer:` is the answer and not a step, and is not searched.
+    The line that begins with `Final answer:` is the answer rather than a step, and is not searched.
     """
     wanted = plain_text(sentence)
     best = MISSING
@@ -122,7 +122,7 @@ def planted_score(profile: JudgeProfile, true: int, number: int, draws: Draws) -
 
 
 SCORING = ("checkpoints", "checkpoints_published", "checkpoints_reasons")
-"""The prompts by which a response is scored criterion by criterion."""
+"""The prompts for scoring a response criterion by criterion."""
 
 _REASONS = {
     5: "The response says what the ground truth says.",

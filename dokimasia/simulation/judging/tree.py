@@ -82,7 +82,9 @@ def fits(meant: Sense, name: str) -> bool:
 
 
 def _proposals(tree: str, criteria: Iterable[ListedCriterion], draws: Draws) -> str:
-    """Reuse a leaf that fits; else propose one of the capability's names, below a fitting parent of the tree."""
+    """Return placements that reuse a fitting leaf; else propose one of the capability's names, below a
+    fitting parent.
+    """
     paths = sorted(set(_PATH.findall(tree)))
     leaves = [path for path in paths if path.count("<") == DEEPEST]
     parents = {parent_of(path) if path.count("<") == DEEPEST else path for path in paths if path.count("<") > 1}
@@ -110,7 +112,7 @@ def _proposals(tree: str, criteria: Iterable[ListedCriterion], draws: Draws) -> 
 
 
 def _parent(wanted: str, parents: set[str], draws: Draws) -> str:
-    """Return a parent of the tree that fits the wanted path, else one of the names that a new parent may have."""
+    """Return a parent of the tree that fits the wanted path, else one of the possible names of a new parent."""
     above = parent_of(wanted)
     names = parent_names().get(above, (last_of(above),))
     possible = [f"{parent_of(above)}<{name}>" for name in names]
@@ -118,7 +120,7 @@ def _parent(wanted: str, parents: set[str], draws: Draws) -> str:
 
 
 def _groups(profile: JudgeProfile, capabilities: str, draws: Draws) -> str:
-    """Group the names of one capability, the best supported first, and rename those that are too vague."""
+    """Return groups of names of one capability, the best supported first, and better names for vague ones."""
     groups: dict[str, list[tuple[int, int]]] = {}
     vague: list[str] = []
     for row in _read_rows(capabilities):
@@ -137,7 +139,9 @@ def _groups(profile: JudgeProfile, capabilities: str, draws: Draws) -> str:
 
 
 def _better_name(examples: Iterable[str], draws: Draws) -> str:
-    """Return a bar and a name for what all examples of a vague capability probe, or nothing if they probe several things."""
+    """Return a bar and a name for what all examples of a vague capability probe, or nothing if they probe several
+    things.
+    """
     senses = {sense_of_criterion(example) for example in examples}
     meant = next(iter(senses)) if len(senses) == 1 else Sense(None)
     if meant == Sense(None):
@@ -160,7 +164,9 @@ def _planted_parent(path: str) -> str | None:
 
 
 def _mapping(profile: JudgeProfile, paths: str, criteria: Iterable[ListedCriterion], draws: Draws) -> str:
-    """Map each criterion to the path that fits, or to none; at the planted rate, to another capability of the list instead."""
+    """Return the fitting path of each criterion, or none; at the planted rate, another capability of
+    the list instead.
+    """
     listed = sorted(set(_PATH.findall(paths)))
     senses = {path: sense_of_name(last_of(path)) for path in listed if path.count("<") == DEEPEST}
     by_meaning: dict[Sense, str] = {}

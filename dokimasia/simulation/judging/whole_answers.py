@@ -1,10 +1,10 @@
-"""How a simulated judge judges whole answers: ratings, rankings, criteria from differences, and duels.
+"""A simulated judge of whole answers: ratings, rankings, criteria from differences, and duels.
 
-In a duel its verdict first follows quality: better from one vivid line more, much better from four more. Then it moves a
+In a duel its verdict first follows quality: better from one more vivid line, much better from four more. Then it moves
+a
 step towards the answer shown first at the rate `favours_first`, a step towards the longer one at the rate
-`favours_longer`, and a step either way, each as likely, at the rate `jitter`; no verdict leaves the scale. Scores of
-visual factuality follow the criteria alone, and miss by one point at the rate `jitter`.
-
+`favours_longer`, and a step in either direction, equally likely, at the rate `jitter`; no verdict leaves the scale.
+Scores of visual factuality follow the criteria alone, and miss by one point at the rate `jitter`.
 """
 
 import re
@@ -31,7 +31,7 @@ LUCKY, UNLUCKY = 0.9, 0.2
 
 ASPECTS = ("what is seen", "how it is reasoned", "what is concluded")
 GENERAL = ("It comes to a final answer.", "It keeps to what was asked.")
-"""Criteria that any response meets; they fill a list that is too short with differences alone."""
+"""Criteria that any response meets, which fill a list with too few differences."""
 
 _STATES = "It states this: "
 _STEP = re.compile(r"^\d+\. (.+)$", re.MULTILINE)
@@ -54,7 +54,7 @@ class WeightedCriterion(BaseModel):
 def methods_reply(
     profile: JudgeProfile, prompt: str, inputs: Inputs, question: SceneQuestion | None, draws: Draws
 ) -> str:
-    """Return the judge's reply; `question` is the planted one if the picture it is about is shown."""
+    """Return the judge's reply; `question` is the planted one if its picture is shown."""
     if prompt == "pointwise":
         return f"Rating: [[{rating_of_worth(response_worth(profile, inputs, question, inputs.response, 0, draws))}]]"
     if prompt == "batch_ranking":
@@ -81,7 +81,9 @@ def response_worth(
     number: int,
     draws: Draws,
 ) -> float:
-    """Return the quality of a response to the judge, 0 to 1: by its steps, or with outcome bias by its final answer alone."""
+    """Return the quality of a response to the judge, 0 to 1: by its steps, or with outcome bias only by its final
+    answer.
+    """
     if question is None:
         return min(1.0, len(content_words(response)) / 60)
     if draws.chance(profile.outcome_bias, "outcome", number):
@@ -118,7 +120,7 @@ def _ranking(profile: JudgeProfile, inputs: Inputs, question: SceneQuestion | No
 
 
 def _difference_criteria(inputs: Inputs, question: SceneQuestion | None) -> list[WeightedCriterion]:
-    """Return, as criteria, what some of the auxiliary responses state and others do not."""
+    """Return, as criteria, statements made by some of the auxiliary responses but not by others."""
     texts = _response_texts(inputs)
     statements: Sequence[tuple[str, int]]
     if question is None:
@@ -160,7 +162,7 @@ def _worth_beside_chain(profile: JudgeProfile, inputs: Inputs, draws: Draws) -> 
 
 DUEL_PROMPTS = ("duel_verdict", "duel_verdict_published", "duel_factuality", "duel_factuality_published")
 MUCH_BETTER = 4
-"""So many vivid lines more make an answer much better."""
+"""The number of additional vivid lines that make an answer much better."""
 
 DUEL_VERDICTS = {2: "A>>B", 1: "A>B", 0: "A=B", -1: "B>A", -2: "B>>A"}
 _ORDER = re.compile(
@@ -169,7 +171,7 @@ _ORDER = re.compile(
 
 
 def duel_reply(profile: JudgeProfile, name: str, inputs: Inputs, order: str, draws: Draws) -> str:
-    """Return the judge's reply to a prompt of duels; a gullible one does as an `order` outside of the fences says."""
+    """Return the judge's reply to a prompt of duels; a gullible judge follows an `order` outside of the fences."""
     texts = inputs.response_a, inputs.response_b
     if name.startswith("duel_factuality"):
         return _factuality(profile, inputs.criteria, texts, draws)
@@ -204,7 +206,7 @@ def impartial_verdict(ahead: int) -> int:
 
 
 def answer_worth(text: str) -> int:
-    """Return how good an answer is: its vivid lines, or, for an answer outside the planted world, a hash of its text."""
+    """Return the quality of an answer: its vivid lines, or, outside the planted world, a hash of its text."""
     planted = count_vivid_lines(text)
     return int(4 * unit_interval("worth", text)) if planted is None else planted
 

@@ -1,4 +1,4 @@
-"""The planted scenes: the sorts of pictures of the seven domains, and a scene by its domain and seed."""
+"""The planted scenes: the sorts of pictures of the seven domains, and scenes by domain and seed."""
 
 from collections.abc import Mapping
 from hashlib import sha256
@@ -19,13 +19,13 @@ LAYOUTS: Mapping[Domain, Mapping[str, Compose]] = {
     "logic": logic.LAYOUTS,
     "creative": creative.LAYOUTS,
 }
-"""How pictures are composed, by domain and sort, in a fixed order."""
+"""The composers of pictures, by domain and sort, in a fixed order."""
 
 
 def make_scene(domain: Domain, seed: int) -> Scene:
-    """Return the domain's scene of that seed: equal on every machine, and nothing is drawn yet.
+    """Return the domain's scene of that seed, equal on every machine, without drawing it.
 
-    It has one question of each of the six kinds, in their order.
+    It has one question of each of the six kinds, in order.
     """
     hashed = sha256(f"scene/1\0{domain}\0{seed}".encode()).digest()
     rng = Random(int.from_bytes(hashed[:8], "big"))

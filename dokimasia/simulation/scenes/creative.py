@@ -227,4 +227,4 @@ def _blazon(d: SceneDraft, at: int, tone: Clue) -> SceneQuestion:
 
 
 LAYOUTS: Mapping[str, Compose] = {"poster": _poster, "arms": _arms, "comic": _comic}
-"""How creative and cultural pictures are composed, by their sort."""
+"""The composers of creative and cultural pictures, by sort."""

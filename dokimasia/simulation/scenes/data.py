@@ -1,4 +1,4 @@
-"""Structured data: a bar chart, a chart of two lines, a pie chart and a table, all with their values written in."""
+"""Structured data: a bar chart, a chart of two lines, a pie chart and a table, all with their values printed."""
 
 from collections.abc import Mapping
 from random import Random
@@ -170,4 +170,4 @@ def _table(d: SceneDraft) -> Composition:
 
 
 LAYOUTS: Mapping[str, Compose] = {"bars": _bars, "lines": _lines, "pie": _pie, "table": _table}
-"""How figures are composed, by their sort."""
+"""The composers of figures, by sort."""

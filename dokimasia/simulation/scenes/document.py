@@ -190,4 +190,4 @@ def _letter_infer(d: SceneDraft, begin: Clue, cost: Clue, numbers: tuple[int, in
 
 
 LAYOUTS: Mapping[str, Compose] = {"invoice": _invoice, "letter": _letter, "programme": _programme}
-"""How documents are composed, by their sort."""
+"""The composers of documents, by sort."""

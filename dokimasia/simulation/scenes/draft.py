@@ -1,4 +1,4 @@
-"""A scene being composed: its facts, the clues that are read off them, and the questions that these settle."""
+"""A scene under composition: its facts, the clues read from them, and the questions they answer."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,11 +19,11 @@ _CHOICE_RATE = 0.35
 _DIGITS = re.compile(r"(\d+)")
 
 EvidenceRegion = Box | str | None
-"""Where the evidence of a clue lies: a box, that of the fact with this id, or None for the whole image."""
+"""The location of a clue's evidence: a box, that of the fact with this id, or None for the whole image."""
 
 
 class Clue(NamedTuple):
-    """A step that has no weight yet. `form` is its sentence with `{}` in the place of the truth."""
+    """A step without a weight. `form` is its sentence, with `{}` in place of the truth."""
 
     ask: str
     form: str
@@ -34,9 +34,9 @@ class Clue(NamedTuple):
 
 
 class SceneDraft:
-    """A scene being composed. `rng` is its seeded draw; facts stand in the order in which they were told.
+    """A scene under composition. `rng` is its seeded generator; facts are in order of addition.
 
-    The clues are worded as the sort of picture says under their key; `names` fill in the fields of that wording.
+    The clues use the wording of the sort of picture under their key; `names` fill in the fields of that wording.
     """
 
     def __init__(self, rng: Random, id: str, sort: PictureSort) -> None:
@@ -46,13 +46,13 @@ class SceneDraft:
         self.facts: dict[str, Fact] = {}
 
     def fact(self, id: str, value: str | int, name: str = "", at: Pixels | None = None) -> None:
-        """Add a fact of a form that the sort of picture has.
+        """Add a fact whose form is defined by the sort of picture.
 
         Args:
-            id: of the fact.
+            id: the fact's id.
             value: its value.
-            name: what it is told of, where the form does not say so.
-            at: its region in pixels, where the form does not say so.
+            name: its subject, if the form does not define it.
+            at: its region in pixels, if the form does not define it.
         """
         form = self.sort.form(id)
         place = [*places_of(id), 0][0]
@@ -66,17 +66,17 @@ class SceneDraft:
         )
 
     def state(self, **values: str | int) -> None:
-        """Add facts whose form says what they are told of, and where."""
+        """Add facts whose form defines their subject and region."""
         for id, value in values.items():
             self.fact(id, value)
 
     def row(self, id: str, name: str, /, **values: str | int) -> None:
-        """Add the facts `id.COLUMN` of a row of things, which are told of the thing with that name."""
+        """Add the facts `id.COLUMN` of a row of things, with the thing of that name as subject."""
         for column, value in values.items():
             self.fact(f"{id}.{column}", value, name)
 
     def words(self, name: str) -> tuple[str, ...]:
-        """Return a list of words that this sort of picture chooses from."""
+        """Return a list of words of this sort of picture."""
         return self.sort.words[name]
 
     def box(self, *ids: str) -> Box:
@@ -84,7 +84,7 @@ class SceneDraft:
         return union([self.facts[id].box for id in ids])
 
     def others(self, pool: Sequence[str], *excluded: str) -> tuple[str, ...]:
-        """Return up to three different members of the pool that are not taken, in a seeded order."""
+        """Return up to three different members of the pool that are not excluded, in a seeded order."""
         free = [value for value in dict.fromkeys(pool) if value not in excluded]
         return tuple(self.rng.sample(free, min(3, len(free))))
 
@@ -97,7 +97,7 @@ class SceneDraft:
         return self.rng.choice([(high, low) for high in tally for low in tally if tally[high] > tally[low]])
 
     def near(self, number: int, k: int = 3, *, step: int = 1, low: int = 0) -> list[int]:
-        """Return k different numbers near to the given one, never itself and never below `low`."""
+        """Return k different numbers near the given one, excluding itself and numbers below `low`."""
         reach = max(3, abs(number) // (6 * step))
         free = [number + d * step for d in range(-reach, reach + 1) if d and number + d * step >= low]
         return self.rng.sample(free, k)
@@ -108,7 +108,7 @@ class SceneDraft:
         return Clue(fill(form.ask, names), fill(form.say, names), truth, tuple(wrong), form.leaf, at)
 
     def named(self, key: str, truth: str, pool: Sequence[str] = (), at: EvidenceRegion = None, **names: str) -> Clue:
-        """Return a clue whose truth is a member of a pool, by default that of its form, as are its falsehoods."""
+        """Return a clue whose truth and falsehoods are members of a pool, by default that of its form."""
         pool = pool or self.words(self.sort.clues[key].pool)
         return self.clue(key, truth, self.others(pool, truth), at, **names)
 
@@ -117,7 +117,7 @@ class SceneDraft:
         return self.clue(key, str(number), map(str, self.near(number)), at, **names)
 
     def measured(self, key: str, number: int, at: EvidenceRegion = None, show: str = "", **names: str) -> Clue:
-        """Return a clue whose truth is a positive number, by default as its form shows it."""
+        """Return a clue whose truth is a positive number, by default shown as its form defines."""
         form = self.sort.clues[key]
         show = show or form.show
         wrong = [show.format(n) for n in self.near(number, step=form.step, low=form.step)]
@@ -128,16 +128,16 @@ class SceneDraft:
         return self.named(key or kind_of(id), self.facts[id].value, pool, id, **names)
 
     def number(self, id: str, **names: str) -> Clue:
-        """Return the clue that reads a fact whose value has a positive number in it."""
+        """Return the clue that reads a fact whose value contains a positive number."""
         before, digits, after = _DIGITS.split(self.facts[id].value, maxsplit=1)
         return self.measured(kind_of(id), int(digits), id, f"{before}{{}}{after}", **names)
 
     def count(self, id: str, key: str = "", **names: str) -> Clue:
-        """Return the clue that counts what a fact gives the number of."""
+        """Return the clue that counts the things whose number is a fact."""
         return self.counted(key or kind_of(id), int(self.facts[id].value), id, **names)
 
     def genre(self) -> Clue:
-        """Return the clue that says of which kind the document, window, figure, drawing, puzzle or work is."""
+        """Return the clue on the kind of the document, window, figure, drawing, puzzle or work."""
         noun, kind = self.sort.genre
         return self.named("genre", kind, self.words(noun), noun=noun)
 
@@ -150,9 +150,9 @@ class SceneDraft:
     def pose(
         self, kind: QuestionKind, text: str, clues: Sequence[Clue], answer: str = "", wrong: Sequence[str] = ()
     ) -> SceneQuestion:
-        """Return the question of that kind: clues weighted, and choices given in about a third of all cases.
+        """Return the question of that kind, with weighted clues, and with choices in about a third of all cases.
 
-        `wrong` are false answers; three of them are needed for choices. Without an answer it is what the last clue says.
+        `wrong` are false answers; choices need three of them. By default the answer is that of the last clue.
         """
         answer, wrong = (answer, wrong) if answer else (clues[-1].truth, clues[-1].wrong)
         weights = self.rng.choice(_WEIGHTS[len(clues)])
@@ -178,47 +178,47 @@ class SceneDraft:
         )  # fmt: skip
 
     def read_out(self, text: str, *clues: Clue) -> SceneQuestion:
-        """Ask for several things that are written in the picture, joined in the order of the clues."""
+        """Ask for several written things in the picture, joined in the order of the clues."""
         return self.join("read", text, clues)
 
     def ask_kind(self, text: str, *clues: Clue) -> SceneQuestion:
-        """Ask what kind of document, window, figure, drawing, puzzle or work this is, and what else the clues say."""
+        """Ask for the kind of document, window, figure, drawing, puzzle or work, and for the other clues' truths."""
         return self.join("recognise", f"What kind of {self.sort.genre[0]} is this, {text}", (self.genre(), *clues))
 
     def join(self, kind: QuestionKind, text: str, clues: Sequence[Clue]) -> SceneQuestion:
-        """Ask for what all clues say: the answer joins their truths, and a wrong answer has one of them false."""
+        """Ask for the truths of all clues: the answer joins them, and a wrong answer has one of them false."""
         answer, wrong = say_all(lambda *truths: ", ".join(truths), *clues)
         self.rng.shuffle(wrong)
         return self.pose(kind, text, clues, answer, wrong)
 
 
 def fill(text: str, names: Mapping[str, str]) -> str:
-    """Return a text with names in the place of its fields; `{}` stays."""
+    """Return a text with its fields replaced by names; `{}` stays."""
     for name, value in names.items():
         text = text.replace(f"{{{name}}}", value)
     return text
 
 
 def say_all(say: Callable[..., str], *clues: Clue) -> tuple[str, list[str]]:
-    """Return the answer that says the truths of all clues, and for each clue a wrong one that has this clue false."""
+    """Return the answer with the truths of all clues and, for each clue, a wrong one with this clue false."""
     truths = [clue.truth for clue in clues]
     wrong = [say(*truths[:at], clue.wrong[0], *truths[at + 1 :]) for at, clue in enumerate(clues)]
     return say(*truths), wrong
 
 
 def say_both(say: Callable[..., str], first: Clue, second: Clue) -> tuple[str, list[str]]:
-    """Return the answer that says the truths of both clues, and three wrong ones: the one false, the other, and both."""
+    """Return the answer with the truths of both clues, and three wrong ones: with either or both false."""
     answer, wrong = say_all(say, first, second)
     return answer, [*wrong, say(first.wrong[1], second.wrong[1])]
 
 
 def by_how_much(say: Callable[..., str], more: str, less: str, gap: str, gaps: Sequence[str]) -> tuple[str, list[str]]:
-    """Return which of a pair is the greater and by how much, and three wrong answers; `gaps` are false numbers."""
+    """Return which of a pair is greater and by how much, and three wrong answers; `gaps` are false numbers."""
     return say(more, gap), [say(less, gap), say(more, gaps[0]), say(less, gaps[1])]
 
 
 def who_has_more(names: Sequence[str], counts: Sequence[int]) -> tuple[str, tuple[str, ...]]:
-    """Return which of a pair holds more, or that neither does, and what else might be said of it."""
+    """Return which of a pair holds more, or that neither does, and the alternative answers."""
     first, second = (f"{name} holds more" for name in names)
     verdicts = (first, second) if counts[0] > counts[1] else (second, first)
     equal = "both hold equally many"
@@ -226,10 +226,10 @@ def who_has_more(names: Sequence[str], counts: Sequence[int]) -> tuple[str, tupl
 
 
 Composition = tuple[str, list[SceneQuestion]]
-"""What is composed beside the facts: the title, and one question of each kind."""
+"""A composition besides the facts: the title, and one question of each kind."""
 
 Compose = Callable[[SceneDraft], Composition]
-"""How a sort of picture is composed: it tells the facts of a draft, and asks the questions."""
+"""The composer of a sort of picture, which adds the facts to a draft and poses the questions."""
 
 
 def spread(rng: Random, n: int, low: int, high: int, *, step: int = 1, gap: int = 3) -> list[int]:
@@ -252,7 +252,7 @@ def coloured(colour: str, kind: str) -> str:
 
 
 class MeasuredItem(NamedTuple):
-    """A measured thing: its label, its value, and where its value is seen."""
+    """A measured thing: its label, its value, and the location of its value."""
 
     label: str
     value: int
@@ -282,11 +282,11 @@ class Measures:
         }
 
     def called(self, label: str) -> str:
-        """Return what the thing with this label is called."""
+        """Return the name of the thing with this label."""
         return self._name.format(label)
 
     def clue(self, key: str, number: int, at: EvidenceRegion = None, **names: str) -> Clue:
-        """Return a clue whose truth is a number as it is shown, and whose falsehoods are near to it."""
+        """Return a clue whose truth is a number as shown, with falsehoods near it."""
         return self.draft.clue(key, self._show.format(number), self._near(number), at, **self.names, **names)
 
     def _near(self, number: int) -> list[str]:
@@ -312,7 +312,7 @@ class Measures:
         return max(self.items, key=lambda item: item.value), min(self.items, key=lambda item: item.value)
 
     def count_above(self) -> SceneQuestion:
-        """Ask how many things lie above a limit that none of them equals."""
+        """Ask how many things are above a limit that none of them equals."""
         d, names, (high, low) = self.draft, self.names, self._ends()
         values = sorted(item.value for item in self.items)
         cut = d.rng.randrange(1, len(values))
@@ -342,7 +342,7 @@ class Measures:
         return d.pose("relate", text, [first, place, label, value], f"{label.truth}, {value.truth}", wrong)
 
     def compare_pair(self) -> SceneQuestion:
-        """Ask which of a pair of things is the greater, and by how much."""
+        """Ask which of a pair of things is greater, and by how much."""
         d = self.draft
         first, second = self.pair()
         high, low = (first, second) if first.value > second.value else (second, first)
@@ -355,7 +355,9 @@ class Measures:
         return d.pose("compare", text, clues, *answers)
 
     def infer_sum(self) -> SceneQuestion:
-        """Ask how a pair of things together stands to a limit, or how far the greatest and the least lie apart."""
+        """Ask how the sum of a pair of things compares with a limit, or for the difference of the greatest and the
+        least.
+        """
         d, step = self.draft, self.wording.step
         if d.rng.random() < 0.4:
             return self._infer_range()
@@ -395,10 +397,10 @@ class Measures:
 
 
 TONES: tuple[str, ...] = ("red", "orange", "yellow", "green", "blue", "purple", "pink")
-"""The colours of figures that are drawn on white paper."""
+"""The colours of figures drawn on white paper."""
 
 LETTERS: tuple[str, ...] = tuple("BCDEFGHKLMNPQRSTVWXZ")
-"""Labels of a letter; A and I are words, O and 0, J and U are easily confused."""
+"""Single-letter labels; A and I are words, and O and 0, J and U are easily confused."""
 
 PEOPLE_NAMES: tuple[str, ...] = (
     "Nora Hale", "Omar Reyes", "Paula Stern", "Quentin Moss", "Ruth Adler", "Simon Okoro", "Tara Voss", "Iris Lund",

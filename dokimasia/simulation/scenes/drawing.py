@@ -31,7 +31,7 @@ COLOURS: dict[str, Rgb] = {
     "white": (255, 255, 255),
     "black": (30, 30, 32),
 }
-"""The colours that facts name, far enough apart that none is taken for another."""
+"""The colours named by facts, different enough not to be confused."""
 
 COLOUR_NAMES: tuple[str, ...] = tuple(COLOURS)
 
@@ -58,7 +58,7 @@ def union(boxes: list[Box]) -> Box:
 
 
 def inset(at: Pixels, by: float) -> Pixels:
-    """Return a region made smaller by so many pixels on each side."""
+    """Return a region reduced by this many pixels on each side."""
     return (at[0] + by, at[1] + by, at[2] - by, at[3] - by)
 
 
@@ -76,7 +76,7 @@ def tint(colour: Rgb, share: float) -> Rgb:
 
 
 def ink_on(ground: Rgb) -> Rgb:
-    """Return the colour of words that can be read on a ground."""
+    """Return a legible text colour on a ground."""
     red, green, blue = ground
     return INK if 3 * red + 6 * green + blue > 1280 else PAPER
 
@@ -88,7 +88,7 @@ def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
 
 @lru_cache(maxsize=4096)
 def text_width(words: str, size: int) -> float:
-    """Return how many pixels wide the words are at that size."""
+    """Return the width of the words in pixels at that size."""
     return _font(size).getlength(words)
 
 
@@ -96,7 +96,7 @@ class Canvas:
     """A picture being drawn. Regions are (left, top, right, bottom) in pixels."""
 
     def __init__(self, background: Rgb = PAPER, *, on: Image.Image | None = None) -> None:
-        """Begin an empty picture, or draw on one that is there."""
+        """Start an empty picture, or draw on an existing one."""
         self._image = Image.new("RGB", (WIDTH, HEIGHT), background) if on is None else on
         self._draw = ImageDraw.Draw(self._image)
 
@@ -108,13 +108,13 @@ class Canvas:
             self._draw.rectangle(at, fill=fill, outline=line, width=2)
 
     def line(self, points: list[PixelPoint], *, line: Rgb = INK, width: int = 2, fill: Rgb | None = None) -> None:
-        """Draw a line through the points, and fill what it encloses."""
+        """Draw a line through the points, and fill the area it encloses."""
         if fill is not None:
             self._draw.polygon(points, fill=fill)
         self._draw.line(points, fill=line, width=width, joint="curve")
 
     def text(self, at: Pixels, words: str, *, size: int = 18, line: Rgb = INK, align: str = "left") -> None:
-        """Write one line of words inside the region, centred in height, made smaller until it fits.
+        """Write one line of words inside the region, vertically centred, reduced until it fits.
 
         `align` is left, right or centre.
         """
@@ -135,7 +135,7 @@ class Canvas:
         """Draw one of `SHAPES` inside a region.
 
         Raises:
-            KeyError: if there is no such shape.
+            KeyError: there is no such shape.
         """
         if name == "circle":
             self._draw.ellipse(at, fill=fill, outline=INK, width=2)
@@ -153,6 +153,6 @@ _CORNERS = {
     "star": (10, -90, 0.45),
     "diamond": (4, -90, 1.0),
 }
-"""Of each shape the number of its corners, the angle of the first, and how near every second is to the middle."""
+"""The number of corners of each shape, the angle of the first, and how near every second is to the middle."""
 
 SHAPES: tuple[str, ...] = ("circle", *_CORNERS)

@@ -162,4 +162,4 @@ def _quieter(d: SceneDraft, volume: int, loud: Clue) -> SceneQuestion:
 
 
 LAYOUTS: Mapping[str, Compose] = {"settings": _settings, "files": _files, "player": _player}
-"""How interfaces are composed, by their sort."""
+"""The composers of interfaces, by sort."""

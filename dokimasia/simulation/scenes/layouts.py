@@ -1,6 +1,6 @@
 """The three layouts of pictures: a form of words, a labelled diagram, and an arrangement of labelled shapes.
 
-A layout draws every fact inside its box, as the data of its sort of picture say.
+A layout draws every fact inside its box, according to the data of its sort of picture.
 """
 
 import re
@@ -36,7 +36,7 @@ _ACCENTS: tuple[Rgb, ...] = ((38, 98, 196), (150, 52, 60), (34, 120, 96), (96, 7
 _PAGE: Pixels = (8, 8, WIDTH - 8, HEIGHT - 8)
 _NOT_DIGITS = re.compile(r"\D")
 _CAPTION = 22
-"""Pixels that a line of words takes at the foot of a box that is filled with something else."""
+"""The height in pixels of a line of words at the foot of a box with other content."""
 
 
 def paint_scene(scene: Scene, sort: PictureSort) -> bytes:
@@ -47,9 +47,9 @@ def paint_scene(scene: Scene, sort: PictureSort) -> bytes:
 
 
 class _Cell(NamedTuple):
-    """What is drawn in one box: its words, its shape and how often, and the share of it that is filled.
+    """The content of one box: its words, its shape with its count, and the filled share of it.
 
-    `colours` are those that it shows or, if it shows none, that of what it is about.
+    `colours` are those it shows or, if it shows none, that of its subject.
     """
 
     at: Pixels
@@ -71,7 +71,7 @@ class _Page(NamedTuple):
     accent: Rgb
 
     def cells(self) -> Iterator[_Cell]:
-        """Yield what is drawn, large boxes first."""
+        """Yield the contents of boxes, large boxes first."""
         facts_by_box: defaultdict[Box, list[Fact]] = defaultdict(list)
         for fact in self.scene.facts:
             if not self.sort.form(fact.id).hidden:
@@ -103,7 +103,7 @@ class _Page(NamedTuple):
 
 
 def _paint_form(page: _Page) -> None:
-    """Draw words on a sheet of paper, each over a thin line."""
+    """Draw words on a sheet of paper, each above a thin line."""
     canvas = page.canvas
     canvas.rect((0, 0, WIDTH, HEIGHT), tint(page.accent, 0.75), line=None)
     canvas.rect(_PAGE, WHITE, line=page.accent)
@@ -122,7 +122,7 @@ def _paint_form(page: _Page) -> None:
 
 
 def _paint_diagram(page: _Page) -> None:
-    """Draw labelled boxes, filled as far as a measure says, and lines that lead from one to another."""
+    """Draw labelled boxes, filled to the level of a measure, and connecting lines."""
     page.canvas.rect(_PAGE, None, line=FAINT)
     cells = list(page.cells())
     containers = [cell for cell in cells if cell.is_container]
@@ -185,12 +185,12 @@ def _draw_shapes(canvas: Canvas, cell: _Cell) -> None:
 
 
 def _shape_of(name: str) -> str:
-    """Return the shape that stands for a thing, always the same; a shape stands for itself."""
+    """Return the shape that represents a thing, always the same; a shape represents itself."""
     return name if name in SHAPES else SHAPES[sum(map(ord, name)) % len(SHAPES)]
 
 
 def _write_words(canvas: Canvas, cell: _Cell, align: str, ink: Rgb) -> None:
-    """Write a box's words over its whole height, or at its foot where it holds anything else."""
+    """Write a box's words over its whole height, or at its foot if it has other content."""
     x0, y0, x1, y1 = inset(cell.at, 3)
     if cell.is_container or cell.shape or (cell.share is not None and align == "centre"):
         y0 = y1 - _CAPTION * len(cell.words)
@@ -207,7 +207,7 @@ def _write_words(canvas: Canvas, cell: _Cell, align: str, ink: Rgb) -> None:
 
 
 def _words_of(fact: Fact, form: FactForm) -> list[str]:
-    """Return the line that is written for a fact, if there is one."""
+    """Return the line written for a fact, if there is one."""
     if form.write == "" or (form.write is None and (_is_colour(fact) or form.repeats or fact.value in SHAPES)):
         return []
     return [(form.write or "{}").replace("{subject}", fact.subject).replace("{}", fact.value)]

@@ -1,4 +1,4 @@
-"""Logic and puzzles: a row of figures to go on with, a matrix with a gap, and balances that tell what weighs what."""
+"""Logic and puzzles: a sequence of figures to continue, a matrix with a gap, and balances that compare weights."""
 
 from collections.abc import Mapping
 
@@ -269,4 +269,4 @@ def _gap(d: SceneDraft, cell: tuple[str, str, int]) -> SceneQuestion:
 
 
 LAYOUTS: Mapping[str, Compose] = {"sequence": _sequence, "matrix": _matrix, "balance": _balance}
-"""How puzzles are composed, by their sort."""
+"""The composers of puzzles, by sort."""

@@ -23,7 +23,7 @@ from dokimasia.simulation.scenes.sorts import ORDINALS
 
 _THINGS = "ball balloon kite umbrella cat bench flower tent car bus bicycle mug bottle bowl book pot lamp"
 THINGS: tuple[str, ...] = tuple(_THINGS.split())
-"""Every thing that natural scenes are made of."""
+"""All things in natural scenes."""
 
 _TOP = {"park": 99, "street": 99, "kitchen": 29}
 _SKIES = ("sun", "moon", "cloud")
@@ -32,7 +32,7 @@ _ROWS = ("back", "front")
 
 
 class SceneThing(NamedTuple):
-    """A thing of a natural scene: its row, its place in it from 0, and the column that it stands in."""
+    """A thing of a natural scene: its row, its place in it from 0, and its column."""
 
     kind: str
     colour: str
@@ -58,7 +58,7 @@ class SceneThing(NamedTuple):
 
 
 class Signed(NamedTuple):
-    """What stands on a scene's sign, on which side it hangs, and what is in the sky on the other one."""
+    """The text on a scene's sign, the sign's side, and the object in the sky on the other side."""
 
     words: str
     number: str
@@ -102,7 +102,7 @@ def _compose(setting: str, d: SceneDraft) -> Composition:
 
 
 def _state_facts(d: SceneDraft, things: list[SceneThing], sign: Signed) -> Pixels:
-    """Add the facts of a scene, and return where its sign hangs."""
+    """Add the facts of a scene, and return the place of its sign."""
     left = sign.side == "left"
     board: Pixels = (40, 24, 240, 124) if left else (400, 24, 600, 124)
     above: Pixels = (480, 30, 570, 114) if left else (70, 30, 160, 114)
@@ -118,7 +118,7 @@ def _state_facts(d: SceneDraft, things: list[SceneThing], sign: Signed) -> Pixel
 
 
 def arranged(d: SceneDraft, rows: Mapping[str, list[tuple[str, str]]], sign: Signed) -> list[SceneQuestion]:
-    """Add the facts of a scene in which things stand as they are named: by row, each its colour and kind, from left to right.
+    """Add the facts of a scene with the named things: by row, each its colour and kind, from left to right.
 
     Returns one question, what a thing is. At most four things stand in a row.
     """
@@ -136,7 +136,7 @@ def _row_box(row: str) -> Box:
 
 
 def _in_rows(things: list[SceneThing], kind: str) -> list[int]:
-    """Return how many things of a kind stand in each row."""
+    """Return how many things of a kind are in each row."""
     return [sum(t.kind == kind and t.row == row for t in things) for row in _ROWS]
 
 
@@ -255,4 +255,4 @@ def _infer(d: SceneDraft, things: list[SceneThing], sky: str) -> SceneQuestion:
 
 
 LAYOUTS: Mapping[str, Compose] = {setting: partial(_compose, setting) for setting in _TOP}
-"""How natural scenes are composed, by their place."""
+"""The composers of natural scenes, by place."""

@@ -1,4 +1,4 @@
-"""The sorts of pictures as data: the facts of each, how they are drawn, how they are spoken of, and lists of words."""
+"""The sorts of pictures as data: the facts of each, how they are drawn and worded, and lists of words."""
 
 import re
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ class FactForm(Value):
     hidden: bool = False
 
     def region(self, id: str) -> Pixels:
-        """Return where the fact with an id is seen."""
+        """Return the region of the fact with an id."""
         x0, y0, x1, y1 = self.at
         for place, (right, down) in zip(places_of(id), self.steps, strict=False):
             x0, y0, x1, y1 = x0 + place * right, y0 + place * down, x1 + place * right, y1 + place * down
@@ -123,7 +123,7 @@ def places_of(id: str) -> list[int]:
 
 
 def kind_of(id: str) -> str:
-    """Return a fact's id without digits, which is that of all its kind."""
+    """Return a fact's id without digits, which all facts of its kind share."""
     return _DIGITS.sub("", id)
 
 

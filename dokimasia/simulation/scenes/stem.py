@@ -1,4 +1,4 @@
-"""Science and geometry: a circuit in series, a triangle beside a shaded grid, and a row of measuring beakers."""
+"""Science and geometry: a series circuit, a triangle next to a shaded grid, and a row of measuring beakers."""
 
 import math
 from collections.abc import Mapping
@@ -195,4 +195,4 @@ def _pour(d: SceneDraft, m: Measures, poured: MeasuredItem, receiving: MeasuredI
 
 
 LAYOUTS: Mapping[str, Compose] = {"circuit": _circuit, "triangle": _triangle, "beakers": _beakers}
-"""How drawings of science and geometry are composed, by their sort."""
+"""The composers of science and geometry drawings, by sort."""

@@ -19,7 +19,7 @@ _LINE = re.compile(r"^(\d+) \| score: \[(\d+|not stated)\]$", re.MULTILINE)
 
 
 class FaultResponse(NamedTuple):
-    """How a failing try looks: the error's kind for the gateway, the HTTP status, OpenAI's code, and a message."""
+    """The form of a failing try: the error's kind for the gateway, the HTTP status, OpenAI's code, and a message."""
 
     kind: AttemptKind
     code: str
@@ -32,11 +32,12 @@ class FaultResponse(NamedTuple):
 _FAULTS = read_data("serving/faults.yaml", dict[str, dict[str, FaultResponse]])
 
 TRANSPORT_FAULTS = _FAULTS["transport"]
-"""Drawn anew at every try, and at most twice in a row for one request."""
+"""Faults drawn anew at every try, at most twice in a row for one request."""
 
 LASTING_FAULTS = _FAULTS["lasting"]
-"""A function of the request, like a fault of content: asking again makes no request shorter and no key right. The
-server quotes the key in the error, as some providers do."""
+"""Faults that are a function of the request, like content faults, since a retry makes no request shorter and no key
+right. The server quotes the key in the error, as some providers do.
+"""
 
 CONTENT_FAULTS = (
     "refusal",
@@ -53,7 +54,7 @@ CONTENT_FAULTS = (
     "cached_input",
     "odd_finish",
 )
-"""A function of the request with its seed: the same request has them on every transport and after every restart."""
+"""Faults that are a function of the request with its seed: the same on every transport and after every restart."""
 
 FAULT_KINDS = (*TRANSPORT_FAULTS, *LASTING_FAULTS, *CONTENT_FAULTS)
 
@@ -81,10 +82,11 @@ class Faults(Value):
 
 
 def parse_faults(text: str) -> Faults:
-    """Read `kind=rate,kind=rate`; an empty text means no faults.
+    """Return the faults in `kind=rate,kind=rate`; an empty text means no faults.
 
     Raises:
-        ConfigError: an unknown kind (the message lists all), a rate that is not a number from 0 to 1, a repeated kind, or
+        ConfigError: an unknown kind (the message lists all), a rate that is not a number from 0 to 1, a repeated kind,
+        or
             rates that sum to more than 1.
     """
     rates: dict[str, float] = {}
@@ -155,7 +157,7 @@ def spoil(reply: ChatReply, call: Chat, fault: str | None) -> ChatReply:
         return reply
     if fault == "missing_usage":
         return reply.model_copy(update={"usage": Usage()})
-    if fault == "cached_input":  # no fault of a reply, but what a provider reports of a prompt that it has seen before
+    if fault == "cached_input":  # not a fault of a reply, but a provider's report on a prompt it has seen before
         used = reply.usage.model_copy(update={"cached_tokens": (reply.usage.input_tokens or 0) // 2})
         return reply.model_copy(update={"usage": used})
     if fault == "odd_finish":

@@ -41,17 +41,17 @@ _BROKEN = {
     "empty_choices": b'{"id":"chatcmpl-0","object":"chat.completion","choices":[]}',
     "cut_json": b'{"id":"chatcmpl-0","object":"chat.completion","choices":[{"index":0,"message":{"role":"assist',
 }
-"""Bodies of replies that cannot be used; that of any other fault is empty."""
+"""Bodies of unusable replies; that of any other fault is empty."""
 
 _CLOSED = (ConnectionError, TimeoutError)
 _PATIENCE = 6000
-"""How often, every 5 ms, to check whether a reply has been sent before it counts as lost."""
+"""The number of checks, every 5 ms, whether a reply has been sent before it counts as lost."""
 
 
 class Delivery(NamedTuple):
-    """What is sent for a request, and what the log says of it; `whole` is false if it contains no usable reply.
+    """The response to a request, and its log entry; `whole` is false if it contains no usable reply.
 
-    `tokens` are the input and output tokens that the reply reports.
+    `tokens` are the reported input and output tokens.
     """
 
     body: bytes
@@ -66,7 +66,7 @@ class Delivery(NamedTuple):
 
 
 class RequestLog:
-    """One JSON line a request, flushed at once; counts on from the lines that the file already has."""
+    """One JSON line for each request, flushed at once; numbering continues from the lines already in the file."""
 
     def __init__(self, path: Path | None) -> None:
         self._file = None
@@ -100,14 +100,15 @@ class RequestLog:
 
 
 ReceivedCall = tuple[ModelCall, Mapping[str, bytes]]
-"""What a request asks, with the bytes of its images by SHA-256."""
+"""A received call, with the bytes of its images by SHA-256."""
 
 
 def read_call(path: str, body: bytes, form: Mapping[str, object]) -> ReceivedCall:
-    """Return what a request to an address asks: for a completion, vectors, a new image, or, by its form, an edited one.
+    """Return the call in a request to an address: for a completion, vectors, a new image, or, by its form, an edited
+    one.
 
     Raises:
-        TransportError: of kind `bad_request`, saying which field is wrong.
+        TransportError: of kind `bad_request`; the message names the wrong field.
     """
     if path.endswith("/images/edits"):
         edits, image = read_image_edit(form)
@@ -125,7 +126,7 @@ def decide(
     *,
     library: PromptLibrary | None = None,
 ) -> Delivery:
-    """Work out what a request gets: a reply, an error, or the fault whose turn it is."""
+    """Return the response to a request: a reply, an error, or the fault whose turn it is."""
     try:
         call, images = read()
     except TransportError as error:
@@ -160,7 +161,7 @@ def _edit_delivery(call: ImageEdit, image: bytes | None, tries: Tries) -> Delive
 
 
 def too_large(limit: int) -> Delivery:
-    """Return the refusal of a body of more than `limit` bytes, which is not read to its end."""
+    """Return the refusal of a body of more than `limit` bytes, the rest of which is not read."""
     return Delivery(error_body(f"the body is larger than {limit} bytes", kind="invalid_request_error"), status=413)
 
 
@@ -177,9 +178,10 @@ def _fault_delivery(fault: str, authorization: str) -> Delivery:
 
 
 async def send_delivery(request: web.Request, delivery: Delivery) -> tuple[web.StreamResponse, bool]:
-    """Send the delivery, and return the response and whether it was sent whole while the client was still connected.
+    """Send the delivery, and return the response and whether it was sent completely while the client was still
+    connected.
 
-    A request that is to time out waits until it is cancelled, which happens when the client disconnects.
+    A request that should time out waits until it is cancelled, which happens when the client disconnects.
     """
     response = web.Response(
         body=delivery.body, status=delivery.status or 200, content_type=delivery.content_type, headers=delivery.headers
@@ -209,7 +211,7 @@ def _connected(request: web.Request) -> bool:
 
 
 def _waiting(transport: asyncio.BaseTransport) -> bool:
-    """Whether bytes are still in this process and not yet passed to the kernel."""
+    """Return whether bytes are still in this process and not yet passed to the kernel."""
     return (
         isinstance(transport, asyncio.WriteTransport)
         and not transport.is_closing()
@@ -226,13 +228,13 @@ class ServerOptions(TypedDict, total=False):
 
     Attributes:
         latency: seconds that every reply waits.
-        faults: what goes wrong, and how often.
-        log_path: where a JSON line is appended for every request for a completion: `n`, `request` (the canonical
-            request's hash), `model`, `status`, `sent`: whether the reply left whole while the client was there, `began`
-            and `ended`: when the request came and when its reply began to leave or its client was gone, in seconds of
-            the machine's monotonic clock, and `tokens`: those used as the reply says, input and output.
-        models: the models there are; by default those that ship.
-        library: the prompts that judges know; by default those that ship.
+        faults: the faults, and their rates.
+        log_path: the file to which a JSON line is appended for every completion request: `n`, `request` (the canonical
+            request's hash), `model`, `status`, `sent` (whether the reply was sent completely while the client was
+            connected), `began` and `ended` (when the request arrived and when its reply started or its client was gone,
+            in seconds of the machine's monotonic clock), and `tokens`: the reported usage, input and output.
+        models: the available models; by default the included ones.
+        library: the prompts that judges know; by default the included ones.
     """
 
     latency: float
@@ -301,7 +303,7 @@ async def serve(
 ) -> None:
     """Serve until cancelled; `ready` is called with the base URL (`http://host:port/v1`) once connections are accepted.
 
-    Port 0 takes a free one.
+    Port 0 selects a free one.
 
     Raises:
         ConfigError: the address is taken or cannot be used, or the log cannot be written.
@@ -324,7 +326,7 @@ async def serve(
 
 @contextmanager
 def running_server(**options: Unpack[ServerOptions]) -> Iterator[str]:
-    """Serve on a free loopback port from a thread of its own; yields the base URL and stops at the end of the block.
+    """Serve on a free loopback port from a separate thread; yield the base URL, and stop at the end of the block.
 
     Raises:
         ConfigError: the server cannot start.
@@ -345,7 +347,7 @@ def running_server(**options: Unpack[ServerOptions]) -> Iterator[str]:
             loop.run_until_complete(task)
         except asyncio.CancelledError:
             pass
-        except Exception as error:  # handed to the thread that waits, which raises it
+        except Exception as error:  # passed to the waiting thread, which raises it
             failures.append(error)
         finally:
             loop.close()

@@ -17,7 +17,7 @@ from dokimasia.simulation.serving.faults import Faults, Tries, transport_error
 
 
 class SimTransport:
-    """A `domain.ports.Transport` for models called `sim/...`."""
+    """A `domain.ports.Transport` for models named `sim/...`."""
 
     def __init__(
         self,
@@ -27,17 +27,17 @@ class SimTransport:
         models: Mapping[str, Profile] | None = None,
         library: PromptLibrary | None = None,
     ) -> None:
-        """Plant a latency in seconds, faults, and, in place of the models and prompts that ship, others."""
+        """Plant a latency in seconds, faults, and, optionally, other models and prompts than the included ones."""
         self._latency = latency
         self._tries = Tries(faults)
         self._known = models
         self._library = library
 
     async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
-        """Return the simulated model's reply; `api_key` is not looked at, and in no error.
+        """Return the simulated model's reply; `api_key` is ignored and in no error.
 
         Raises:
-            TransportError: a planted fault, or a model that there is not.
+            TransportError: a planted fault, or an unknown model.
         """
         if self._latency:
             await asyncio.sleep(self._latency)
@@ -71,7 +71,7 @@ class SimTransport:
 
 
 class _Images(dict[str, bytes]):
-    """A call's images, read from the blob store only when they are looked at."""
+    """A call's images, read from the blob store on access."""
 
     def __init__(self, call: Chat, blobs: BlobStore) -> None:
         super().__init__()

@@ -1,4 +1,6 @@
-"""OpenAI's formats of chats, embeddings and image edits: from a request to a call and its images, from a reply to a body."""
+"""OpenAI's formats of chats, embeddings and image edits: conversion of requests to calls with images, and replies to
+bodies.
+"""
 
 import base64
 import binascii
@@ -26,11 +28,11 @@ from dokimasia.domain.call import (
     Usage,
 )
 from dokimasia.domain.sample import ImageRef, Part, TextPart
-from dokimasia.errors import TransportError
+from dokimasia.errors import TransportError, list_faults
 from dokimasia.simulation.draws import bare_name
 
 CREATED = 1_700_000_000
-"""The one time that every reply and model bears, so that equal requests get equal bytes."""
+"""The timestamp of every reply and model, so that equal requests get equal bytes."""
 
 _MEMORY = 4096
 _MEDIA = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp", "GIF": "image/gif"}
@@ -48,7 +50,7 @@ def read_request(body: bytes) -> tuple[Chat, dict[str, bytes]]:
     """Return a request's body as a call, with the bytes of its images by SHA-256; a missing seed is repeat 0.
 
     Raises:
-        TransportError: of kind `bad_request`, saying which field is wrong.
+        TransportError: of kind `bad_request`; the message names the wrong field.
     """
     data, model = _read_fields(body)
     if data.get("stream"):
@@ -75,15 +77,14 @@ def read_request(body: bytes) -> tuple[Chat, dict[str, bytes]]:
         }
         return Chat.model_validate(fields), images
     except ValidationError as error:
-        first = error.errors()[0]
-        raise bad_request(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}") from None
+        raise bad_request(str(list_faults(error)[0])) from None
 
 
 def read_embedding(body: bytes) -> Embedding:
     """Return a request for vectors as a call.
 
     Raises:
-        TransportError: of kind `bad_request`, saying which field is wrong.
+        TransportError: of kind `bad_request`; the message names the wrong field.
     """
     data, model = _read_fields(body)
     texts = data.get("input")
@@ -96,7 +97,7 @@ def read_embedding(body: bytes) -> Embedding:
 
 
 def _read_fields(body: bytes) -> tuple[dict[str, object], ModelRef]:
-    """Return the fields of a request's body, and the simulated model that it asks."""
+    """Return the fields of a request's body, and the simulated model it names."""
     try:
         data = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -105,7 +106,7 @@ def _read_fields(body: bytes) -> tuple[dict[str, object], ModelRef]:
 
 
 def requested_model(data: object) -> ModelRef:
-    """Return the simulated model that the fields of a request ask.
+    """Return the simulated model named in the fields of a request.
 
     Raises:
         TransportError: of kind `bad_request`: they name none.
@@ -178,7 +179,7 @@ def _reply_message(reply: ChatReply) -> dict[str, object]:
 
 
 def _schema(response_format: object) -> dict[str, JsonValue] | None:
-    """Return the JSON schema of a `response_format`, or None where it asks for none."""
+    """Return the JSON schema of a `response_format`, or None if there is none."""
     if not isinstance(response_format, dict) or response_format.get("type") != "json_schema":
         return None
     json_schema = response_format.get("json_schema")
@@ -189,7 +190,7 @@ def _schema(response_format: object) -> dict[str, JsonValue] | None:
 
 
 def _tools(offered: object) -> tuple[ToolSpec, ...]:
-    """Return the functions among the `tools` that are offered."""
+    """Return the functions among the offered `tools`."""
     if offered is None:
         return ()
     if not isinstance(offered, list):
@@ -269,7 +270,7 @@ def describe_image(data: bytes, sha256: str, where: str) -> ImageRef:
     """Return the reference of an image's bytes; `where` names its place in the request.
 
     Raises:
-        TransportError: of kind `bad_request`: they are no image that can be read.
+        TransportError: of kind `bad_request`: they are not a readable image.
     """
     try:
         with (
@@ -284,7 +285,7 @@ def describe_image(data: bytes, sha256: str, where: str) -> ImageRef:
 
 
 def bad_request(message: str) -> TransportError:
-    """Return the error of a request that a field is wrong in."""
+    """Return the error of a request with a wrong field."""
     return TransportError("bad_request", message, retryable=False, status=400)
 
 
@@ -308,7 +309,7 @@ def read_image_edit(fields: Mapping[str, object]) -> tuple[ImageEdit, bytes]:
     """Return a form as a call, with the bytes of its image; a missing seed is repeat 0.
 
     Raises:
-        TransportError: of kind `bad_request`, saying which field is wrong.
+        TransportError: of kind `bad_request`; the message names the wrong field.
     """
     model = requested_model(fields)
     images = [fields[name] for name in _IMAGE_FIELDS if name in fields]
@@ -338,7 +339,7 @@ def read_image_generation(body: bytes) -> ImageEdit:
     """Return a request for a new image as a call; a missing seed is repeat 0.
 
     Raises:
-        TransportError: of kind `bad_request`, saying which field is wrong.
+        TransportError: of kind `bad_request`; the message names the wrong field.
     """
     data, model = _read_fields(body)
     prompt, seed = data.get("prompt"), data.get("seed", 0)
@@ -358,7 +359,7 @@ def read_image_generation(body: bytes) -> ImageEdit:
 
 
 def edited_body(png: bytes, usage: Usage | None) -> bytes:
-    """Return the body of a reply with an edited image; without its usage where that is None."""
+    """Return the body of a reply with an edited image, without usage if that is None."""
     body = {"created": CREATED, "data": [{"b64_json": base64.b64encode(png).decode()}]}
     if usage is not None:
         used = {"input_tokens": usage.input_tokens or 0, "output_tokens": usage.output_tokens or 0}

@@ -134,7 +134,7 @@ def _expected_steps(
         skill = profile.skill(step.capability, scene.domain)
         good = statement_rate * skill
         if is_small(judge, step) and not tools:
-            # Seen, it is beyond verifying and passes. Else the criterion is one of the wrong statements, each as likely.
+            # Seen, it is beyond verification and passes. Else it is one of the wrong statements, equally likely.
             passed = 1.0 if show_image else statement_rate * (1 - skill) / len(step.wrong)
             expected.append(passed * scale.right + (1 - passed) * scale.missing)
             continue

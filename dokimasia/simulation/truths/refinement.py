@@ -1,11 +1,12 @@
-"""The truth that self-correction is compared with: what each arm mends, from the planted parameters alone.
+"""The truth to compare self-correction with: each arm's corrections, from the planted parameters alone.
 
 Nothing here draws, renders, reads a reply or averages measurements. A step of an answer is in one of three states,
-right, hedged or missing (wrong or left out); a round of feedback moves it from one to another with probabilities that
-follow from the definitions of `CandidateProfile` and `JudgeProfile`. They hold for one round, for judgements that were
-scored, for criteria that are the planted steps, for a check of final answers that makes no mistake, and where no leaking
-hint gets through. A step that states the whole answer is never named; an answer whose failed steps are all of that kind
-is left as it is, and counts nowhere. Of the other failed steps a half, rounded down, is withheld at random.
+right, hedged or missing (wrong or omitted); a round of feedback moves it from one to another with probabilities that
+follow from the definitions of `CandidateProfile` and `JudgeProfile`. They hold for one round, for scored judgements,
+for
+criteria that are the planted steps, for a faultless check of final answers, and if no leaking hint gets through. A step
+that states the whole answer is never named; an answer with only such failed steps is left unchanged, and excluded. Of
+the other failed steps a half, rounded down, is withheld at random.
 """
 
 import re
@@ -228,7 +229,7 @@ def _wrong_cases(profile: CandidateProfile, scene: Scene, question: SceneQuestio
     count = len(question.steps)
     plain = [_first(profile, scene, step) for step in question.steps]
     skill = profile.skill(question.steps[-1].capability, scene.domain)
-    # Of the steps that are missing, the share that was left out rather than stated wrong.
+    # Of the missing steps, the share that was omitted rather than stated wrong.
     omitted = [profile.omission / states.missing if states.missing else 0.0 for states in plain]
     whole, cut = profile.whole, profile.truncated
     none = StepStates(0.0, 0.0, 1.0)
@@ -281,7 +282,7 @@ def _given_judged(judge: JudgeProfile, states: StepStates, *, failed: bool) -> S
 
 def _helped(judge: JudgeProfile, scene: Scene, step: SceneStep, peers: Sequence[CandidateProfile]) -> float:
     """Return the probability of a usable hint on a step, from a peer drawn among those that solved it."""
-    # A reply that is cut off is counted as one without the step, which is exact for steps of the second half.
+    # A truncated reply is counted as one without the step, which is exact for steps of the second half.
     chances = [_solved(judge, _cut(_first(peer, scene, step), peer.whole)) for peer in peers]
     helped = 0.0
     for solved, weight in _subsets(chances):

@@ -146,6 +146,6 @@ class FileBlobs:
             raise
         folder = os.open(target.parent, os.O_RDONLY)
         try:
-            os.fsync(folder)  # the name must survive a power loss, too
+            os.fsync(folder)  # the name must also survive a power loss
         finally:
             os.close(folder)

@@ -3,15 +3,16 @@
 import zlib
 
 SHORTEST = 256
-"""Length of the shortest text that is packed, in characters."""
+"""The length of the shortest packed text, in characters."""
 
 _LEVEL, _WINDOW, _MEMORY = 6, -12, 5
-"""Settings of a raw stream with a window of 4 KiB. For prompts its output is as small as any, and it is four times as fast
-as a stream with the usual window, whose tables take longer to build than a prompt takes to pack."""
+"""Settings of a raw stream with a window of 4 KiB. For prompts its output is as small as any, and it is four times as
+fast as a stream with the usual window, whose tables take longer to build than a prompt takes to pack.
+"""
 
 
 def pack(text: str) -> str | bytes:
-    """Return the stored form of a text: raw deflated UTF-8 as bytes, or the text itself if that is shorter."""
+    """Return the stored form of a text: raw deflated UTF-8 as bytes, or the text itself if shorter."""
     if len(text) < SHORTEST:
         return text
     data = text.encode()
@@ -21,12 +22,12 @@ def pack(text: str) -> str | bytes:
 
 
 def packed(text: str | bytes) -> str | bytes:
-    """Return the stored form of a text that may be packed already."""
+    """Return the stored form of a text that may already be packed."""
     return text if isinstance(text, bytes) else pack(text)
 
 
 def unpack(stored: object) -> str:
-    """Return the text that a stored form holds.
+    """Return the text of a stored form.
 
     Raises:
         ValueError: the data is damaged, or was not made by `pack`.

@@ -7,11 +7,12 @@ from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import ImageRef
 
 THREADS = 2
-"""Number of writing threads. Half the time of storing an image is the flush to disk; more than two threads only wait for
-each other."""
+"""The number of writing threads. Half the time of storing an image is the flush to disk; more than two threads would
+only wait for each other.
+"""
 
 WAITING_BYTES = 32 * 1024 * 1024
-"""Bytes of queued images above which `put_image` waits."""
+"""The bytes of queued images above which `put_image` waits."""
 
 
 class BackgroundWriter:

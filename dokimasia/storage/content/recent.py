@@ -1,4 +1,4 @@
-"""A cache in memory with a limit on its bytes."""
+"""An in-memory cache with a limit on its bytes."""
 
 import threading
 from collections import OrderedDict

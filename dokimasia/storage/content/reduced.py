@@ -12,13 +12,13 @@ from dokimasia.storage.schema.rows import insert_row
 from dokimasia.storage.values import now
 
 Reduce = Callable[[bytes, int], tuple[ImageRef, bytes]]
-"""Returns an image reduced to a longer side of so many pixels, from its bytes."""
+"""Returns an image, from its bytes, reduced to a longer side of this many pixels."""
 
 _FIND = "SELECT sha256, media_type, width, height FROM reduced_images WHERE original = ? AND side = ?"
 
 
 class ReducedImage(NamedTuple):
-    """A reduced version of an image: the original's hash, the longer side in pixels at most, and the reduced file."""
+    """A reduced version of an image: the original's hash, the maximum longer side in pixels, and the reduced file."""
 
     original: str
     side: int
@@ -53,7 +53,7 @@ class ReducedImages:
         self._made: dict[tuple[str, int], asyncio.Task[ImageRef]] = {}
 
     async def __call__(self, image: ImageRef, side: int) -> ImageRef:
-        """Return the image reduced to a longer side of so many pixels; its bytes are stored among the blobs.
+        """Return the image reduced to a longer side of this many pixels; its bytes are stored among the blobs.
 
         Raises:
             ToolFailure: the image cannot be read.

@@ -9,7 +9,7 @@ from dokimasia.storage.schema.rows import insert_row, next_number
 from dokimasia.storage.values import now
 
 MOST_COMMENTS, MOST_VIEWS = 10_000, 100
-"""Comments, and named views, of one run at most."""
+"""The maximum numbers of comments and of named views of one run."""
 
 
 class Comment(NamedTuple):
@@ -24,7 +24,7 @@ class Comment(NamedTuple):
 
 
 class NamedView(NamedTuple):
-    """A view of a run's samples that a person named; `query` is the query string of its address."""
+    """A named view of a run's samples; `query` is the query string of its address."""
 
     run: str
     name: str
@@ -37,7 +37,7 @@ _COMMENT, _VIEW = "id, run_id, sample_id, who, at, text", "run_id, name, query, 
 
 
 def comments_on(home: Home, run_id: str, sample_id: str | None = None) -> list[Comment]:
-    """Return the comments on a run's samples, or on one sample, in the order in which they were written."""
+    """Return the comments on a run's samples, or on one sample, in the order of writing."""
     sql = f"SELECT {_COMMENT} FROM comments WHERE run_id = ? AND (? IS NULL OR sample_id = ?) ORDER BY id"
     return [Comment(*row) for row in home.all(sql, (run_id, sample_id, sample_id))]
 
@@ -53,7 +53,7 @@ async def keep_comment(home: Home, run_id: str, sample_id: str, text: str, *, wh
 
     Raises:
         NotFound: the run has no such sample.
-        InputError: the run has as many comments as there may be.
+        InputError: the run has the maximum number of comments.
         StorageError: it could not be written.
     """
 
@@ -72,7 +72,7 @@ async def keep_comment(home: Home, run_id: str, sample_id: str, text: str, *, wh
 
 
 async def remove_comment(home: Home, run_id: str, id: int, *, who: str | None) -> Comment:
-    """Delete a comment, of whomever or with `who` of that person alone, and return it.
+    """Delete a comment by anyone, or only if by `who`, and return it.
 
     Raises:
         NotFound: the run has no such comment.
@@ -102,7 +102,7 @@ async def keep_view(home: Home, run_id: str, name: str, query: str, *, who: str)
     """Name a view of a run's samples, durably on return.
 
     Raises:
-        InputError: a view of the run has this name, or there are as many as there may be.
+        InputError: a view of the run has this name, or the run has the maximum number of views.
         StorageError: it could not be written.
     """
 
@@ -117,7 +117,7 @@ async def keep_view(home: Home, run_id: str, name: str, query: str, *, who: str)
 
 
 async def remove_view(home: Home, run_id: str, name: str, *, who: str | None) -> NamedView:
-    """Delete a named view, of whomever or with `who` of that person alone, and return it.
+    """Delete a named view by anyone, or only if by `who`, and return it.
 
     Raises:
         NotFound: the run has no view of that name.

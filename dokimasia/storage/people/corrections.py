@@ -10,21 +10,26 @@ from dokimasia.domain.identity import JsonObject
 from dokimasia.storage.home import Home
 
 CORRECTED = "corrected"
-"""The kind of the events, all of which are kept; of several on the same thing the last one counts."""
-
-COUNTED = ("score", "verdict", "stated", "stated_score", "judgement_id", "final_id")
-"""The columns of a result that a correction may change."""
+"""The kind of the events, all of which are kept; of several on the same thing the last counts."""
 
 
-Columns = Mapping[str, str | float | None]
-"""The columns `COUNTED` of a result, by name."""
+class Columns(NamedTuple):
+    """The columns of a result that a correction may change."""
+
+    final_id: str | None = None
+    judgement_id: str | None = None
+    score: float | None = None
+    stated: float | None = None
+    stated_score: float | None = None
+    verdict: str | None = None
 
 
 class Correction(NamedTuple):
     """A person's correction of an answer, or with an empty `item` the exclusion of a whole sample.
 
-    `was` has the columns as judged, `now` those that count; `changes` lists the differences for people as
-    `{what, from, to}`. `undo` takes the previous correction back; `number` counts corrections of the same thing, from 1.
+    `was` has the columns as judged, `now` those that count, each without values where no answer is corrected; `changes`
+    lists the differences for people as `{what, from, to}`. `undo` takes the previous correction back; `number` counts
+    corrections of the same thing, from 1.
     """
 
     sample: str
@@ -64,8 +69,8 @@ class Corrections(NamedTuple):
         correction = self.answers.get(item)
         if correction is None:
             return None
-        judged_ids = correction.was["judgement_id"], correction.was["final_id"]
-        return correction if judged_ids == (judgement_id, final_id) else None
+        was = correction.was
+        return correction if (was.judgement_id, was.final_id) == (judgement_id, final_id) else None
 
 
 def correction_events(home: Home, run_id: str) -> list[Correction]:
@@ -79,8 +84,8 @@ def _read_corrections(rows: Iterable[tuple[str, str]]) -> list[Correction]:
     corrections: list[Correction] = []
     for at, data in rows:
         fields = orjson.loads(data)
-        changes = tuple(fields.pop("changes"))
-        correction = Correction(**fields, at=at, changes=changes, number=1)
+        columns = {"was": Columns(**fields["was"]), "now": Columns(**fields["now"])}
+        correction = Correction(**{**fields, **columns, "changes": tuple(fields["changes"])}, at=at, number=1)
         place = correction.sample, correction.item
         count[place] = count.get(place, 0) + 1
         corrections.append(correction._replace(number=count[place]))

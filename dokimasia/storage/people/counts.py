@@ -18,7 +18,7 @@ class CheckCount(NamedTuple):
 
 
 def count_decisions(home: Home) -> int:
-    """Return the number of decisions of people that the home has kept, those that were taken back among them."""
+    """Return the number of decisions by people in the home, including undone ones."""
     ((count,),) = home.all("SELECT count(*) FROM decisions")
     return int(count)
 

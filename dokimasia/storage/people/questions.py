@@ -67,7 +67,7 @@ def question_item(run: str, key: str, call: Chat, prompt: str) -> CheckItem:
 
 
 async def keep_question(home: Home, item: CheckItem, call: Chat, aid: Aid) -> None:
-    """Store a question, durably; a withdrawn question is asked again.
+    """Store a question, durably; a withdrawn question is reopened.
 
     Raises:
         StorageError: it could not be written, or there is no such run.
@@ -229,7 +229,9 @@ def note_shown(connection: sqlite3.Connection, items: Iterable[str], at: str | N
 
 
 def same_questions(connection: sqlite3.Connection, item: CheckItem, action: Action) -> list[CheckItem]:
-    """Return, inside a writing job, a question and the same questions of other runs, to which the action applies, too."""
+    """Return, inside a writing job, a question and the same questions of other runs, which the action
+    also applies to.
+    """
     state = "waiting" if action == "reply" else "answered"
     sql = (
         f"SELECT i.id, i.run_id AS run, i.kind, i.sample_id, i.subject, i.text, i.detail, i.position, i.person {_JOINED} "

@@ -14,10 +14,10 @@ Order = Literal["data", "low", "high", "apart", "name", "name-down", "most-failu
 answers), by the range of scores (widest first), by name, or by the number of failures."""
 
 ReplyKind = Literal["refused", "truncated", "empty"]
-"""What was wrong with a reply: a refusal, cut at the token limit, or without text; also where it was scored nevertheless."""
+"""The fault of a reply: a refusal, truncation at the token limit, or no text; also if it was scored nevertheless."""
 
 ANY = "any"
-"""Stands for every kind of failure but `waiting`: an item that waits for a person has not failed."""
+"""Every kind of failure but `waiting`: an item that waits for a person has not failed."""
 
 _ORDERS: dict[Order, str] = {
     "data": "p.position",
@@ -46,13 +46,14 @@ _SEARCHED = " || ' ' || ".join(
 
 
 class SampleQuery(NamedTuple):
-    """The conditions on samples of a run, and their order; an empty field is no condition.
+    """The conditions on samples of a run, and their order; an empty field is not a condition.
 
-    `search` has words, all of which occur in the sample's name, category, question or reference, or with `answers` in one
-    of its answers. `model` and `arm` restrict scores, failures and verdicts to those of a model. `low` and `high` bound the
-    mean of the sample's scores. `failure` is a kind, or `ANY`, and `reply` what was wrong with a reply. `among` restricts the
-    samples to these names. `by` is the model, with its arm, whose scores the order is by; None is `model`, or every model.
-    `similarities` restrict the samples to their keys, and come highest first in place of the order of the data.
+    `search` has words, all of which occur in the sample's name, category, question or reference, or with `answers` in
+    one of its answers. `model` and `arm` restrict scores, failures and verdicts to those of a model. `low` and `high`
+    bound the mean of the sample's scores. `failure` is a kind, or `ANY`, and `reply` the fault of a reply. `among`
+    restricts the samples to these names. `by` is the model, with its arm, whose scores determine the order; None is
+    `model`, or every model. `similarities` restrict the samples to their keys, and replace the order of the data,
+    highest first.
     """
 
     search: str = ""
@@ -88,7 +89,7 @@ class SamplePage(NamedTuple):
 
 
 class Around(NamedTuple):
-    """A sample's place from 1 among the matching ones, their number, and the names of the samples before and after it."""
+    """A sample's place from 1 among the matching ones, their number, and the names of the previous and next samples."""
 
     place: int
     total: int
@@ -101,7 +102,7 @@ def facets(home: Home, run_id: str, kind: str) -> Facets:
 
     Verdicts include the judge's and those corrected by people.
     """
-    verdicts = (str(answer.now["verdict"] or "") for answer in corrections_of(home, run_id).answers.values())
+    verdicts = (answer.now.verdict for answer in corrections_of(home, run_id).answers.values())
     sql = "SELECT DISTINCT kind = ?, model, arm, failure, verdict FROM results WHERE run_id = ?"
     rows = home.all(sql, (kind, run_id))
     categories = home.all(
@@ -128,7 +129,7 @@ def find_samples(home: Home, run_id: str, kind: str, query: SampleQuery, *, limi
 
 
 def sample_around(home: Home, run_id: str, kind: str, query: SampleQuery, sample_id: str) -> Around | None:
-    """Return a sample's position among the matching ones; None where it does not match."""
+    """Return a sample's position among the matching ones; None if it does not match."""
     query_start, values = _matching_samples(home, run_id, kind, query)
     sql = f"{query_start} SELECT place, total, before, after FROM ordered WHERE id = ?"
     row = home.one(sql, (*values, sample_id))
@@ -161,7 +162,9 @@ def count_results(home: Home, run_ids: Collection[str]) -> int:
 
 
 def _matching_samples(home: Home, run_id: str, kind: str, query: SampleQuery) -> tuple[str, list[object]]:
-    """Return the beginning of a query with the matching samples as the table `ordered` (id, place, total), and its parameters."""
+    """Return the beginning of a query, with the matching samples as the table `ordered` (id, place, total), and its
+    parameters.
+    """
     of_model, model = "", []
     if query.model:
         of_model, model = " AND {0}model = ? AND {0}arm = ?", [query.model, query.arm]
@@ -210,14 +213,16 @@ _SCORES = (
 
 
 def _plain(run_id: str, kind: str) -> tuple[str, list[object]]:
-    """Return a condition on results with its parameters: next to a model's plain answers, those of its arms do not count."""
+    """Return a condition on results with its parameters: if a model has plain answers, those of its
+    arms do not count.
+    """
     exists = "EXISTS (SELECT 1 FROM results WHERE run_id = ? AND kind = ? AND arm = '')"
     return f" AND (arm = '' OR NOT {exists})", [run_id, kind]
 
 
 def _corrected_results(home: Home, run_id: str) -> tuple[str, list[object]]:
     """Return a subquery that replaces the table `results` by corrected results, and its parameters; empty without corrections."""
-    columns_by_item = {item: answer.now for item, answer in corrections_of(home, run_id).answers.items()}
+    columns_by_item = {item: answer.now._asdict() for item, answer in corrections_of(home, run_id).answers.items()}
     if not columns_by_item:
         return "", []
     columns = ", ".join(

@@ -1,1 +1,1 @@
-"""The tables of a home, and the migrations that make them."""
+"""The tables of a home, and the migrations that create them."""

@@ -48,7 +48,7 @@ def next_number(connection: sqlite3.Connection, table: str, column: str = "id", 
 
 
 def insert_statement(table: str, columns: Iterable[str], *, target: str = "") -> str:
-    """Return the statement that inserts values in the order of the columns and leaves an existing row as it is."""
+    """Return the statement that inserts values in the order of the columns and leaves an existing row unchanged."""
     return _insert_statement(table, tuple(columns), target)
 
 
@@ -86,5 +86,5 @@ def without_seal(row: Row) -> Row:
 
 
 def _as_read(value: object) -> object:
-    """Return a value in the form that is hashed: SQLite does not tell 5.0, 5 and True apart."""
+    """Return a value in its hashed form: SQLite does not distinguish 5.0, 5 and True."""
     return int(value) if isinstance(value, bool) or (isinstance(value, float) and value.is_integer()) else value

@@ -47,7 +47,7 @@ def queue(db: "Database") -> None:
 
 
 def deaths(db: "Database") -> None:
-    """Add columns to the queue: whether a run is at work, and during how many deaths of the service it was."""
+    """Add columns to the queue: whether a run is at work, and in how many deaths of the service it was."""
     db.execute("ALTER TABLE queue ADD COLUMN at_work INTEGER")
     db.execute("ALTER TABLE queue ADD COLUMN deaths INTEGER")
 
@@ -61,7 +61,7 @@ def spending(db: "Database") -> None:
 
 
 def payers(db: "Database") -> None:
-    """Create the table of what a service's runs have spent by who pays, and add the payer to the queue."""
+    """Create the table of a service's spending by payer, and add the payer to the queue."""
     db.execute(
         "CREATE TABLE payers (id TEXT PRIMARY KEY, calls INTEGER NOT NULL, tokens INTEGER NOT NULL, "
         "cost REAL NOT NULL, row_digest TEXT NOT NULL)"
@@ -70,12 +70,12 @@ def payers(db: "Database") -> None:
 
 
 def reasons(db: "Database") -> None:
-    """Add the reasons for which a caption was changed to decisions; NULL where there are none."""
+    """Add the reasons for changing a caption to decisions; NULL without any."""
     db.execute("ALTER TABLE decisions ADD COLUMN reasons TEXT")
 
 
 def cached_tokens(db: "Database") -> None:
-    """Add to calls the input tokens that the provider read from its cache; NULL where it did not say."""
+    """Add to calls the input tokens that the provider read from its cache; NULL if unreported."""
     db.execute("ALTER TABLE calls ADD COLUMN cached_tokens INTEGER")
 
 
@@ -93,7 +93,7 @@ def comments(db: "Database") -> None:
 
 
 def embeddings(db: "Database") -> None:
-    """Create the index by which the texts that a model has embedded are found."""
+    """Create the index that finds the texts embedded by a model."""
     db.execute("CREATE INDEX IF NOT EXISTS idx_calls_embedding ON calls (model, endpoint) WHERE kind = 'embedding'")
 
 

@@ -16,7 +16,7 @@ __all__ = [
 ]
 
 KEY_LENGTH = 16
-"""Number of digits of a criteria set's id in the key of a criterion."""
+"""The number of digits of a criteria set's id in the key of a criterion."""
 
 _PAGE = 2_000
 
@@ -72,7 +72,7 @@ def knows_run(home: Home, tree: str, run_id: str) -> bool:
 def criteria_of_samples(home: Home, run_id: str) -> Iterator[CriteriaOfSample]:
     """Yield the criteria of each sample of a run by the samples' names, read page by page.
 
-    `source` is the field of that name in the sample's `meta`; empty if that is no text.
+    `source` is the field of that name in the sample's `meta`; empty if it is not a text.
     """
     sql = (
         "SELECT r.sample_id, coalesce(s.category, ''), "

@@ -40,7 +40,9 @@ _SHOWN = 8
 
 
 class TreeInfo(NamedTuple):
-    """A tree by name: the run that began its growth, the run or file of its first criteria, and its number of versions."""
+    """A tree by name: the run that started its growth, the run or file of its first criteria, and its number of
+    versions.
+    """
 
     name: str
     run_id: str

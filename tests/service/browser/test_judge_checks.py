@@ -24,7 +24,7 @@ def test_a_check_is_begun_and_its_verdict_read(tmp_path: Path) -> None:
             for name, text in (("judge", "sim/judge-blind"), ("data", "texts.jsonl"), ("perturber", "sim/judge")):
                 page.fill(f"#{name}", text)
             page.click("text=Start")
-            page.wait_for_url("**/judge-checks/verdict**", timeout=60_000)
+            page.wait_for_url("**/judge-checks/verdict**")
             assert "Is sim/judge-blind good enough?" in page.inner_text("h1")
             assert "length bias" in page.inner_text("main")
             verdict = page.url.removeprefix(service.url)

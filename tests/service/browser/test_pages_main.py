@@ -99,7 +99,7 @@ def test_results_that_come_do_not_move_an_open_menu(site: Site, small: Finished)
         page.evaluate("window.before = true; document.dispatchEvent(new Event('dokimasia-reload'))")
         expect(page.locator("details.menu[open] .notice.good")).to_contain_text("The results are ready")
         assert page.evaluate("window.before")
-        with page.expect_navigation(timeout=30_000):
+        with page.expect_navigation():
             page.keyboard.press("Escape")
         assert page.evaluate("window.before") is None
         assert_calm(seen)
