@@ -84,7 +84,7 @@ def score_answer(
     if reference is not None and task_of(reference) != task:
         raise ValueError("an answer and its reference are both texts or both images")
     axes = axes_asked(evaluator, task)
-    inputs, shown, images = _seen(sample, {"reference": reference} if reference is not None else {}, answer)
+    inputs, shown, images = _single_parts(sample, {"reference": reference} if reference is not None else {}, answer)
     return Ask(
         prompt_of(evaluator, task),
         inputs,
@@ -111,7 +111,7 @@ def compare_answers(
     if task_of(second) != task:
         raise ValueError("two answers that are compared are both texts or both images")
     axes = axes_asked(evaluator, task)
-    inputs, shown, images = _compared(sample, first, second)
+    inputs, shown, images = _pair_parts(sample, first, second)
     return Ask(
         prompt_of(evaluator, task),
         inputs,
@@ -162,7 +162,7 @@ def write_reference(sample: Sample, *, repeat: int = 0) -> Ask[Response]:
 Seen = tuple[dict[str, str], tuple[str, ...], tuple[ImageRef, ...]]
 
 
-def _seen(sample: Sample, reference: dict[str, Judged], answer: Judged) -> Seen:
+def _single_parts(sample: Sample, reference: dict[str, Judged], answer: Judged) -> Seen:
     """Return inputs, record of what is shown, and images of a prompt on one answer; a reference comes first."""
     if not isinstance(answer, str):
         images = (*(image for image in reference.values() if not isinstance(image, str)), answer)
@@ -177,7 +177,7 @@ def _seen(sample: Sample, reference: dict[str, Judged], answer: Judged) -> Seen:
     return inputs, (*shown, shown_as("response", answer)), sample.images
 
 
-def _compared(sample: Sample, first: Judged, second: Judged) -> Seen:
+def _pair_parts(sample: Sample, first: Judged, second: Judged) -> Seen:
     """Return the same for a prompt on two answers: the first is A, and its image comes first."""
     if not isinstance(first, str) or not isinstance(second, str):
         images = tuple(image for image in (first, second) if not isinstance(image, str))

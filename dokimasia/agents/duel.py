@@ -91,7 +91,7 @@ def compare_responses(
     responses. With `published`, no lengths are given, much better means clearly better, and the judge writes an
     evaluation of each response (Creation-MMBench, figure 33).
     """
-    return _two(
+    return _pair_ask(
         prompt_of_protocol("duel_verdict", published=published),
         sample,
         criteria.subjective,
@@ -106,12 +106,12 @@ def compare_responses(
 def lengths_text(responses: tuple[str, str]) -> str:
     """Return the lengths of two responses, one per line; characters are for languages written without spaces."""
     return "\n".join(
-        f"response {letter}: {_counted(len(text.split()), 'word')}, {_counted(len(text), 'character')}"
+        f"response {letter}: {_count_text(len(text.split()), 'word')}, {_count_text(len(text), 'character')}"
         for letter, text in zip("AB", responses, strict=True)
     )
 
 
-def _counted(n: int, noun: str) -> str:
+def _count_text(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
@@ -131,7 +131,7 @@ def score_factuality(
     """
     truth = ground_truth_of(sample)
     known = {"ground_truth": truth} if truth else {}
-    return _two(
+    return _pair_ask(
         prompt_of_protocol("duel_factuality", published=published),
         sample,
         criteria.factuality,
@@ -143,7 +143,7 @@ def score_factuality(
     )
 
 
-def _two(
+def _pair_ask(
     prompt: str,
     sample: Sample,
     criteria: str,

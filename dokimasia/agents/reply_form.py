@@ -55,7 +55,7 @@ class ReplyForm(NamedTuple):
 
     def compose(self, given: Given) -> str:
         """Return the reply with the given contents in its places; a line or an element without any is omitted."""
-        filled = {field.name: _filled(field, given, self.places) for field in self.places}
+        filled = {field.name: _content_text(field, given, self.places) for field in self.places}
         texts: list[str] = []
         for piece in self.pieces:
             if piece.places and not any(filled[name] for name in piece.places):
@@ -109,16 +109,16 @@ def form_of(aid: Aid, instructions: str, count: int = 0) -> ReplyForm | None:
     if not lines:
         return None
     if lines[0].startswith(("{", "[")):
-        made = _of_object(lines)
+        made = _read_object(lines)
     elif re.match(r"<\w+>", lines[0]) and lines[-1].rstrip().endswith(">"):
-        made = _of_elements(aid.form)
+        made = _read_elements(aid.form)
     else:
-        made = _of_lines(lines, _introduction(instructions, lines[0]))
+        made = _read_lines(lines, _introduction(instructions, lines[0]))
     if made is None:
         return None
     pieces, places = made
     counted = [int(number) for field in places for number in re.findall(r"^\w+ (\d+)", field.label)]
-    places = [_known(field, max([count, *counted])) for field in places]
+    places = [_with_hint_choices(field, max([count, *counted])) for field in places]
     open_places = [field for field in places if field.kind == "words" and not field.options]
     for hint in dict.fromkeys(field.hint for field in open_places):
         options = _options(hint, instructions, aid, ReplyForm(tuple(pieces), tuple(places)))
@@ -131,7 +131,7 @@ def form_of(aid: Aid, instructions: str, count: int = 0) -> ReplyForm | None:
     return ReplyForm(tuple(pieces), tuple(places))
 
 
-def _of_elements(form: str) -> tuple[list[FormPiece], list[FormField]] | None:
+def _read_elements(form: str) -> tuple[list[FormPiece], list[FormField]] | None:
     """Read a form of tags: every innermost element is a place, named by its tag or parent."""
     pieces, places, inside, at = list[FormPiece](), list[FormField](), list[str](), 0
     for match in _LEAF.finditer(form):
@@ -148,7 +148,7 @@ def _of_elements(form: str) -> tuple[list[FormPiece], list[FormField]] | None:
             after = bool(places) and hint.startswith("else ")
             if (label == tag and any(field.label == spoken_name(tag) for field in places)) or ", on " in hint:
                 label = hint.rpartition(", on ")[2]
-            places.append(FormField(name, spoken_name(label), hint, _written(tag, hint, long=long), otherwise=after))
+            places.append(FormField(name, spoken_name(label), hint, _text_kind(tag, hint, long=long), otherwise=after))
             pieces.append(FormPiece((f"<{tag}>{gap}", f"{gap}</{tag}>"), (name,)))
         else:
             if opened:
@@ -159,7 +159,7 @@ def _of_elements(form: str) -> tuple[list[FormPiece], list[FormField]] | None:
     return None if form[at:].strip() or inside or not places else (pieces, places)
 
 
-def _of_lines(lines: Sequence[str], introduction: str) -> tuple[list[FormPiece], list[FormField]] | None:
+def _read_lines(lines: Sequence[str], introduction: str) -> tuple[list[FormPiece], list[FormField]] | None:
     """Read a form of lines that begin differently; lines that differ only in the bracketed text are one choice."""
     pieces, places = list[FormPiece](), list[FormField]()
     if re.search(r"sentence|few words|[Jj]ustify|Go through", introduction):
@@ -216,7 +216,7 @@ def _json_field(name: str, field: re.Match[str]) -> FormField:
     return FormField(name, called, field[2] or field[3], "string" if field[2] else "list")
 
 
-def _of_object(lines: Sequence[str]) -> tuple[list[FormPiece], list[FormField]] | None:
+def _read_object(lines: Sequence[str]) -> tuple[list[FormPiece], list[FormField]] | None:
     """Return the form of a single-line JSON object whose fields are all places."""
     line = lines[0]
     matches = list(_FIELD.finditer(line))
@@ -230,13 +230,13 @@ def _of_object(lines: Sequence[str]) -> tuple[list[FormPiece], list[FormField]] 
     return [FormPiece((*words, "}"), tuple(field.name for field in places))], places
 
 
-def _written(tag: str, hint: str, *, long: bool) -> Kind:
+def _text_kind(tag: str, hint: str, *, long: bool) -> Kind:
     if re.search(r"(whole|the) numbers?\b|true or false", hint) or tag == "score":
         return "words"
     return "text" if long or re.search(r"sentence|what |strengths|why |steps|decides", hint) else "words"
 
 
-def _known(place: FormField, count: int) -> FormField:
+def _with_hint_choices(place: FormField, count: int) -> FormField:
     """Return a place with the choices that follow from its hint alone."""
     numbers = tuple((str(number), "") for number in range(1, count + 1))
     hint = place.hint.lower().replace("_", " ")
@@ -273,7 +273,7 @@ def _options(hint: str, instructions: str, aid: Aid, form: ReplyForm) -> tuple[t
         offered |= dict.fromkeys(re.split(r", | or ", match[1]), "")
     if not aid.reader:
         return tuple((value, meanings.get(value, "")) for value in offered)
-    rest = {field.name: [_ordinary(field)] for field in form.places if field.hint != hint}
+    rest = {field.name: [_sample_value(field)] for field in form.places if field.hint != hint}
     same = [field.name for field in form.places if field.hint == hint]
 
     def taken(value: str) -> bool:
@@ -286,14 +286,14 @@ def _options(hint: str, instructions: str, aid: Aid, form: ReplyForm) -> tuple[t
     return tuple(options) if 1 < len(options) <= MOST_OPTIONS else ()
 
 
-def _ordinary(place: FormField) -> str:
+def _sample_value(place: FormField) -> str:
     """Return an acceptable content of a place, for testing the others."""
     if place.options:
         return place.options[0][0]
     return "1" if "number" in place.hint.lower() else "words of one's own"
 
 
-def _filled(place: FormField, given: Given, places: Sequence[FormField]) -> str:
+def _content_text(place: FormField, given: Given, places: Sequence[FormField]) -> str:
     values = [entry.strip() for entry in given.get(place.name, ()) if entry.strip()]
     if place.kind == "first":
         first = next((field for field in places if field.kind == "order"), None)

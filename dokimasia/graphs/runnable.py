@@ -290,7 +290,7 @@ class GraphRunnable(Runnable[Any, JsonObject]):
         self, input: JsonObject, config: RunnableConfig | None, report: Callable[[JsonObject], None] | None
     ) -> JsonObject:
         """Return the final state, and report each step."""
-        inputs = self._checked(input)
+        inputs = self._validate(input)
         settled: RunnableConfig = {**(config or {}), "recursion_limit": drive.RECURSION_LIMIT}
         async with self._contexts.use() as opened:
             _check_models(inputs, opened.options)
@@ -334,7 +334,7 @@ class GraphRunnable(Runnable[Any, JsonObject]):
             return part
         return cast("JsonObject", resolved(part, store.values))
 
-    def _checked(self, input: JsonObject) -> JsonObject:
+    def _validate(self, input: JsonObject) -> JsonObject:
         """Return the part of an input that belongs to the graph.
 
         Raises:

@@ -273,7 +273,7 @@ def _with_unit(low: list[str], number: Number) -> Iterator[StatedValue]:
         unit = ("$", 1)
     if unit is not None:
         value = number.value * unit[1]
-        following, length = _following(low, number.end + 1, unit[0])
+        following, length = _smaller_unit(low, number.end + 1, unit[0])
         yield StatedValue(f"u:{unit[0]}", value + following, number.start, number.end + 1 + length)
         if following:
             yield StatedValue(f"u:{unit[0]}", value, number.start, number.end + 1)
@@ -311,7 +311,7 @@ def _degrees(low: list[str], number: Number) -> Iterator[StatedValue]:
         yield StatedValue("u:deg", 180 / number.value, number.start - 2, number.end)
 
 
-def _following(low: list[str], at: int, base: str) -> tuple[float, int]:
+def _smaller_unit(low: list[str], at: int, base: str) -> tuple[float, int]:
     """Return what a smaller unit after it adds ("two hours and 5 minutes", "nineteen dollars fifty"), and its tokens."""
     tokens = low[at : at + 6]
     skipped = 1 if tokens and tokens[0] in ("and", ",") else 0

@@ -106,11 +106,11 @@ def rate_adjusted(
             if comparison.first in models and comparison.second in models
         ]
         chosen = [comparisons[at] for at in inside]
-        rated.append(_rated(models, chosen, design[inside], index[inside], tuple(covariates)))
+        rated.append(_rate_group(models, chosen, design[inside], index[inside], tuple(covariates)))
     return tuple(rated)
 
 
-def _rated(
+def _rate_group(
     models: tuple[str, ...],
     comparisons: Sequence[PairOutcome],
     covariates: Floats,

@@ -163,11 +163,11 @@ def rate_models(
         if reason:
             rated.append(ConnectedModels(group, reason, {}, {}, {}, {}, {}, None))
         else:
-            rated.append(_rated(tables(comparisons, index, group), parts=parts, seed=seed))
+            rated.append(_rate_group(tables(comparisons, index, group), parts=parts, seed=seed))
     return (*rated, *alone)
 
 
-def _rated(outcomes: OutcomeTables, *, parts: int, seed: int) -> ConnectedModels:
+def _rate_group(outcomes: OutcomeTables, *, parts: int, seed: int) -> ConnectedModels:
     """Return the ratings of a group with finite ratings."""
     names, pairs, counts = outcomes
     number = len(counts)

@@ -157,14 +157,14 @@ def node_findings(
     <A><B><Counting> 20.0 -70.0 weak
     <A><B><Adding> 90.0 70.0 strong
     """
-    order, holders, holder_of = _scored(tree, scores, cluster_of)
+    order, holders, holder_of = _scored_criteria(tree, scores, cluster_of)
     values = np.array([scores[criterion] for criterion in order], dtype=np.float64)
     if not order:
         return ()
     if not np.isfinite(values).all() or values.min() < bounds[0] or values.max() > bounds[1]:
         raise ValueError(f"a score is not within {bounds[0]:g} to {bounds[1]:g}")
     cluster = [cluster_of[criterion] for criterion in order]
-    masks = _looked_at(tree, holders, np.bincount(holder_of, minlength=len(holders)), min_support)
+    masks = _tested_nodes(tree, holders, np.bincount(holder_of, minlength=len(holders)), min_support)
     if not masks:
         return ()
     contains = np.array(list(masks.values()), dtype=np.float64)
@@ -276,7 +276,7 @@ def _downwards(tree: Tree) -> list[str]:
     return list(nx.topological_sort(tree))
 
 
-def _scored(
+def _scored_criteria(
     tree: Tree, scores: Mapping[str, float], cluster_of: Mapping[str, Hashable]
 ) -> tuple[list[str], list[str], Positions]:
     """Return the scored criteria, the nodes that hold any, and for each criterion the index of its node."""
@@ -298,7 +298,7 @@ def _scored(
     return order, holders, np.array([holder_index[criterion] for criterion in order], dtype=np.intp)
 
 
-def _looked_at(tree: Tree, holders: list[str], counts: Positions, min_support: int) -> dict[str, Mask]:
+def _tested_nodes(tree: Tree, holders: list[str], counts: Positions, min_support: int) -> dict[str, Mask]:
     """Return the nodes to test, each with a mask of the holders at or below it."""
     masks: dict[str, Mask] = {}
     position = {node: at for at, node in enumerate(holders)}

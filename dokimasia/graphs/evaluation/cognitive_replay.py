@@ -305,7 +305,7 @@ async def draw_criteria(
     if not problems:
         criteria = CriteriaSet(criteria=tuple(reply.value))
     elif published:
-        criteria = _rescaled(reply.value, broken)
+        criteria = _rescale(reply.value, broken)
     else:
         criteria = accepted(reply.value, sample.prompt, answer or reply.value[-1].ground_truth, count=count)
     if criteria is None:
@@ -321,7 +321,7 @@ def settled(criteria: CriteriaSet, sample: Sample) -> CriteriaSet:
     return criteria.model_copy(update={"criteria": alternatives})
 
 
-def _rescaled(
+def _rescale(
     criteria: Sequence[Criterion], broken: Callable[[Sequence[Criterion]], list[Broken]]
 ) -> CriteriaSet | None:
     """Return the criteria with weights rescaled to a sum of ten, if that corrects all their faults."""

@@ -350,11 +350,11 @@ def _compared_by_model(pairs: Sequence[_Pair], scale: Ends) -> RatingsComparedBy
     by_model: dict[str, RatingsCompared] = {}
     if len(models) > 1:
         for model in models:
-            by_model[model] = _compared([pair for pair in pairs if pair.model == model], scale)
-    return RatingsComparedByModel(**dict(_compared(pairs, scale)), by_model=by_model)
+            by_model[model] = _compare_ratings([pair for pair in pairs if pair.model == model], scale)
+    return RatingsComparedByModel(**dict(_compare_ratings(pairs, scale)), by_model=by_model)
 
 
-def _compared(pairs: Sequence[_Pair], scale: Ends) -> RatingsCompared:
+def _compare_ratings(pairs: Sequence[_Pair], scale: Ends) -> RatingsCompared:
     """Return mean absolute error, consistency and Cohen's kappa with quadratic weights, each with its interval."""
     differences = [abs(pair.value - pair.against) for pair in pairs]
     clusters = [pair.cluster for pair in pairs]

@@ -140,7 +140,7 @@ def compare(
     judged_units: list[AnnotationUnit] = []
     for scores in (*judges.values(), *rules.values()):
         judged_units += scores
-    annotations = _known(path, annotations, judged_units, places, left_out)
+    annotations = _known_annotations(path, annotations, judged_units, places, left_out)
     measures = sorted({annotation.unit.measure for annotation in annotations})
     ends = {measure: scale_of(measure, annotations, scale, name=str(path)) for measure in measures}
     rated = put_together(annotations, places.get)
@@ -156,7 +156,7 @@ def compare(
     )
 
 
-def _known(
+def _known_annotations(
     path: Path,
     annotations: Sequence[Annotation],
     units: Sequence[AnnotationUnit],

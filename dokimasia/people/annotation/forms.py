@@ -174,7 +174,9 @@ def read_forms(head: KeyHead, items: Mapping[str, KeyItem], paths: Sequence[Path
                 problems.append(f"{where}: item {name} stands in {places[name]} already")
             else:
                 places[name] = where
-                wrong = [_chosen(head, item, measure, row.fields, row.line, ratings) for measure in measures_of(head)]
+                wrong = [
+                    _add_rating(head, item, measure, row.fields, row.line, ratings) for measure in measures_of(head)
+                ]
                 problems += [f"{where}, item {name}: {fault}" for fault in wrong if fault]
     refuse(problems)
     if not ratings:
@@ -197,7 +199,7 @@ def _check_key(path: Path, items: Mapping[str, KeyItem], names: Sequence[str]) -
     )
 
 
-def _chosen(
+def _add_rating(
     head: KeyHead, item: KeyItem, measure: str, fields: Mapping[str, Any], line: int, found: list[Annotation]
 ) -> str | None:
     """Add the rating of one measure to `found`; return the error, if any."""

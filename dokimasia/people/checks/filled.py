@@ -95,8 +95,8 @@ def import_checks(settings: Settings, run: str, path: Path, *, who: str) -> Impo
     lines = read_checks(path)
     standings = open_for_people(settings, run)
     with Home.open(settings.home, write=False) as home:
-        decisions = _wanted(home, standings, lines, str(path), who)
-    return _taken(decisions, standings, str(path), partial(decide, settings=settings))
+        decisions = _read_decisions(home, standings, lines, str(path), who)
+    return _store_all(decisions, standings, str(path), partial(decide, settings=settings))
 
 
 def take_in_lines(
@@ -113,8 +113,8 @@ def take_in_lines(
     standings = all_standings(home, run_id)
     if not standings:
         raise nothing_to_check(run_id)
-    decisions = _wanted(home, standings, lines, name, who)
-    known = _known(standings)
+    decisions = _read_decisions(home, standings, lines, name, who)
+    known = _decision_keys(standings)
     for number, item, decision in decisions:
         if decision is not None and decision.who != who and not others and decision.key(item) not in known:
             raise DataError(f"{name}, line {number}: {decision.who} decided this, and this is {who}'s token")
@@ -122,14 +122,16 @@ def take_in_lines(
     def keep(item: CheckItem, action: Action, **made: Any) -> Decision:
         return asyncio.run(keep_decision(home, checked(home, item, action, **made)))
 
-    return _taken(decisions, standings, name, keep)
+    return _store_all(decisions, standings, name, keep)
 
 
 Wanted = tuple[int, CheckItem, LineDecision | None]
 """The number of a line, its item, and a decision on it; None without one."""
 
 
-def _wanted(home: Home, standings: Sequence[Standing], lines: Sequence[SheetLine], name: str, who: str) -> list[Wanted]:
+def _read_decisions(
+    home: Home, standings: Sequence[Standing], lines: Sequence[SheetLine], name: str, who: str
+) -> list[Wanted]:
     """Return the decisions of lines, in order.
 
     Raises:
@@ -166,11 +168,11 @@ def _wanted(home: Home, standings: Sequence[Standing], lines: Sequence[SheetLine
     return entries
 
 
-def _taken(
+def _store_all(
     wanted: Sequence[Wanted], standings: Sequence[Standing], name: str, keep: Callable[..., Decision | None]
 ) -> ImportResult:
     decided = repeated = left = empty = 0
-    known = _known(standings)
+    known = _decision_keys(standings)
     ids: set[str] = set()
     for standing in standings:
         ids |= {decision.id for decision in standing.decisions}
@@ -195,7 +197,7 @@ def _taken(
     return ImportResult(decided=decided, known=repeated, left=left, empty=empty)
 
 
-def _known(standings: Sequence[Standing]) -> set[tuple[str, ...]]:
+def _decision_keys(standings: Sequence[Standing]) -> set[tuple[str, ...]]:
     """Return the keys of the decisions on items, in the form of `LineDecision.key`."""
     known: set[tuple[str, ...]] = set()
     for standing in standings:

@@ -91,7 +91,7 @@ def label_figures(items: Sequence[LabelledPerturbation]) -> LabelFigures:
     return LabelFigures(
         made=len(items),
         labelled=sum(item.label is not None for item in items),
-        labels=_counted(item.label for item in items),
+        labels=_label_counts(item.label for item in items),
         enter=sum(item.enters for item in items),
         fit=_fit(items),
         by_dimension=tuple(_dimension(name, by_name[name]) for name in names),
@@ -110,7 +110,7 @@ def labels_of(standing: Standing) -> dict[str, Label]:
     return labels
 
 
-def _counted(labels: Iterable[Label | None]) -> LabelCounts:
+def _label_counts(labels: Iterable[Label | None]) -> LabelCounts:
     counted = Counter(labels)
     return {label: counted[label] for label in LABELS}
 
@@ -130,7 +130,7 @@ def _dimension(name: str, items: Sequence[LabelledPerturbation]) -> DimensionLab
         meant="score_invariant" if name == NEUTRAL else "valid",
         made=len(items),
         labelled=sum(item.label is not None for item in items),
-        labels=_counted(item.label for item in items),
+        labels=_label_counts(item.label for item in items),
         fit=_fit(items),
     )
 

@@ -125,13 +125,13 @@ def rates_for(
     sensitivity = mixed_sensitivity(
         sensitivity_by, mix.kinds, n_errors=mix.seen, pooled=(numbers, measured(rates.sensitivity))
     )
-    warnings = [*caveat, *_shifted(mix, numbers, rates, labels, judged, seed=seed)]
+    warnings = [*caveat, *_mix_warnings(mix, numbers, rates, labels, judged, seed=seed)]
     if labels is not None:
-        warnings += _unlike_labels(measure, sensitivity, specificity, labels)
+        warnings += _rate_warnings(measure, sensitivity, specificity, labels)
     return JudgeRates(sensitivity, specificity, sensitivity_by, "", tuple(warnings))
 
 
-def _shifted(
+def _mix_warnings(
     mix: Mix, own: Mapping[str, int], rates: BinaryRates, labels: Labels | None, judged: DecidedRun, *, seed: int
 ) -> list[str]:
     """Return warnings that this run's errors have a different mix from the passport's or the given one."""
@@ -168,7 +168,7 @@ def _tested(p_value: float, n: int, what: str, how: str) -> list[str]:
     return [f"the {n} errors seen are of another mix of kinds than {what} (p {shown}); {how}"]
 
 
-def _unlike_labels(
+def _rate_warnings(
     measure: Measure, sensitivity: ShareEstimate, specificity: ShareEstimate, labels: Labels
 ) -> list[str]:
     """Return a warning if the judge's rates on labelled answers differ from the passport's."""

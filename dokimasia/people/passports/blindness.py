@@ -113,7 +113,7 @@ def asked_otherwise(passport: Passport, way: JudgeUse, spec: ModelSpec) -> Itera
     sampling = passport.judge.sampled(evaluator)
     if sampling is not None and sampling != spec.sampling:
         way_out = "" if evaluator in IN_USE else "; to measure it as runs ask: dokimasia probe --sampling own"
-        yield f"{way.what} was measured with {_sampled(sampling)}, and is asked for here with {_sampled(spec.sampling)}{way_out}"
+        yield f"{way.what} was measured with {_text_of(sampling)}, and is asked for here with {_text_of(spec.sampling)}{way_out}"
     if way.prompt not in passport.prompts:
         yield f"{way.what} was measured as {evaluator}, by the prompts of probes and not by {way.prompt}"
 
@@ -206,6 +206,6 @@ def _places(places: PlaceRates | None) -> Iterator[str]:
         )
 
 
-def _sampled(sampling: Sampling) -> str:
+def _text_of(sampling: Sampling) -> str:
     settings = sampling.model_dump(mode="json", exclude_none=True, exclude={"extra"}) | sampling.extra
     return ", ".join(f"{name} {value}" for name, value in settings.items()) or "the provider's defaults"

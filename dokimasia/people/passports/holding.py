@@ -75,7 +75,7 @@ async def held(
     if session.source_run is None:
         passports = read_all(request.passports)
     else:
-        passports = await _kept(session, session.source_run)
+        passports = await _parent_passports(session, session.source_run)
     fitting: dict[str, Passport] = {}
     for path, passport in passports:
         judge = _judge_of(passport, judges)
@@ -176,7 +176,7 @@ def each_has_one(
     return by_judge
 
 
-async def _kept(session: Session, run: Run) -> list[tuple[str, Passport]]:
+async def _parent_passports(session: Session, run: Run) -> list[tuple[str, Passport]]:
     """Return the passports of the forked run."""
     store = SqliteValueStore(session.opened)
     return [(f"run {run.id}", await store.get(Passport, id)) for id in run.texts(KEPT)]

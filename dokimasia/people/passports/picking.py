@@ -67,7 +67,7 @@ def chosen_judge(
     name, passport = considered[best_of(candidates, ways)]
     files = tuple(path for path, (_, other) in zip(passports, file_passports, strict=True) if other is passport)
     what = in_words([way.what for way in ways])
-    estimates = in_words([f"{_measured(passport, way)}{_in_way(way, ways)}" for way in ways])
+    estimates = in_words([f"{_estimates(passport, way)}{_in_way(way, ways)}" for way in ways])
     if least_worth(passport, ways) <= 0:
         reasons.append("none of them detects more than it raises false alarms, so none is better than chance")
     if len(considered) == 1 and len(several) > 1:
@@ -188,7 +188,7 @@ def weights_of(passports: Mapping[str, Passport], way: JudgeUse) -> dict[str, fl
     return {name: worth / total for name, worth in worths.items()}
 
 
-def _measured(passport: Passport, way: JudgeUse) -> str:
+def _estimates(passport: Passport, way: JudgeUse) -> str:
     """Return the judge's figures on the half not used for choosing, and the numbers that they rest on."""
     both = halves_for(passport, way)
     if both is None or both.estimating.worth is None:

@@ -188,7 +188,7 @@ def judge_check(
         if way[1] in unjudged and passport.rates(*way) is None:
             continue
         replies = next(rates for rates in passport.replies if rates.way == way)
-        qualities = [*_measured(passport, way, replies)]
+        qualities = [*_measured_qualities(passport, way, replies)]
         if (disagreement := labelled.get(way)) is not None:
             qualities.append(_quality("disagreement with labels", *disagreement))
         if compared and (disagreement := compared.get(way)) is not None:
@@ -243,7 +243,7 @@ def _is_unmeasured(passport: Passport, way: JudgeUse) -> bool:
     return bool(measured_evaluators) and not set(measured_evaluators).intersection(way.evaluators)
 
 
-def _measured(passport: Passport, way: Way, replies: ReplyRates) -> Iterator[JudgeQuality]:
+def _measured_qualities(passport: Passport, way: Way, replies: ReplyRates) -> Iterator[JudgeQuality]:
     """Yield a passport's qualities of one evaluator."""
     errors = passport.rates(*way)
     if errors is None:
@@ -328,7 +328,7 @@ def _verdict(way: Way, qualities: Sequence[JudgeQuality]) -> tuple[Suitability, 
     """
     beyond = [quality for quality in qualities if quality.within == "no"]
     unsettled = [quality for quality in qualities if _is_unsettled(quality)]
-    missing = [_missing(quality) for quality in unsettled]
+    missing = [_missing_data(quality) for quality in unsettled]
     corrections = [_correction(way, quality) for quality in beyond]
     reasons = [_reason(quality) for quality in beyond]
     if not all(corrections):
@@ -372,7 +372,7 @@ def _reason(quality: JudgeQuality) -> str:
     return f"{quality.name} {_value_text(quality)}, {comparison} {_limit_text(quality)}"
 
 
-def _missing(quality: JudgeQuality) -> str:
+def _missing_data(quality: JudgeQuality) -> str:
     """Return the data that would settle an open quality, with an estimate of the number of items if possible."""
     if not quality.n:
         return (
