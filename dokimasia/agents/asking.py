@@ -164,19 +164,19 @@ async def ask(
         The value, or the last failure: `refused`, `truncated`, `unparsable`, or the kind of a call without an answer.
             An exhausted budget, or a person who has not answered yet, ends the attempts immediately.
     """
-    done: AskResult[T] | None = None
+    total: AskResult[T] | None = None
     for attempt in attempts:
         request = what if attempt == 0 else replace(what, repeat=draw(what.repeat, attempt))
         asking = partial(ask_once, request, gateway=gateway, model=model, library=library, looking=looking)
         result = await asking(rejected=rejected)
         if result.rejected is not None and rejected is None:
             result = result.then(await asking(rejected=result.rejected), sent_back=result.rejected)
-        done = result if done is None else done.then(result)
-        if done.failed is None or done.failed.open:
+        total = result if total is None else total.then(result)
+        if total.failed is None or total.failed.open:
             break
-    if done is None:
+    if total is None:
         raise ValueError("there is no attempt to make")
-    return done
+    return total
 
 
 async def ask_once(
@@ -223,14 +223,14 @@ async def ask_once(
             shown = tuple(what.shown) if looking is None else (*what.shown, "tools")
             result = _read(what, parse, answer, rendered, model, shown)
             break
-        left = looking.limit - len(looks)
+        remaining = looking.limit - len(looks)
         messages, images, new_looks = await take_looks(
-            call.messages, request, images, looking, left=left, call=answer.key, prompt=rendered.name
+            call.messages, request, images, looking, left=remaining, call=answer.key, prompt=rendered.name
         )
         call = call.model_copy(update={"messages": messages})
         earlier.append(answer.key)
         looks += new_looks
-        out_of_looks = len(request.tool_calls[:MAX_CALLS]) > left
+        out_of_looks = len(request.tool_calls[:MAX_CALLS]) > remaining
     return replace(result, earlier=tuple(earlier), looks=tuple(looks)) if earlier else result
 
 

@@ -57,7 +57,7 @@ def axes_asked(evaluator: Evaluator, task: Task) -> tuple[str, ...]:
     """Return the axes that a judge scores: `overall` alone, or all of the task; creativity only for pairs."""
     if not by_axes(evaluator):
         return (OVERALL,)
-    return tuple(one for one in AXES[task] if paradigm_of(evaluator) == "pairwise" or one not in PAIRWISE_ONLY)
+    return tuple(axis for axis in AXES[task] if paradigm_of(evaluator) == "pairwise" or axis not in PAIRWISE_ONLY)
 
 
 def score_answer(
@@ -84,7 +84,7 @@ def score_answer(
     if reference is not None and task_of(reference) != task:
         raise ValueError("an answer and its reference are both texts or both images")
     axes = axes_asked(evaluator, task)
-    inputs, shown, images = _seen(sample, {"reference": reference} if reference is not None else {}, answer)
+    inputs, shown, images = _single_parts(sample, {"reference": reference} if reference is not None else {}, answer)
     return Ask(
         prompt_of(evaluator, task),
         inputs,
@@ -111,7 +111,7 @@ def compare_answers(
     if task_of(second) != task:
         raise ValueError("two answers that are compared are both texts or both images")
     axes = axes_asked(evaluator, task)
-    inputs, shown, images = _compared(sample, first, second)
+    inputs, shown, images = _pair_parts(sample, first, second)
     return Ask(
         prompt_of(evaluator, task),
         inputs,
@@ -135,11 +135,11 @@ def read_justification(justification: str, *, error: str = "", where: str = "", 
         where: the answer whose error must be named, such as `response B`; empty if only one was judged.
         repeat: number of the independent draw.
     """
-    given = {name: text for name, text in (("error", error), ("where", where)) if text}
+    inputs = {name: text for name, text in (("error", error), ("where", where)) if text}
     return Ask(
         "justification",
-        {"justification": justification, **given},
-        ("justification", *given),
+        {"justification": justification, **inputs},
+        ("justification", *inputs),
         partial(parse_notice, justification=justification),
         repeat=repeat,
     )
@@ -162,10 +162,10 @@ def write_reference(sample: Sample, *, repeat: int = 0) -> Ask[Response]:
 Seen = tuple[dict[str, str], tuple[str, ...], tuple[ImageRef, ...]]
 
 
-def _seen(sample: Sample, reference: dict[str, Judged], answer: Judged) -> Seen:
+def _single_parts(sample: Sample, reference: dict[str, Judged], answer: Judged) -> Seen:
     """Return inputs, record of what is shown, and images of a prompt on one answer; a reference comes first."""
     if not isinstance(answer, str):
-        images = (*(one for one in reference.values() if not isinstance(one, str)), answer)
+        images = (*(image for image in reference.values() if not isinstance(image, str)), answer)
         return {"prompt": sample.prompt}, ("prompt", *(f"{name} image" for name in reference), "image"), images
     inputs = {**question_inputs(sample), **answer_inputs("response", answer)}
     shown = [*image_if(sample.images), "question"]
@@ -177,10 +177,10 @@ def _seen(sample: Sample, reference: dict[str, Judged], answer: Judged) -> Seen:
     return inputs, (*shown, shown_as("response", answer)), sample.images
 
 
-def _compared(sample: Sample, first: Judged, second: Judged) -> Seen:
+def _pair_parts(sample: Sample, first: Judged, second: Judged) -> Seen:
     """Return the same for a prompt on two answers: the first is A, and its image comes first."""
     if not isinstance(first, str) or not isinstance(second, str):
-        images = tuple(one for one in (first, second) if not isinstance(one, str))
+        images = tuple(image for image in (first, second) if not isinstance(image, str))
         return {"prompt": sample.prompt}, ("prompt", "image A", "image B"), images
     inputs = question_inputs(sample)
     shown = [*image_if(sample.images), "question"]

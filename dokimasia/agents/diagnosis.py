@@ -40,7 +40,7 @@ def pick_salient(subject: str, tables: str, *, row_of: Callable[[str], str | Non
         "diagnosis_salient",
         {"subject": subject or ALL_MODELS, "tables": tables},
         ("tables",),
-        lambda text: _known(parse_picks(text), row_of),
+        lambda text: _picks_of(parse_picks(text), row_of),
         form="[<id of the table>:<number of the row>]",
     )
 
@@ -75,9 +75,9 @@ def _drafted(text: str, *, cut: bool = False) -> Drafted:
     return Drafted(parse_report(text, cut=cut), text)
 
 
-def _known(refs: list[str], row_of: Callable[[str], str | None]) -> Picks:
-    found = [row_of(ref) for ref in refs]
-    rows = tuple(dict.fromkeys(row for row in found if row is not None))
+def _picks_of(refs: list[str], row_of: Callable[[str], str | None]) -> Picks:
+    candidates = [row_of(ref) for ref in refs]
+    rows = tuple(dict.fromkeys(row for row in candidates if row is not None))
     if not rows:
         raise UnparsableReply(f"none of the {len(refs)} references names a row that is there, such as [{refs[0][:80]}]")
-    return Picks(rows, found.count(None))
+    return Picks(rows, candidates.count(None))

@@ -35,8 +35,8 @@ def answer_request(sample: Sample, *, arm: str = "", repeat: int = 0) -> Ask[Res
     shown = ("image", "question") if sample.images else ("question",)
     draw = AGAIN_DRAW + repeat
     inputs = question_inputs(sample)
-    again = partial(respond, shown=shown, images=sample.images, arm=arm, repeat=repeat, draw=draw)
-    return again("candidate_plain", inputs, sample)
+    ask_again = partial(respond, shown=shown, images=sample.images, arm=arm, repeat=repeat, draw=draw)
+    return ask_again("candidate_plain", inputs, sample)
 
 
 def say_what_to_observe(sample: Sample) -> Ask[str]:
@@ -66,14 +66,14 @@ def answer_described(sample: Sample, described: Described, *, repeat: int = 0) -
 
 
 def _observed(text: str) -> str:
-    said = " ".join(text.split())
-    if label := _LABEL.match(said):
-        said = said[label.end() :]
-    if not said:
+    sentence = " ".join(text.split())
+    if label := _LABEL.match(sentence):
+        sentence = sentence[label.end() :]
+    if not sentence:
         raise UnparsableReply("the reply is empty")
-    if len(said) > LONGEST_OBSERVED:
-        raise UnparsableReply(f"the reply has {len(said):,} characters; one sentence was asked for")
-    return said
+    if len(sentence) > LONGEST_OBSERVED:
+        raise UnparsableReply(f"the reply has {len(sentence):,} characters; one sentence was asked for")
+    return sentence
 
 
 def compare_responses(
@@ -91,7 +91,7 @@ def compare_responses(
     responses. With `published`, no lengths are given, much better means clearly better, and the judge writes an
     evaluation of each response (Creation-MMBench, figure 33).
     """
-    return _two(
+    return _pair_ask(
         prompt_of_protocol("duel_verdict", published=published),
         sample,
         criteria.subjective,
@@ -106,12 +106,12 @@ def compare_responses(
 def lengths_text(responses: tuple[str, str]) -> str:
     """Return the lengths of two responses, one per line; characters are for languages written without spaces."""
     return "\n".join(
-        f"response {letter}: {_counted(len(text.split()), 'word')}, {_counted(len(text), 'character')}"
+        f"response {letter}: {_count_text(len(text.split()), 'word')}, {_count_text(len(text), 'character')}"
         for letter, text in zip("AB", responses, strict=True)
     )
 
 
-def _counted(n: int, noun: str) -> str:
+def _count_text(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
@@ -131,7 +131,7 @@ def score_factuality(
     """
     truth = ground_truth_of(sample)
     known = {"ground_truth": truth} if truth else {}
-    return _two(
+    return _pair_ask(
         prompt_of_protocol("duel_factuality", published=published),
         sample,
         criteria.factuality,
@@ -143,7 +143,7 @@ def score_factuality(
     )
 
 
-def _two(
+def _pair_ask(
     prompt: str,
     sample: Sample,
     criteria: str,
@@ -157,8 +157,8 @@ def _two(
     inputs = {**question_inputs(sample), "criteria": criteria, **(known or {})}
     shown = ["question", "criteria", *(known or {})]
     for letter, text in zip("ab", responses, strict=True):
-        found = answer_inputs("response", text)
-        inputs |= {f"{name}_{letter}": one for name, one in found.items()}
+        answer = answer_inputs("response", text)
+        inputs |= {f"{name}_{letter}": value for name, value in answer.items()}
         shown.append(shown_as(f"response_{letter}", text))
     images = sample.images if sees else ()
     return Ask(prompt, inputs, (*shown, *image_if(images)), parse=parse, images=images, repeat=repeat)

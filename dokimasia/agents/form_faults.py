@@ -26,17 +26,17 @@ def place_faults(form: ReplyForm, aid: Aid, given: Given) -> dict[str, str]:
     """
     if not faults_of(aid, form.compose(given)):
         return {}
-    found: dict[str, str] = {}
+    faults: dict[str, str] = {}
     for field in form.places:
-        values = [one.strip() for one in given.get(field.name, ())]
+        values = [entry.strip() for entry in given.get(field.name, ())]
         filled = [value for value in values if value]
         if field.kind == "order":
-            found |= _of_order(field, filled)
+            faults |= _order_faults(field, filled)
         elif field.kind == "first":
-            found |= {} if filled else _of_choice(form, field, given, rewrite=bool(values))
-        elif not filled and not field.otherwise and _needed(form, aid, field):
-            found[field.name] = _SAID.get(field.kind, "")
-    return {name: said for name, said in found.items() if said}
+            faults |= {} if filled else _choice_faults(form, field, given, rewrite=bool(values))
+        elif not filled and not field.otherwise and _is_needed(form, aid, field):
+            faults[field.name] = _SAID.get(field.kind, "")
+    return {name: fault for name, fault in faults.items() if fault}
 
 
 def faults_in_words(form: ReplyForm, aid: Aid, given: Given) -> str:
@@ -48,7 +48,7 @@ def faults_in_words(form: ReplyForm, aid: Aid, given: Given) -> str:
     return _TAG.sub(lambda tag: f"“{spoken_name(tag[1])}”", faults_of(aid, form.compose(given)))
 
 
-def _of_order(place: FormField, filled: list[str]) -> dict[str, str]:
+def _order_faults(place: FormField, filled: list[str]) -> dict[str, str]:
     name = place.label.lower()
     if not filled:
         return {place.name: f"choose a {name}"}
@@ -58,23 +58,25 @@ def _of_order(place: FormField, filled: list[str]) -> dict[str, str]:
     return {place.name: f"the {name} has no place for {', '.join(missing)} yet"} if missing else {}
 
 
-def _of_choice(form: ReplyForm, place: FormField, given: Given, *, rewrite: bool) -> dict[str, str]:
+def _choice_faults(form: ReplyForm, place: FormField, given: Given, *, rewrite: bool) -> dict[str, str]:
     """Return what is missing if the first of an order is to be kept or a better text written."""
     other = next((field for field in form.places if field.otherwise), None)
     if other is None:
         return {place.name: "choose one"}
-    if any(one.strip() for one in given.get(other.name, ())):
+    if any(value.strip() for value in given.get(other.name, ())):
         return {}
     return {other.name: "write something here"} if rewrite else {place.name: "choose one of the two"}
 
 
-def _needed(form: ReplyForm, aid: Aid, place: FormField) -> bool:
+def _is_needed(form: ReplyForm, aid: Aid, place: FormField) -> bool:
     """Return whether a reply is unusable without a place, when all others are filled in."""
-    others = {field.name: _ordinary(field) for field in form.places if field.name != place.name and not field.otherwise}
+    others = {
+        field.name: _sample_contents(field) for field in form.places if field.name != place.name and not field.otherwise
+    }
     return faults_of(aid, form.compose(others)) != ""
 
 
-def _ordinary(place: FormField) -> list[str]:
+def _sample_contents(place: FormField) -> list[str]:
     """Return an ordinary content of a place, for testing the other places."""
     if place.kind == "order":
         return [value for value, _ in place.options]

@@ -73,15 +73,15 @@ def secrets_text(secrets: Sequence[tuple[str, str]]) -> str:
 def _inputs(
     sample: Sample, points: Sequence[FeedbackPoint], own_answer: str, feedback: Feedback, earlier: str | None
 ) -> dict[str, str]:
-    bare = [point.model_copy(update={"hint": ""}) for point in points]
-    told = verdict_text(feedback.model_copy(update={"points": tuple(bare)}))
+    points_without_hints = [point.model_copy(update={"hint": ""}) for point in points]
+    verdict = verdict_text(feedback.model_copy(update={"points": tuple(points_without_hints)}))
     own = "" if earlier is None else "their own answer, "
     with_images = ", with its images" if sample.images else ""
     inputs = {
         **question_inputs(sample),
-        "points": points_text(bare),
+        "points": points_text(points_without_hints),
         "own_answer": own_answer[:OWN_ANSWER_LIMIT],
-        "reader": f'The question{with_images}, {own}the words "{told}" with these points, and your hint on each of them.',
+        "reader": f'The question{with_images}, {own}the words "{verdict}" with these points, and your hint on each of them.',
         "form": hints_form(len(points)),
     }
     if earlier is not None:
@@ -90,11 +90,11 @@ def _inputs(
 
 
 def _asked(prompt: str, inputs: dict[str, str], sample: Sample, expected: int, *more: str) -> Ask[Sequence[str]]:
-    seen = [name for name in ("points", "own_answer", "failed_answer", *more) if name in inputs]
+    shown = [name for name in ("points", "own_answer", "failed_answer", *more) if name in inputs]
     return Ask(
         prompt,
         inputs,
-        (*image_if(sample.images), "question", *seen),
+        (*image_if(sample.images), "question", *shown),
         parse=partial(parse_hints, expected=expected),
         parse_again=partial(parse_hints, expected=expected, strict=False),
         images=sample.images,

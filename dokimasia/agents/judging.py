@@ -31,7 +31,7 @@ def rate_response(sample: Sample, response: str, *, repeat: int = 0) -> Ask[floa
     return Ask(
         "pointwise",
         {**question_inputs(sample), **answer_inputs("response", response)},
-        _seen(sample, shown_as("response", response)),
+        _shown_names(sample, shown_as("response", response)),
         partial(parse_rating, low=RATING[0], high=RATING[1]),
         images=sample.images,
         repeat=repeat,
@@ -43,7 +43,7 @@ def rank_responses(sample: Sample, responses: Sequence[str]) -> Ask[tuple[int, .
     return Ask(
         "batch_ranking",
         {**question_inputs(sample), "responses": responses_text(responses)},
-        _seen(sample, "responses"),
+        _shown_names(sample, "responses"),
         partial(parse_batch_ranking, n=len(responses)),
         images=sample.images,
         form="Ranking: [[the numbers of all responses, each once, the best first; the sign > between one and a worse one, "
@@ -56,7 +56,7 @@ def compare_responses(sample: Sample, responses: Sequence[str]) -> Ask[tuple[tup
     return Ask(
         "scan_criteria",
         {**question_inputs(sample), "responses": responses_text(responses)},
-        _seen(sample, "auxiliary responses"),
+        _shown_names(sample, "auxiliary responses"),
         parse_compared_criteria,
         images=sample.images,
     )
@@ -64,13 +64,13 @@ def compare_responses(sample: Sample, responses: Sequence[str]) -> Ask[tuple[tup
 
 def score_compared(sample: Sample, criteria: ComparedCriteria, response: str, *, repeat: int = 0) -> Ask[list[int]]:
     """Ask a judge to score one response by criteria drawn from others, 1 to 5 each; it sees the image, too."""
-    listed = lines_text(
+    criteria_lines = lines_text(
         {"n": number, **criterion.model_dump()} for number, criterion in enumerate(criteria.criteria, start=1)
     )
     return Ask(
         "scan_scores",
-        {**question_inputs(sample), "criteria": listed, **answer_inputs("response", response)},
-        _seen(sample, "criteria", shown_as("response", response)),
+        {**question_inputs(sample), "criteria": criteria_lines, **answer_inputs("response", response)},
+        _shown_names(sample, "criteria", shown_as("response", response)),
         partial(parse_scores, expected=len(criteria.criteria)),
         images=sample.images,
         count=len(criteria.criteria),
@@ -102,7 +102,7 @@ def extract_without_chain(sample: Sample, *, count: str) -> Ask[Sequence[Criteri
     The caller checks the criteria against the rules. `count` is the requested number, in words.
     """
     inputs = {**question_inputs(sample), "count": count}
-    shown = _seen(sample)
+    shown = _shown_names(sample)
     if sample.reference_text is not None:
         inputs["reference_answer"] = sample.reference_text
         shown = (*shown, "reference_answer")
@@ -116,5 +116,5 @@ def extract_without_chain(sample: Sample, *, count: str) -> Ask[Sequence[Criteri
     )
 
 
-def _seen(sample: Sample, *more: str) -> tuple[str, ...]:
+def _shown_names(sample: Sample, *more: str) -> tuple[str, ...]:
     return (*image_if(sample.images), "question", *more)

@@ -89,7 +89,7 @@ async def take_looks(
     for tool_call in reply.tool_calls[:MAX_CALLS]:
         if len(looks) >= left:
             tool_results.append(
-                (_repeated(tool_call), f"Not done: all {looking.limit} looks are used. Give your reply now.")
+                (_repeatable_call(tool_call), f"Not done: all {looking.limit} looks are used. Give your reply now.")
             )
             continue
         earlier = "\n".join([*(message.text for message in messages), *(result for _, result in tool_results)])
@@ -101,7 +101,7 @@ async def take_looks(
             visible.append(ShownImage(look.made, part))
         if len(looks) == left:
             text += " That was the last look: give your reply now."
-        tool_results.append((_repeated(tool_call), text))
+        tool_results.append((_repeatable_call(tool_call), text))
     return with_looks(messages, reply.text, tool_results, new_images), tuple(visible), tuple(looks)
 
 
@@ -164,7 +164,7 @@ def _traced(image: ShownImage, box: Box) -> Region:
     return Region(image=image.region.image, box=within(image.region.box, box))
 
 
-def _repeated(tool_call: ToolCall) -> ToolCall:
+def _repeatable_call(tool_call: ToolCall) -> ToolCall:
     """Return a call as it is repeated to the model, since many servers refuse arguments that are not a JSON object."""
     try:
         readable = len(tool_call.arguments) <= MAX_ARGUMENTS and isinstance(orjson.loads(tool_call.arguments), dict)

@@ -87,7 +87,7 @@ def sort_notes(modes: Sequence[Mode], notes: Sequence[Note]) -> Ask[Sorting]:
         {"n": at, "sample": sample, "kind": note.kind, "note": note.text, "quote": note.quote}
         for at, (note, sample) in enumerate(zip(notes, samples, strict=True), 1)
     )
-    read = partial(parse_sorting, modes=_known(modes), notes=[note.kind for note in notes], samples=samples)
+    read = partial(parse_sorting, modes=_mode_keys(modes), notes=[note.kind for note in notes], samples=samples)
     return Ask(
         "modes_sort",
         {"modes": modes_text(modes), "notes": lines_text(rows)},
@@ -101,10 +101,10 @@ def sort_notes(modes: Sequence[Mode], notes: Sequence[Note]) -> Ask[Sorting]:
 def merge_modes(modes: Sequence[Mode], examples: Sequence[Sequence[str]]) -> Ask[tuple[NewMode, ...]]:
     """Ask a judge which modes overlap or need rewording; each mode is shown with some of its notes."""
     rows = (
-        {"n": at, **one.model_dump(include={"kind", "name", "definition"}), "notes": list(notes)}
-        for at, (one, notes) in enumerate(zip(modes, examples, strict=True), 1)
+        {"n": at, **mode.model_dump(include={"kind", "name", "definition"}), "notes": list(notes)}
+        for at, (mode, notes) in enumerate(zip(modes, examples, strict=True), 1)
     )
-    read = partial(parse_changes, modes=_known(modes))
+    read = partial(parse_changes, modes=_mode_keys(modes))
     return Ask(
         "modes_merge",
         {"modes": lines_text(rows)},
@@ -146,5 +146,5 @@ def modes_text(modes: Sequence[Mode]) -> str:
     )
 
 
-def _known(modes: Sequence[Mode]) -> list[tuple[ModeKind, str]]:
+def _mode_keys(modes: Sequence[Mode]) -> list[tuple[ModeKind, str]]:
     return [(mode.kind, mode.name) for mode in modes]

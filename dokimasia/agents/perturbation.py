@@ -118,12 +118,12 @@ def check_change(
 
     It sees image, request and both answers, but not the intended dimension.
     """
-    told = lines_text({"name": one.name, "definition": one.definition} for one in among)
+    told = lines_text({"name": dimension.name, "definition": dimension.definition} for dimension in among)
     return Ask(
         "change_check",
         {**question_inputs(sample), "answer": gold, "changed": perturbed, "dimensions": told},
         ("image", "question", "gold", "perturbed"),
-        parse=partial(parse_change_check, names=[one.name for one in among]),
+        parse=partial(parse_change_check, names=[dimension.name for dimension in among]),
         images=sample.images,
         form=blank(ChangeCheckReply),
     )
@@ -132,5 +132,11 @@ def check_change(
 def dimensions_text(among: Iterable[Dimension]) -> str:
     """Return dimensions as a model sees them: one object per line, with definition and example."""
     return lines_text(
-        {"dimension": one.name, "definition": one.definition, "right": one.right, "wrong": one.wrong} for one in among
+        {
+            "dimension": dimension.name,
+            "definition": dimension.definition,
+            "right": dimension.right,
+            "wrong": dimension.wrong,
+        }
+        for dimension in among
     )

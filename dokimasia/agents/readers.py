@@ -50,7 +50,7 @@ def aid_of(rendered: Rendered, parse: Callable[[str], Any] | None, count: int, *
 def kept_reader(parse: Callable[[str], Any] | None) -> str:
     """Return a role's reader as text: a function of this package with plain arguments; empty for any other reader."""
     try:
-        return "" if parse is None else canonical_json(_kept(parse)).decode()
+        return "" if parse is None else canonical_json(_to_json(parse)).decode()
     except ValueError:
         return ""
 
@@ -70,7 +70,7 @@ def faults_of(aid: Aid, text: str) -> str:
         return "the reply is empty"
     if text.strip() == aid.form.strip():
         return "the form is not filled in"
-    read: Callable[[str], Any] | None = _loaded(orjson.loads(aid.reader)) if aid.reader else None
+    read: Callable[[str], Any] | None = _from_json(orjson.loads(aid.reader)) if aid.reader else None
     try:
         if read is not None:
             read(text)
@@ -79,21 +79,21 @@ def faults_of(aid: Aid, text: str) -> str:
     return ""
 
 
-def _kept(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     """Return a value as JSON; a value without a JSON form becomes an object with one name, which states its type."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, partial):
         made = cast("partial[Any]", value)
-        return {"call": _kept(made.func), "args": _kept(list(made.args)), "named": _kept(dict(made.keywords))}
+        return {"call": _to_json(made.func), "args": _to_json(list(made.args)), "named": _to_json(dict(made.keywords))}
     if isinstance(value, Mapping):
         pairs = cast("Mapping[Any, Any]", value)
-        return {"map": [[_kept(key), _kept(pair)] for key, pair in pairs.items()]}
+        return {"map": [[_to_json(key), _to_json(pair)] for key, pair in pairs.items()]}
     if isinstance(value, set | frozenset):
-        return {"set": sorted((_kept(one) for one in cast("set[Any]", value)), key=canonical_json)}
+        return {"set": sorted((_to_json(item) for item in cast("set[Any]", value)), key=canonical_json)}
     if isinstance(value, Sequence) and not isinstance(value, bytes):
         return {
-            "list": [_kept(one) for one in cast("Sequence[Any]", value)],
+            "list": [_to_json(item) for item in cast("Sequence[Any]", value)],
             "of": type(cast("object", value)).__name__,
         }
     module, name = getattr(value, "__module__", ""), getattr(value, "__qualname__", "")
@@ -102,21 +102,21 @@ def _kept(value: Any) -> Any:
     raise ValueError(f"{type(value).__name__} cannot be kept")
 
 
-def _loaded(kept: Any) -> Any:
-    """Return the value that `_kept` converted; lists become lists, all other sequences tuples."""
+def _from_json(kept: Any) -> Any:
+    """Return the value that `_to_json` converted; lists become lists, all other sequences tuples."""
     if not isinstance(kept, dict):
         return kept
-    found = cast("dict[str, Any]", kept)
-    if "function" in found:
-        module, _, name = str(found["function"]).partition(":")
+    fields = cast("dict[str, Any]", kept)
+    if "function" in fields:
+        module, _, name = str(fields["function"]).partition(":")
         if not module.startswith(_OURS):
             raise ValueError(f"{module} is no module of this package")
         return getattr(import_module(module), name)
-    if "call" in found:
-        return partial(_loaded(found["call"]), *_loaded(found["args"]), **_loaded(found["named"]))
-    if "map" in found:
-        return {_loaded(key): _loaded(one) for key, one in found["map"]}
-    if "set" in found:
-        return frozenset(_loaded(one) for one in found["set"])
-    items = [_loaded(one) for one in found["list"]]
-    return items if found["of"] == "list" else tuple(items)
+    if "call" in fields:
+        return partial(_from_json(fields["call"]), *_from_json(fields["args"]), **_from_json(fields["named"]))
+    if "map" in fields:
+        return {_from_json(key): _from_json(item) for key, item in fields["map"]}
+    if "set" in fields:
+        return frozenset(_from_json(item) for item in fields["set"])
+    items = [_from_json(item) for item in fields["list"]]
+    return items if fields["of"] == "list" else tuple(items)

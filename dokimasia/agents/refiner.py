@@ -61,10 +61,10 @@ def verdict_text(feedback: Feedback) -> str:
     """Return the feedback's verdict on the last answer as a whole; empty in the arm `again`."""
     if feedback.arm == "again":
         return NOTHING_SAID
-    said = VERDICTS[feedback.answered]
+    text = VERDICTS[feedback.answered]
     if feedback.points:
-        return f"{said} {POINTS[feedback.answered]}"
-    return said if feedback.answered == "wrong" else f"{said} {NOT_ALL_SHOWN}"
+        return f"{text} {POINTS[feedback.answered]}"
+    return text if feedback.answered == "wrong" else f"{text} {NOT_ALL_SHOWN}"
 
 
 def answer_again(

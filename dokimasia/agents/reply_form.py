@@ -55,14 +55,14 @@ class ReplyForm(NamedTuple):
 
     def compose(self, given: Given) -> str:
         """Return the reply with the given contents in its places; a line or an element without any is omitted."""
-        filled = {field.name: _filled(field, given, self.places) for field in self.places}
-        kept: list[str] = []
+        filled = {field.name: _content_text(field, given, self.places) for field in self.places}
+        texts: list[str] = []
         for piece in self.pieces:
             if piece.places and not any(filled[name] for name in piece.places):
                 continue
             values = [filled[name] for name in piece.places]
-            kept.append("".join(word + value for word, value in zip(piece.words, [*values, ""], strict=True)))
-        return "\n".join(kept)
+            texts.append("".join(word + value for word, value in zip(piece.words, [*values, ""], strict=True)))
+        return "\n".join(texts)
 
     def read(self, text: str) -> dict[str, list[str]] | None:
         """Return the contents of a reply that `compose` made; None for any other text."""
@@ -72,15 +72,15 @@ class ReplyForm(NamedTuple):
                 re.escape(word) + (f"(?P<p{name}>.*?)" if name else "")
                 for word, name in zip(piece.words, [*piece.places, ""], strict=True)
             )
-            kept = ""  # plain words match only what no other line matches
+            quantifier = ""  # plain words match only what no other line matches
             if piece.places:
-                kept = "?" if any(piece.words) else "??"
-            pattern += f"(?:{inner}(?:\\n|\\Z)){kept}"
-        found = re.fullmatch(pattern, text, re.DOTALL)
-        if found is None:
+                quantifier = "?" if any(piece.words) else "??"
+            pattern += f"(?:{inner}(?:\\n|\\Z)){quantifier}"
+        match = re.fullmatch(pattern, text, re.DOTALL)
+        if match is None:
             return None
-        given = {field.name: _unfilled(field, found[f"p{field.name}"] or "") for field in self.places}
-        return given if self.compose(given) == text else None
+        contents = {field.name: _unfilled(field, match[f"p{field.name}"] or "") for field in self.places}
+        return contents if self.compose(contents) == text else None
 
 
 _LEAF = re.compile(r"<(\w+)>\s*([^<>\s][^<>]*?)\s*</\1>|<(\w+)>|</(\w+)>")
@@ -109,16 +109,16 @@ def form_of(aid: Aid, instructions: str, count: int = 0) -> ReplyForm | None:
     if not lines:
         return None
     if lines[0].startswith(("{", "[")):
-        made = _of_object(lines)
+        made = _read_object(lines)
     elif re.match(r"<\w+>", lines[0]) and lines[-1].rstrip().endswith(">"):
-        made = _of_elements(aid.form)
+        made = _read_elements(aid.form)
     else:
-        made = _of_lines(lines, _introduction(instructions, lines[0]))
+        made = _read_lines(lines, _introduction(instructions, lines[0]))
     if made is None:
         return None
     pieces, places = made
     counted = [int(number) for field in places for number in re.findall(r"^\w+ (\d+)", field.label)]
-    places = [_known(field, max([count, *counted])) for field in places]
+    places = [_with_hint_choices(field, max([count, *counted])) for field in places]
     open_places = [field for field in places if field.kind == "words" and not field.options]
     for hint in dict.fromkeys(field.hint for field in open_places):
         options = _options(hint, instructions, aid, ReplyForm(tuple(pieces), tuple(places)))
@@ -131,48 +131,48 @@ def form_of(aid: Aid, instructions: str, count: int = 0) -> ReplyForm | None:
     return ReplyForm(tuple(pieces), tuple(places))
 
 
-def _of_elements(form: str) -> tuple[list[FormPiece], list[FormField]] | None:
+def _read_elements(form: str) -> tuple[list[FormPiece], list[FormField]] | None:
     """Read a form of tags: every innermost element is a place, named by its tag or parent."""
     pieces, places, inside, at = list[FormPiece](), list[FormField](), list[str](), 0
-    for found in _LEAF.finditer(form):
-        if form[at : found.start()].strip():
+    for match in _LEAF.finditer(form):
+        if form[at : match.start()].strip():
             return None
-        at = found.end()
-        tag, hint, opened, _closed = found.groups()
+        at = match.end()
+        tag, hint, opened, _closed = match.groups()
         if tag:
             label = f"{inside[-1]}: {tag}" if tag in _ROUTINE and len(inside) > 1 else tag
             hint = hint.strip("[]() \n")
             name = str(len(places))
-            long = "\n" in found[0]
+            long = "\n" in match[0]
             gap = "\n" if long else ""
             after = bool(places) and hint.startswith("else ")
             if (label == tag and any(field.label == spoken_name(tag) for field in places)) or ", on " in hint:
                 label = hint.rpartition(", on ")[2]
-            places.append(FormField(name, spoken_name(label), hint, _written(tag, hint, long=long), otherwise=after))
+            places.append(FormField(name, spoken_name(label), hint, _text_kind(tag, hint, long=long), otherwise=after))
             pieces.append(FormPiece((f"<{tag}>{gap}", f"{gap}</{tag}>"), (name,)))
         else:
             if opened:
                 inside.append(opened)
             elif inside:
                 inside.pop()
-            pieces.append(FormPiece((found[0],)))
+            pieces.append(FormPiece((match[0],)))
     return None if form[at:].strip() or inside or not places else (pieces, places)
 
 
-def _of_lines(lines: Sequence[str], introduction: str) -> tuple[list[FormPiece], list[FormField]] | None:
+def _read_lines(lines: Sequence[str], introduction: str) -> tuple[list[FormPiece], list[FormField]] | None:
     """Read a form of lines that begin differently; lines that differ only in the bracketed text are one choice."""
     pieces, places = list[FormPiece](), list[FormField]()
     if re.search(r"sentence|few words|[Jj]ustify|Go through", introduction):
         places.append(FormField("0", "Reasons", "in a few sentences; may stay empty", "text"))
         pieces.append(FormPiece(("", ""), ("0",)))
-    elif found := re.fullmatch(r"<([^<>]+)>", lines[0]):
-        places.append(FormField("0", "Reasons", found[1], "text"))
+    elif match := re.fullmatch(r"<([^<>]+)>", lines[0]):
+        places.append(FormField("0", "Reasons", match[1], "text"))
         pieces.append(FormPiece(("", ""), ("0",)))
         lines = lines[1:]
     chosen: dict[str, list[str]] = {}
     for line in lines:
-        if found := re.fullmatch(r"(.*)\[\[([^\[\]]+)\]\]", line):
-            chosen.setdefault(found[1], []).append(found[2])
+        if match := re.fullmatch(r"(.*)\[\[([^\[\]]+)\]\]", line):
+            chosen.setdefault(match[1], []).append(match[2])
     begun: list[str] = []
     for line in lines:
         before = line.partition("[[")[0]
@@ -181,11 +181,11 @@ def _of_lines(lines: Sequence[str], introduction: str) -> tuple[list[FormPiece],
             continue
         begun.append(before if several else re.split(r"[|:]", line)[0].strip())
         words, names, at = list[str](), list[str](), 0
-        for found in _PLACE.finditer(line):
-            hint = next(group for group in found.groups() if group)
-            start, end = next(found.span(n) for n in range(1, 6) if found[n])
-            if found[3] or found[4]:
-                start, end = found.span()
+        for match in _PLACE.finditer(line):
+            hint = next(group for group in match.groups() if group)
+            start, end = next(match.span(n) for n in range(1, 6) if match[n])
+            if match[3] or match[4]:
+                start, end = match.span()
             label = re.sub(r"[\"\[\]]", "", line[at:start]).strip(" |:/,").replace(" | ", ": ")
             if not label and not names:
                 return None
@@ -216,27 +216,27 @@ def _json_field(name: str, field: re.Match[str]) -> FormField:
     return FormField(name, called, field[2] or field[3], "string" if field[2] else "list")
 
 
-def _of_object(lines: Sequence[str]) -> tuple[list[FormPiece], list[FormField]] | None:
+def _read_object(lines: Sequence[str]) -> tuple[list[FormPiece], list[FormField]] | None:
     """Return the form of a single-line JSON object whose fields are all places."""
     line = lines[0]
-    found = list(_FIELD.finditer(line))
-    gaps = [line[: found[0].start()], *(line[a.end() : b.start()] for a, b in pairwise(found))] if found else []
-    if len(lines) > 1 or not found or gaps != ["{", *[", "] * (len(found) - 1)] or line[found[-1].end() :] != "}":
+    matches = list(_FIELD.finditer(line))
+    gaps = [line[: matches[0].start()], *(line[a.end() : b.start()] for a, b in pairwise(matches))] if matches else []
+    if len(lines) > 1 or not matches or gaps != ["{", *[", "] * (len(matches) - 1)] or line[matches[-1].end() :] != "}":
         return None
-    if len(found) == 1 or any(one[4] and not one[4].startswith("true or false") for one in found):
+    if len(matches) == 1 or any(match[4] and not match[4].startswith("true or false") for match in matches):
         return None
-    places = [_json_field(str(n), field) for n, field in enumerate(found)]
-    words = [f'{gap}"{one[1]}": ' for gap, one in zip(gaps, found, strict=True)]
+    places = [_json_field(str(n), field) for n, field in enumerate(matches)]
+    words = [f'{gap}"{match[1]}": ' for gap, match in zip(gaps, matches, strict=True)]
     return [FormPiece((*words, "}"), tuple(field.name for field in places))], places
 
 
-def _written(tag: str, hint: str, *, long: bool) -> Kind:
+def _text_kind(tag: str, hint: str, *, long: bool) -> Kind:
     if re.search(r"(whole|the) numbers?\b|true or false", hint) or tag == "score":
         return "words"
     return "text" if long or re.search(r"sentence|what |strengths|why |steps|decides", hint) else "words"
 
 
-def _known(place: FormField, count: int) -> FormField:
+def _with_hint_choices(place: FormField, count: int) -> FormField:
     """Return a place with the choices that follow from its hint alone."""
     numbers = tuple((str(number), "") for number in range(1, count + 1))
     hint = place.hint.lower().replace("_", " ")
@@ -250,30 +250,30 @@ def _known(place: FormField, count: int) -> FormField:
         several = "numbers of others" in hint
         return place._replace(kind="several" if several else "choice", options=numbers)
     if re.match(r"(yes or no|true or false)\b", hint):
-        return place._replace(kind="choice", options=tuple((one, "") for one in hint.split(",")[0].split(" or ")))
-    found = _RANGE.search(hint)
-    if found and int(found[2]) - int(found[1]) < MOST_OPTIONS:
-        return place._replace(kind="choice", options=_range(found))
+        return place._replace(kind="choice", options=tuple((option, "") for option in hint.split(",")[0].split(" or ")))
+    match = _RANGE.search(hint)
+    if match and int(match[2]) - int(match[1]) < MOST_OPTIONS:
+        return place._replace(kind="choice", options=_range(match))
     return place
 
 
-def _range(found: re.Match[str]) -> tuple[tuple[str, str], ...]:
-    return tuple((str(number), "") for number in range(int(found[1]), int(found[2]) + 1))
+def _range(match: re.Match[str]) -> tuple[tuple[str, str], ...]:
+    return tuple((str(number), "") for number in range(int(match[1]), int(match[2]) + 1))
 
 
 def _options(hint: str, instructions: str, aid: Aid, form: ReplyForm) -> tuple[tuple[str, str], ...]:
     """Return the choices for the places of a hint, by the instructions; if there is a reader, those that it accepts."""
-    meant = {value.strip(): meaning for value, meaning in _MEANING.findall(instructions)}
+    meanings = {value.strip(): meaning for value, meaning in _MEANING.findall(instructions)}
     offered: dict[str, str] = {}
     if re.search(r"score|number|rating|point", hint, re.IGNORECASE) and "decimal" not in instructions:
-        for found in _RANGE.finditer(instructions.replace("a score from", "a whole number from")):
-            if int(found[2]) - int(found[1]) < MOST_OPTIONS:
-                offered |= dict(_range(found))
-    if found := _WORDS.search(instructions):
-        offered |= dict.fromkeys(re.split(r", | or ", found[1]), "")
+        for match in _RANGE.finditer(instructions.replace("a score from", "a whole number from")):
+            if int(match[2]) - int(match[1]) < MOST_OPTIONS:
+                offered |= dict(_range(match))
+    if match := _WORDS.search(instructions):
+        offered |= dict.fromkeys(re.split(r", | or ", match[1]), "")
     if not aid.reader:
-        return tuple((value, meant.get(value, "")) for value in offered)
-    rest = {field.name: [_ordinary(field)] for field in form.places if field.hint != hint}
+        return tuple((value, meanings.get(value, "")) for value in offered)
+    rest = {field.name: [_sample_value(field)] for field in form.places if field.hint != hint}
     same = [field.name for field in form.places if field.hint == hint]
 
     def taken(value: str) -> bool:
@@ -281,23 +281,23 @@ def _options(hint: str, instructions: str, aid: Aid, form: ReplyForm) -> tuple[t
 
     if taken("no such thing"):
         return ()
-    offered = {value: meant.get(value, "") for value in [*offered, *meant] if taken(value)}
-    found = sorted(offered.items(), key=lambda one: int(one[0]) if one[0].isdigit() else MOST_OPTIONS)
-    return tuple(found) if 1 < len(found) <= MOST_OPTIONS else ()
+    offered = {value: meanings.get(value, "") for value in [*offered, *meanings] if taken(value)}
+    options = sorted(offered.items(), key=lambda item: int(item[0]) if item[0].isdigit() else MOST_OPTIONS)
+    return tuple(options) if 1 < len(options) <= MOST_OPTIONS else ()
 
 
-def _ordinary(place: FormField) -> str:
+def _sample_value(place: FormField) -> str:
     """Return an acceptable content of a place, for testing the others."""
     if place.options:
         return place.options[0][0]
     return "1" if "number" in place.hint.lower() else "words of one's own"
 
 
-def _filled(place: FormField, given: Given, places: Sequence[FormField]) -> str:
-    values = [one.strip() for one in given.get(place.name, ()) if one.strip()]
+def _content_text(place: FormField, given: Given, places: Sequence[FormField]) -> str:
+    values = [entry.strip() for entry in given.get(place.name, ()) if entry.strip()]
     if place.kind == "first":
         first = next((field for field in places if field.kind == "order"), None)
-        order = [one.strip() for one in given.get(first.name, ()) if one.strip()] if first and values else []
+        order = [entry.strip() for entry in given.get(first.name, ()) if entry.strip()] if first and values else []
         if order:
             return order[0]
         return values[0] if values and values[0].isdigit() else ""
@@ -307,7 +307,7 @@ def _filled(place: FormField, given: Given, places: Sequence[FormField]) -> str:
         return ", ".join(values) or "none"
     value = values[0] if values else ""
     if place.kind == "list":
-        return orjson.dumps([one.strip() for one in value.split(",") if one.strip()]).decode()
+        return orjson.dumps([entry.strip() for entry in value.split(",") if entry.strip()]).decode()
     if place.kind == "string":
         return orjson.dumps(value).decode()
     return value if place.kind == "text" else " ".join(value.split())
@@ -315,7 +315,9 @@ def _filled(place: FormField, given: Given, places: Sequence[FormField]) -> str:
 
 def _unfilled(place: FormField, value: str) -> list[str]:
     if place.kind in {"order", "several"}:
-        return [] if value == "none" else [one.strip() for one in value.split(_between(place).strip()) if one.strip()]
+        return (
+            [] if value == "none" else [part.strip() for part in value.split(_between(place).strip()) if part.strip()]
+        )
     if place.kind in {"list", "string"}:
         try:
             read = orjson.loads(value)
@@ -337,5 +339,5 @@ def _introduction(instructions: str, first: str) -> str:
 
 def spoken_name(tag: str) -> str:
     """Return the name of a tag or field as words."""
-    said = tag.replace("_", " ").strip()
-    return said[:1].upper() + said[1:]
+    words = tag.replace("_", " ").strip()
+    return words[:1].upper() + words[1:]

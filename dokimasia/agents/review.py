@@ -23,7 +23,7 @@ def review_candidates(
 
     With `published`, it always writes one.
     """
-    inputs, shown = _shown(texts, request)
+    inputs, shown = _candidate_inputs(texts, request)
     parse = partial(parse_peer_review, n=len(texts), shown=tuple(texts), may_keep=not published)
     return Ask(
         prompt_of_protocol("peer_review", published=published),
@@ -43,7 +43,7 @@ def vote_for_best(
     With `published`, it votes for one; otherwise it may name others as equally good, and for candidates that are mostly
     the same, it sees the sentences that differ.
     """
-    inputs, shown = _shown(texts, request)
+    inputs, shown = _candidate_inputs(texts, request)
     differences = () if published else differing_sentences(texts)
     if differences:
         entries = (
@@ -60,7 +60,7 @@ def vote_for_best(
     )
 
 
-def _shown(texts: Sequence[str], request: str) -> tuple[dict[str, str], tuple[str, ...]]:
+def _candidate_inputs(texts: Sequence[str], request: str) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return a prompt's inputs on candidates, and the record of what is shown, including an unusual request."""
     inputs, shown = {"candidates": candidates_text(texts)}, ("image", "candidates")
     if request == DESCRIBE_REQUEST:

@@ -94,14 +94,14 @@ def repair_rubrics(
     """
     lines = [f"rubric {number}: {'; '.join(texts)}" for number, texts in sorted(problems.items())]
     numbered = enumerate(rubrics, start=1)
-    listed = lines_text(
-        {"n": n, "stream": one.stream.replace("_", "-"), "statement": one.statement} for n, one in numbered
+    rubric_lines = lines_text(
+        {"n": n, "stream": rubric.stream.replace("_", "-"), "statement": rubric.statement} for n, rubric in numbered
     )
     mined = {number for number in replaced if rubrics[number - 1].stream == "easy_wrong"}
     pool = {"responses": responses_text(responses)} if mined else {}
     return Ask(
         "rubric_repair",
-        {"caption": caption, "rubrics": listed, "problems": "\n".join(lines), **pool},
+        {"caption": caption, "rubrics": rubric_lines, "problems": "\n".join(lines), **pool},
         shown=("caption", "rubrics", *pool),
         parse=partial(parse_repaired, named=set(problems), mined=mined, n_responses=len(responses)),
         form=REPAIR_FORM,

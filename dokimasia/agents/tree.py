@@ -140,12 +140,12 @@ def criteria_lines(criteria: Sequence[TreeCriterion]) -> str:
 def capability_lines(rows: Iterable[MergeRow]) -> str:
     """Return capabilities as a JSON array, one object per line, numbered from 1: `n`, and non-empty fields of `Row`."""
     shown: list[dict[str, object]] = []
-    for number, one in enumerate(rows, start=1):
-        row: dict[str, object] = {"n": number, "path": one.path, "support": one.support}
-        if one.below:
-            row["below"] = list(one.below)
-        if one.examples:
-            row["examples"] = [short(each, SHOWN_EXAMPLE) for each in one.examples]
+    for number, merge_row in enumerate(rows, start=1):
+        row: dict[str, object] = {"n": number, "path": merge_row.path, "support": merge_row.support}
+        if merge_row.below:
+            row["below"] = list(merge_row.below)
+        if merge_row.examples:
+            row["examples"] = [short(each, SHOWN_EXAMPLE) for each in merge_row.examples]
         shown.append(row)
     return lines_text(shown)
 
@@ -172,15 +172,15 @@ def read_proposed(
         else:
             parents.setdefault(proposal.path.key, proposal)
     known |= set(parents)
-    kept: list[str | Proposal | None] = []
+    entries: list[str | Proposal | None] = []
     for position in places:
         wrong = _wrong(position, known) if isinstance(position, Proposal) else None
         if wrong:
             problems[wrong] = None
-        kept.append(None if wrong else position)
+        entries.append(None if wrong else position)
     if strict:
         refuse(problems)
-    return Proposed(tuple(kept), tuple(parents.values()), tuple(problems))
+    return Proposed(tuple(entries), tuple(parents.values()), tuple(problems))
 
 
 def _wrong(proposal: Proposal, known: Collection[str]) -> str | None:
@@ -200,9 +200,9 @@ def _read_merges(text: str, expected: int, *, strict: bool) -> GroupingReply:
 
 
 def _read_mapping(text: str, expected: int, paths: Sequence[str], *, strict: bool) -> Mapped:
-    found, problems = _read(partial(parse_mapping, text, expected, paths), strict=strict)
-    none = said_to_fit_nowhere(text, expected) if None in found else frozenset[int]()
-    return Mapped(found, none, problems)
+    mapping, problems = _read(partial(parse_mapping, text, expected, paths), strict=strict)
+    none = said_to_fit_nowhere(text, expected) if None in mapping else frozenset[int]()
+    return Mapped(mapping, none, problems)
 
 
 def _read(parse: Callable[..., T], *, strict: bool) -> tuple[T, tuple[str, ...]]:

@@ -215,7 +215,7 @@ def kappa_of(first: Sequence[Hashable], second: Sequence[Hashable], clusters: Se
     >>> kappa_of(["x", "x"], ["x", "x"], "ab")
     Kappa(n=2, agreed=2, value=None, interval=None)
     """
-    alike = [left == right for left, right in zip(first, second, strict=True)]
+    alike = [code == right for code, right in zip(first, second, strict=True)]
 
     def statistic(use: Sequence[int]) -> float:
         return cohen_kappa([first[at] for at in use], [second[at] for at in use])

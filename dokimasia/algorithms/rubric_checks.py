@@ -99,7 +99,7 @@ def rubric_problems(rubrics: Sequence[Rubric], *, silent_gate: bool = True) -> l
     'it asks for more than one thing'
     """
     problems = [
-        RubricProblem(place, rule, text) for place, rubric in enumerate(rubrics) for rule, text in _alone(rubric)
+        RubricProblem(place, rule, text) for place, rubric in enumerate(rubrics) for rule, text in _own_problems(rubric)
     ]
     if not silent_gate:
         problems += [
@@ -113,7 +113,7 @@ def rubric_problems(rubrics: Sequence[Rubric], *, silent_gate: bool = True) -> l
     for second, later in enumerate(rubrics):
         for first in range(second):
             earlier = rubrics[first]
-            rule = _together(earlier, later, contents[first], contents[second])
+            rule = _pair_rule(earlier, later, contents[first], contents[second])
             if rule is None:
                 continue
             blamed, other = (first, second) if later.evidence and not earlier.evidence else (second, first)
@@ -162,7 +162,7 @@ def asks_for_one_thing(statement: str) -> bool:
     return not any(pattern.search(plain) for pattern in (_TWO_THINGS, _TWO_COUNTS, _BOTH)) or bool(_LINKS.search(plain))
 
 
-def _alone(rubric: Rubric) -> list[tuple[Rule, str]]:
+def _own_problems(rubric: Rubric) -> list[tuple[Rule, str]]:
     problems: list[tuple[Rule, str]] = []
     statement = rubric.statement
     if statement.rstrip().endswith("?") or not _BEGINS.match(statement):
@@ -174,7 +174,7 @@ def _alone(rubric: Rubric) -> list[tuple[Rule, str]]:
     return problems
 
 
-def _together(first: Rubric, second: Rubric, first_words: Sequence[str], second_words: Sequence[str]) -> Rule | None:
+def _pair_rule(first: Rubric, second: Rubric, first_words: Sequence[str], second_words: Sequence[str]) -> Rule | None:
     """Return the rule that two rubrics break together, or None."""
     same = list(first_words) == list(second_words) or (
         set(first_words) == set(second_words) and not _ORDERED & set(first_words)

@@ -112,8 +112,8 @@ def without_faulty(
     >>> [(criterion.question, criterion.weight) for criterion in remaining], faults[0].became
     ([('What does the sign say?', 10)], 'dropped')
     """
-    listed = list(faults)
-    faulty_numbers = {fault.number for fault in listed if fault.number is not None}
+    all_faults = list(faults)
+    faulty_numbers = {fault.number for fault in all_faults if fault.number is not None}
     final_numbers = [number for number, criterion in enumerate(criteria, start=1) if criterion.final]
     spare = sorted(faulty_numbers.difference(final_numbers), key=lambda number: (criteria[number - 1].weight, -number))
     added = 0 if final_numbers else 1  # if all criteria are dropped, the final answer alone replaces them
@@ -132,7 +132,7 @@ def without_faulty(
         criterion.model_copy(update={"weight": weight}) for criterion, weight in zip(remaining, weights, strict=True)
     )
     records: list[CriterionFault] = []
-    for fault in listed:
+    for fault in all_faults:
         became: Became = "left"
         if fault.number in dropped_numbers:
             became = "dropped"
@@ -155,11 +155,11 @@ def sent_back(
     later faults.
     """
     questions = {criterion.question for criterion in mended}
-    again = {_question(fault, mended) for fault in later}
+    repeated = {_question(fault, mended) for fault in later}
     records: list[CriterionFault] = []
     for fault in faults:
         question = _question(fault, criteria)
-        if question not in again:
+        if question not in repeated:
             records.append(_recorded(fault, question, "left" if question in questions else "mended"))
     return tuple(records)
 

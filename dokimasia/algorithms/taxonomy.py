@@ -169,13 +169,13 @@ def add_all(tree: Tree, paths: Iterable[Path]) -> Tree:
 
 def hang(tree: Tree, path: CapabilityPath) -> None:
     """Add a node and its missing ancestors, in place."""
-    above = ROOT
+    parent = ROOT
     for depth in range(1, path.layer + 1):
         node = "".join(f"<{name}>" for name in path.names[:depth])
         if node not in tree:
             tree.add_node(node, layer=depth, **_EMPTY)
-            tree.add_edge(above, node)
-        above = node
+            tree.add_edge(parent, node)
+        parent = node
 
 
 def merge(tree: Tree, keep: Path, drop: Path) -> Tree:

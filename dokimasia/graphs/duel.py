@@ -148,7 +148,7 @@ async def answer(state: State, runtime: Runtime[Context]) -> State:
     keys = sorted(missing)
     answers = await gather_all(_answer(context, sample, key, described) for key in keys)
     by_key = dict(zip(keys, answers, strict=True))
-    return {"items": [_answered(item, by_key, options) for item in items]}
+    return {"items": [_with_answers(item, by_key, options) for item in items]}
 
 
 async def _answer(context: Context, sample: Sample, key: AnswerKey, described: str) -> tuple[AskResult[Response], str]:
@@ -162,7 +162,9 @@ async def _answer(context: Context, sample: Sample, key: AnswerKey, described: s
     return reply, "" if reply.value is None else await context.store.put(reply.value)
 
 
-def _answered(item: Duel, answers: Mapping[AnswerKey, tuple[AskResult[Response], str]], options: DuelOptions) -> Duel:
+def _with_answers(
+    item: Duel, answers: Mapping[AnswerKey, tuple[AskResult[Response], str]], options: DuelOptions
+) -> Duel:
     """Return an item with the answers on both sides, or with the failure of either."""
     if item.get("failed"):
         return item

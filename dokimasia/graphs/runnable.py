@@ -84,19 +84,19 @@ class SharedContext(Generic[C]):
     @asynccontextmanager
     async def use(self) -> AsyncIterator[C]:
         """Yield the open context."""
-        held = self._held.setdefault(asyncio.get_running_loop(), _Held())
-        async with held.lock:
-            if held.users == 0:
-                held.context = await held.stack.enter_async_context(self._opening())
-            held.users += 1
+        holder = self._held.setdefault(asyncio.get_running_loop(), _Held())
+        async with holder.lock:
+            if holder.users == 0:
+                holder.context = await holder.stack.enter_async_context(self._opening())
+            holder.users += 1
         try:
-            yield cast("C", held.context)
+            yield cast("C", holder.context)
         finally:
-            async with held.lock:
-                held.users -= 1
-                if held.users == 0:
-                    held.context = None
-                    await held.stack.aclose()
+            async with holder.lock:
+                holder.users -= 1
+                if holder.users == 0:
+                    holder.context = None
+                    await holder.stack.aclose()
 
 
 @dataclass(eq=False)
@@ -290,7 +290,7 @@ class GraphRunnable(Runnable[Any, JsonObject]):
         self, input: JsonObject, config: RunnableConfig | None, report: Callable[[JsonObject], None] | None
     ) -> JsonObject:
         """Return the final state, and report each step."""
-        inputs = self._checked(input)
+        inputs = self._validate(input)
         settled: RunnableConfig = {**(config or {}), "recursion_limit": drive.RECURSION_LIMIT}
         async with self._contexts.use() as opened:
             _check_models(inputs, opened.options)
@@ -334,7 +334,7 @@ class GraphRunnable(Runnable[Any, JsonObject]):
             return part
         return cast("JsonObject", resolved(part, store.values))
 
-    def _checked(self, input: JsonObject) -> JsonObject:
+    def _validate(self, input: JsonObject) -> JsonObject:
         """Return the part of an input that belongs to the graph.
 
         Raises:
@@ -348,8 +348,8 @@ class GraphRunnable(Runnable[Any, JsonObject]):
             return dict(adapter.validate_python(fields))
         except ValidationError as error:
             faults = {".".join(map(str, fault["loc"][:3])): fault["msg"] for fault in error.errors()}
-            told = "; ".join(f"{place}: {message}" for place, message in faults.items())
-            raise InputError(f"the graph {self.name!r} cannot take this input: {told}") from None
+            messages = "; ".join(f"{place}: {message}" for place, message in faults.items())
+            raise InputError(f"the graph {self.name!r} cannot take this input: {messages}") from None
 
     def _mapping(self, input: object) -> JsonObject:
         """Return a copy of an input.
@@ -420,8 +420,8 @@ def _check_models(inputs: JsonObject, options: GraphOptions) -> None:
         named.update(part.get(field) for field in MODEL_FIELDS if not (field == "model" and answered))
     strangers = sorted({name for name in named if isinstance(name, str) and name} - options.models.keys())
     if strangers:
-        there = ", ".join(sorted(options.models)) or "none"
-        raise ConfigError(f"not among the context's models: {', '.join(strangers)}; there are: {there}")
+        available = ", ".join(sorted(options.models)) or "none"
+        raise ConfigError(f"not among the context's models: {', '.join(strangers)}; there are: {available}")
 
 
 _COMPILED: dict[str, tuple[GraphFile, CompiledGraph]] = {}

@@ -14,7 +14,7 @@ START, END = "__start__", "__end__"
 
 
 class Edge(Value):
-    """An edge from one node to another, with `taken_if` where a router decides whether it is taken."""
+    """A way from one node to another; `taken_if` where a router decides whether it is taken."""
 
     source: str
     target: str
@@ -22,7 +22,7 @@ class Edge(Value):
 
 
 class GraphOutline(Value):
-    """A graph's nodes in the order of their addition, including `START` and `END`, and its edges."""
+    """A graph's nodes in the order in which they were added, `START` and `END` among them, and its edges."""
 
     name: str
     nodes: tuple[str, ...] = Field(min_length=1)

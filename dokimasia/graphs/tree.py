@@ -189,17 +189,17 @@ async def propose(state: State, runtime: Runtime[GrowthContext]) -> State:
     tree = await _tree(context, state["version"])
     base = await _tree(context, state["base"]) if state.get("base") else None
     tally = Tally()
-    remaining = await _proposed_for(context, state, tree, number)
+    remaining = await _criteria_of_round(context, state, tree, number)
     first = spread(remaining, context.growth.propose_batch) if number == 1 else ()
     first_keys = {criterion.key for criterion in first}
     edits: list[TreeEdit] = []
     placed = 0
     for part in (first, [criterion for criterion in remaining if criterion.key not in first_keys]):
         places, added, by = await all_proposals(context, tree, part, tally)
-        grown, new_places = reconcile(tree, places, added, absorbed=_absorbed(tree, base))
+        grown, new_places = reconcile(tree, places, added, absorbed=_replacements(tree, base))
         for subject, reason in grown.refused:
             tally.reject(subject, reason)
-        edits += _signed(grown.changes, by, by_criteria=True)
+        edits += _sign_edits(grown.changes, by, by_criteria=True)
         tree, placed = grown.tree, placed + len(new_places)
     unplaced = {"unplaced": len(remaining) - placed} if placed < len(remaining) else {}
     later: State = {**state, "round": number}
@@ -214,7 +214,7 @@ async def merge(state: State, runtime: Runtime[GrowthContext]) -> State:
     """
     context = runtime.context
     tree = await _tree(context, state["version"])
-    fixed = await _fixed(context, state)
+    fixed = await _fixed_nodes(context, state)
     tally = Tally()
     edits: list[TreeEdit] = []
     for lists in (await _alike(context, tree, fixed, tally), None):
@@ -228,7 +228,7 @@ async def merge(state: State, runtime: Runtime[GrowthContext]) -> State:
         grown = unite(tree, groups, vague, fixed=fixed)
         for subject, reason in grown.refused:
             tally.reject(subject, reason)
-        edits += _signed(grown.changes, by)
+        edits += _sign_edits(grown.changes, by)
         tree = grown.tree
     kinds = Counter(edit.kind for edit in edits)
     report = _report("merge", state, tally, merged=kinds["merge"], renamed=kinds["rename"], pruned=kinds["prune"])
@@ -240,7 +240,7 @@ async def prune(state: State, runtime: Runtime[GrowthContext]) -> State:
     context = runtime.context
     tree = await _tree(context, state["version"])
     last = state.get("round", 1) >= context.growth.rounds
-    fixed = await _fixed(context, state)
+    fixed = await _fixed_nodes(context, state)
     grown = thin_out(tree, context.growth.min_support if last else 1, fixed=fixed)
     report = _report("prune", state, Tally(), pruned=len(grown.changes))
     return {"version": await _keep(context, grown.tree, state, report, grown.changes)}
@@ -287,7 +287,7 @@ def build() -> StateGraph[State, GrowthContext]:
     return graph
 
 
-async def _proposed_for(context: GrowthContext, state: State, tree: "Tree", number: int) -> list[TreeCriterion]:
+async def _criteria_of_round(context: GrowthContext, state: State, tree: "Tree", number: int) -> list[TreeCriterion]:
     """Return the unplaced criteria of a round: those in its part of the subsample, and those left by earlier rounds."""
     pool = context.criteria
     if state.get("base"):
@@ -336,7 +336,7 @@ async def _alike(context: GrowthContext, tree: "Tree", fixed: set[str], tally: T
     return synonym_blocks([pair for pair in pairs if pair.first not in fixed or pair.second not in fixed])
 
 
-async def _fixed(context: GrowthContext, state: State) -> set[str]:
+async def _fixed_nodes(context: GrowthContext, state: State) -> set[str]:
     """Return the leaves and parents of the extended tree, which do not change."""
     if not state.get("base"):
         return set()
@@ -344,7 +344,7 @@ async def _fixed(context: GrowthContext, state: State) -> set[str]:
     return {*leaves(base), *parents(base)}
 
 
-def _absorbed(tree: "Tree", base: "Tree | None") -> dict[str, str]:
+def _replacements(tree: "Tree", base: "Tree | None") -> dict[str, str]:
     """Return, for each node that this growth merged, renamed or dropped, the node that replaced it."""
     earlier: set[str] = set()
     if base is not None:
@@ -373,7 +373,9 @@ async def _keep(
     return await context.store.put(version)
 
 
-def _signed(edits: Iterable[TreeEdit], by: Mapping[str, Provenance], *, by_criteria: bool = False) -> list[TreeEdit]:
+def _sign_edits(
+    edits: Iterable[TreeEdit], by: Mapping[str, Provenance], *, by_criteria: bool = False
+) -> list[TreeEdit]:
     """Return edits with the judge calls behind them; `by` is keyed by node or by criterion."""
     signed: list[TreeEdit] = []
     for edit in edits:
@@ -451,15 +453,15 @@ async def all_merges(
         groups of duplicates, vague nodes with the better name that was proposed most often (or an empty name), and the
         provenance of each.
     """
-    criteria, below = {criterion.key: criterion for criterion in context.criteria}, members_below(tree)
+    criteria, criteria_below = {criterion.key: criterion for criterion in context.criteria}, members_below(tree)
 
     def row(node: str) -> MergeRow:
-        members = [criteria[key] for key in below[node] if key in criteria]
+        members = [criteria[key] for key in criteria_below[node] if key in criteria]
         first_of_sample = {criterion.sample_id: criterion for criterion in reversed(members)}
         members.sort(key=lambda criterion: first_of_sample[criterion.sample_id] is not criterion)
         return MergeRow(
             node,
-            max(len(below[node]), int(tree.nodes[node]["support"])),
+            max(len(criteria_below[node]), int(tree.nodes[node]["support"])),
             [criterion.text for criterion in members[:EXAMPLES]],
             [place_of(child).name for child in sorted(tree.successors(node))[:CHILDREN]],
         )

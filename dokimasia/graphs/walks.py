@@ -145,10 +145,10 @@ class _ResponseReader:
                 filled[name] = self._response(filled[name], model, part.get("arm", ""), part.get("repeat", 0))
         for name in RESPONSE_LISTS:
             if name in filled:
-                filled[name] = list(map(self._listed, filled[name]))
+                filled[name] = list(map(self._list_entry, filled[name]))
         return filled
 
-    def _listed(self, entry: object) -> object:
+    def _list_entry(self, entry: object) -> object:
         """Return an entry of a list of responses, whose models are not needed."""
         if _is_text(entry):
             return self._response(entry, "", "", 0)

@@ -127,7 +127,7 @@ def failure_rates(items: Iterable[Detection], *, seed: int = 0) -> tuple[Failure
     groups: dict[tuple[str, Task, Evaluator], list[Detection]] = {}
     for item in items:
         groups.setdefault((item.judge, item.task, item.evaluator), []).append(item)
-    return tuple(_adjusted([row for key, detections in groups.items() for row in _rows(*key, detections, seed=seed)]))
+    return tuple(_adjust([row for key, detections in groups.items() for row in _rows(*key, detections, seed=seed)]))
 
 
 def _place(detection: Detection) -> tuple[str, ...]:
@@ -135,7 +135,7 @@ def _place(detection: Detection) -> tuple[str, ...]:
     return detection.case, detection.group, detection.dimension, detection.cluster, detection.item
 
 
-def _adjusted(rows: Sequence[FailureRate]) -> list[FailureRate]:
+def _adjust(rows: Sequence[FailureRate]) -> list[FailureRate]:
     """Return the rows with the p-values of each judge adjusted over all its evaluators and dimensions."""
     values: dict[str, list[float]] = {}
     for row in rows:

@@ -67,7 +67,7 @@ def undetected_single(
     """
     pairs = _axis_pairs(gold_axes, perturbed_axes, relevant)
     detecting = sum(after < before if strict else after != before for before, after in pairs)
-    return not _chosen(detecting, len(pairs), rule)
+    return not _is_enough(detecting, len(pairs), rule)
 
 
 def equal_single(gold_axes: Scores, other_axes: Scores) -> bool:
@@ -150,9 +150,9 @@ def pair_verdict(
     if unknown := set(judged) - {"first", "second", "tie"}:
         raise ValueError(f"a choice is first, second or tie: {sorted(unknown)}")
     other = "second" if gold == "first" else "first"
-    if _chosen(judged.count(gold), len(judged), rule):
+    if _is_enough(judged.count(gold), len(judged), rule):
         return 1
-    return -1 if _chosen(judged.count(other), len(judged), rule) else 0
+    return -1 if _is_enough(judged.count(other), len(judged), rule) else 0
 
 
 def undetected_pair(verdicts: Sequence[int]) -> float:
@@ -174,7 +174,7 @@ def undetected_pair(verdicts: Sequence[int]) -> float:
     >>> undetected_pair([1, 1]), undetected_pair([1, 0]), undetected_pair([-1, 0])
     (0.0, 0.5, 1.0)
     """
-    return _share_of_orders([verdict != 1 for verdict in _checked(verdicts)])
+    return _share_of_orders([verdict != 1 for verdict in _check_pair_verdicts(verdicts)])
 
 
 def worse_pair(verdicts: Sequence[int]) -> float:
@@ -185,7 +185,7 @@ def worse_pair(verdicts: Sequence[int]) -> float:
     >>> worse_pair([-1, 0])
     0.5
     """
-    return _share_of_orders([verdict == -1 for verdict in _checked(verdicts)])
+    return _share_of_orders([verdict == -1 for verdict in _check_pair_verdicts(verdicts)])
 
 
 def equal_pair(orders: Sequence[Choices]) -> float:
@@ -278,12 +278,12 @@ def _axis_pairs(gold: Scores, other: Scores, relevant: Iterable[str]) -> list[tu
     return pairs
 
 
-def _chosen(count: int, axes: int, rule: AxisRule) -> bool:
+def _is_enough(count: int, axes: int, rule: AxisRule) -> bool:
     """Return whether this number of relevant axes is enough."""
     return count > 0 if rule == "any" else 2 * count > axes
 
 
-def _checked(verdicts: Sequence[int]) -> Sequence[int]:
+def _check_pair_verdicts(verdicts: Sequence[int]) -> Sequence[int]:
     if not verdicts or not set(verdicts) <= {1, 0, -1}:
         raise ValueError(f"verdicts are 1, 0 or -1, one an order: {list(verdicts)}")
     return verdicts

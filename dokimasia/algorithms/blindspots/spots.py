@@ -111,7 +111,7 @@ def blind_spots(
     step, drawn = max(1, min(FEWEST, _AT_ONCE // len(values))), 0
     while drawn < draws and (drawn < FEWEST or (exceeded / (1 + drawn)).min() <= OPEN):
         batch = min(step, draws - drawn)
-        sums = sum(_exchanged(generator, *block, len(names), batch) for block in blocks)
+        sums = sum(_permuted_totals(generator, *block, len(names), batch) for block in blocks)
         exceeded += (sums >= observed - 1e-9).sum(axis=0)
         drawn += batch
     return {name: float(p) for name, p in zip(names, exceeded / (1 + drawn), strict=True)}
@@ -140,7 +140,7 @@ def _dimensions_by_cluster(dimensions: Sequence[str], number: Positions) -> dict
     return by_cluster
 
 
-def _exchanged(
+def _permuted_totals(
     generator: np.random.Generator, values: Floats, member: Positions, dimensions: int, draws: int
 ) -> Floats:
     """Return what goes undetected by dimension after permuting within images of one size, one row per draw."""

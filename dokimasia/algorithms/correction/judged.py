@@ -172,7 +172,7 @@ def corrected_difference(
     right_by_rule = sum(b.right and not b.by_judge for b in second) - sum(a.right and not a.by_judge for a in first)
     judged = sum(b.by_judge for b in second) - sum(a.by_judge for a in first)
     equation = _Equation(sum(differences) / n, sampled, (right_by_rule + judged) / n, right_by_rule / n)
-    least, most = _left_open(first, second)
+    least, most = _contribution_range(first, second)
     within = (sum(least) / n, sum(most) / n)
     ends = (
         bootstrap_interval(least, clusters=clusters, seed=seed, bounds=(-1.0, 1.0)).low,
@@ -188,7 +188,9 @@ def corrected_difference(
     return Corrected(rate, ConfidenceInterval(min(rate, low), max(rate, high), solved.interval.reason))
 
 
-def _left_open(first: Sequence[DecidedLabel], second: Sequence[DecidedLabel]) -> tuple[list[float], list[float]]:
+def _contribution_range(
+    first: Sequence[DecidedLabel], second: Sequence[DecidedLabel]
+) -> tuple[list[float], list[float]]:
     """Return the lowest and highest contribution of each sample to the difference, given the decisions by rules."""
     least = [float((b.right and not b.by_judge) - (a.right or a.by_judge)) for a, b in zip(first, second, strict=True)]
     most = [float((b.right or b.by_judge) - (a.right and not a.by_judge)) for a, b in zip(first, second, strict=True)]

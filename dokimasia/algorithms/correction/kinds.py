@@ -72,14 +72,14 @@ def mixed_sensitivity(
         (f"{name}: {by_kind[name].interval.reason}" for name in shares if by_kind[name].interval.reason), ""
     ):
         return ShareEstimate(0.0, ConfidenceInterval(0.0, 1.0, reason))
-    share, below, above = _combined(by_kind, shares)
+    share, below, above = _mix_with_widths(by_kind, shares)
     sampling = 0.0
     if n_errors:
         spread = sum(part * (by_kind[name].share - share) ** 2 for name, part in shares.items())
         sampling = normal_quantile(0.975) * sqrt(spread / n_errors)
     if pooled is not None and not pooled[1].interval.reason:
         joint = pooled[1]
-        _, separate_below, separate_above = _combined(by_kind, as_shares(pooled[0]))
+        _, separate_below, separate_above = _mix_with_widths(by_kind, as_shares(pooled[0]))
         below *= _widening(joint.share - joint.interval.low, separate_below)
         above *= _widening(joint.interval.high - joint.share, separate_above)
     low, high = share - hypot(sampling, below), share + hypot(sampling, above)
@@ -91,7 +91,7 @@ def _widening(joint: float, separate: float) -> float:
     return max(1.0, joint / separate) if separate else 1.0
 
 
-def _combined(by_kind: Mapping[str, ShareEstimate], shares: Mapping[str, float]) -> tuple[float, float, float]:
+def _mix_with_widths(by_kind: Mapping[str, ShareEstimate], shares: Mapping[str, float]) -> tuple[float, float, float]:
     """Return the sensitivity to a mix, and the widths of its interval below and above, as if kinds were measured separately."""
     parts = [(part, by_kind[name]) for name, part in shares.items()]
     return (

@@ -140,8 +140,8 @@ def powered_rate(
         return side.refusal
     if side.complete:
         interval = rate_interval([bool(value) for value in side.values], clusters=side.place.tolist())
-        whole = ShareEstimate(side.rate, interval)
-        return Powered(whole.share, whole.interval, 0.0, whole, side.n_labels, side.n_clusters)
+        estimate = ShareEstimate(side.rate, interval)
+        return Powered(estimate.share, estimate.interval, 0.0, estimate, side.n_labels, side.n_clusters)
     alone = side.alone(seed)
     if side.slope <= 0:
         return Powered(alone.share, alone.interval, 0.0, alone, side.n_labels, side.n_clusters)
@@ -156,7 +156,7 @@ def powered_rate(
         all_decisions = [bool(decision) for decision in side.decisions]
         sampled = ShareEstimate(share, rate_interval(all_decisions, clusters=side.place.tolist()))
         weights.append(side.slope)
-    low, high = _combined(side.rate, [*parts, sampled], weights)
+    low, high = _sum_limits(side.rate, [*parts, sampled], weights)
     if side.shared:
         left_out = side.left_out()
         if np.ptp(left_out) > ROUNDING:
@@ -349,7 +349,7 @@ class _Side(NamedTuple):
         if not self.known_any:
             return labels
         sampled = self._replace(slope=0.0).sampled(seed)
-        low, high = _combined(sampled.share, [labels, sampled], [self.part_open, 1.0])
+        low, high = _sum_limits(sampled.share, [labels, sampled], [self.part_open, 1.0])
         reason = labels.interval.reason or sampled.interval.reason
         interval = ConfidenceInterval(max(0.0, low), min(1.0, high), reason, method=sampled.interval.method)
         return ShareEstimate(sampled.share, interval)
@@ -378,14 +378,14 @@ class _Side(NamedTuple):
         return (without(decisions * (1 - open_)) + n_open * of_open) / answers
 
 
-def _combined(rate: float, parts: Sequence[ShareEstimate], weights: Sequence[float]) -> tuple[float, float]:
+def _sum_limits(rate: float, parts: Sequence[ShareEstimate], weights: Sequence[float]) -> tuple[float, float]:
     """Return the limits of a weighted sum of shares, each with its own interval (MOVER)."""
-    below: list[float] = []
-    above: list[float] = []
+    lower: list[float] = []
+    upper: list[float] = []
     for weight, part in zip(weights, parts, strict=True):
-        below.append(weight * (part.share - part.interval.low))
-        above.append(weight * (part.interval.high - part.share))
-    return rate - hypot(*below), rate + hypot(*above)
+        lower.append(weight * (part.share - part.interval.low))
+        upper.append(weight * (part.interval.high - part.share))
+    return rate - hypot(*lower), rate + hypot(*upper)
 
 
 def too_few(labels: int, clusters: int, open_answers: int, answers: int) -> Powered | None:

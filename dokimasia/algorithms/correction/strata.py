@@ -155,8 +155,8 @@ def stratified_difference(
         min(counts) for counts in zip(*((pool.n_labels, pool.n_clusters) for pool in pools), strict=True)
     )
     weight = sum(pool.weight for pool in pools) / 2
-    alone = ShareEstimate(*_apart([pool.alone() for pool in pools], scale))
-    return Powered(*_apart(pools, scale), weight, alone, labels, n_clusters)
+    alone = ShareEstimate(*_mean_difference([pool.alone() for pool in pools], scale))
+    return Powered(*_mean_difference(pools, scale), weight, alone, labels, n_clusters)
 
 
 def labels_needed(
@@ -203,11 +203,11 @@ def labels_needed(
     # the measured width represents the errors, since it includes the effects of the scale's ends and of few labels
     allowed = (width / (interval.high - interval.low)) ** 2
     n_open, n = int(pool.open.sum()), pool.n_labels
-    whole, of_answers = pool.error**2, _error(pool.of_answers) ** 2
-    remainder = allowed * whole - of_answers
+    variance, of_answers = pool.error**2, _error(pool.of_answers) ** 2
+    remainder = allowed * variance - of_answers
     if remainder <= 0:
         return None
-    needed = ceil(n * max(0.0, whole - of_answers) / remainder)
+    needed = ceil(n * max(0.0, variance - of_answers) / remainder)
     return needed if needed <= n_open else None
 
 
@@ -278,7 +278,7 @@ class _Pool(NamedTuple):
             expected = sizes * n_labels / max(1, int(open_.sum()))
             short = (expected < FEWEST_OF_STRATUM) | (counts < _FEWEST_DRAWN)
             short &= (counts < sizes) & (sizes > 0)
-            stratum = _joined(stratum, expected, counts.astype(np.float64), short)
+            stratum = _pool_strata(stratum, expected, counts.astype(np.float64), short)
         else:
             short = counts < np.minimum(sizes, FEWEST_OF_STRATUM)
             if short.any():
@@ -357,7 +357,7 @@ class _RatedArrays(NamedTuple):
     place: Positions
 
 
-def _joined(stratum: Positions, expected: Floats, counts: Floats, short: Mask) -> Positions:
+def _pool_strata(stratum: Positions, expected: Floats, counts: Floats, short: Mask) -> Positions:
     """Return the strata with short ones merged, together with others while too few labels are expected of them."""
     if not short.any():
         return stratum
@@ -414,7 +414,7 @@ def _error(contributions: Floats, least: float = 0.0) -> float:
     return max(jackknife_error(_left_out(contributions)), least**0.5)
 
 
-def _apart(pools: Sequence[_Pool], scale: Bounds) -> tuple[float, ConfidenceInterval]:
+def _mean_difference(pools: Sequence[_Pool], scale: Bounds) -> tuple[float, ConfidenceInterval]:
     """Return the second mean minus the first with its interval."""
     reach = scale[1] - scale[0]
     difference = pools[1].mean - pools[0].mean

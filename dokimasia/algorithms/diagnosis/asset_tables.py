@@ -85,18 +85,18 @@ def table_text(asset: Asset, rows: Iterable[int] | None = None) -> str:
         A row reads `3 | Counting | 31.2 (25.1 to 37.9) | ...`; references use its first number.
     """
     chosen = sorted(set(rows)) if rows is not None else list(range(1, len(asset.rows) + 1))
-    left = len(chosen)
+    remaining = len(chosen)
     if len(chosen) > MOST_ROWS:
         by_mark = sorted(chosen, key=lambda at: (asset.rows[at - 1].mark in ("", "unclear"), at))
         chosen = sorted(by_mark[:MOST_ROWS])
-    left -= len(chosen)
+    remaining -= len(chosen)
     lines = [f"asset {asset.id}: {asset.title}", asset.sentence, " | ".join(["row", *asset.heads])]
     for at in chosen:
         row = asset.rows[at - 1]
         cells = [_cell(cell, column) for cell, column in zip(row.cells, asset.columns, strict=True)]
         lines.append(" | ".join([str(at), *cells, counted(row)]))
-    if left:
-        lines.append(f"({left} more rows)")
+    if remaining:
+        lines.append(f"({remaining} more rows)")
     return "\n".join(lines)
 
 

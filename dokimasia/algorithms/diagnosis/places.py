@@ -69,14 +69,14 @@ def expand(sentence: WrittenSentence, tables: EvidenceTables) -> Sentence:
         text += sentence.written[at : match.start()]
         at = match.end()
         try:
-            printed, row = _printed(match[1].strip(), tables)
+            printed, row = _print_reference(match[1].strip(), tables)
         except Unprintable as problem:
             faults.append(_fault(problem.kind, f"{match[0][:200]}: {problem}"))
             text += match[0]
             continue
         places.append(FigureReference(written=match[0], start=len(text), end=len(text) + len(printed), row=row))
         text += printed
-    faults += _outside(_PLACE.sub(" ", sentence.written), tables)
+    faults += _outside_faults(_PLACE.sub(" ", sentence.written), tables)
     if not any(position.written.startswith("{compare") or position.row.startswith(RANKED) for position in places):
         faults += _first_of_all(_PLACE.sub(" ", sentence.written), tables)
     return Sentence(
@@ -84,14 +84,14 @@ def expand(sentence: WrittenSentence, tables: EvidenceTables) -> Sentence:
     )
 
 
-def _printed(place: str, tables: EvidenceTables) -> tuple[str, str]:
+def _print_reference(place: str, tables: EvidenceTables) -> tuple[str, str]:
     """Return the text that a reference prints, and the row it refers to."""
     keyword = _KEYWORD.match(place)
     reference = place[keyword.end() :] if keyword else place
     try:
         match keyword and keyword[1].casefold():
             case "compare":
-                return _compared(reference, tables)
+                return _compare_cells(reference, tables)
             case "quote":
                 return _quoted(reference, tables)
             case _:
@@ -101,7 +101,7 @@ def _printed(place: str, tables: EvidenceTables) -> tuple[str, str]:
         raise Unprintable("no_such_place", str(missing)) from None
 
 
-def _compared(references: str, tables: EvidenceTables) -> tuple[str, str]:
+def _compare_cells(references: str, tables: EvidenceTables) -> tuple[str, str]:
     """Return how two cells compare; references may contain spaces, so the text is split where both parts are cells."""
     problem: Missing | None = None
     for gap in _BETWEEN.finditer(references):
@@ -128,7 +128,7 @@ def _quoted(reference: str, tables: EvidenceTables) -> tuple[str, str]:
     return f"\u201c{cell.text}\u201d", cell.place
 
 
-def _outside(text: str, tables: EvidenceTables) -> Iterator[SentenceFault]:
+def _outside_faults(text: str, tables: EvidenceTables) -> Iterator[SentenceFault]:
     """Yield the faults of the text outside references: stray braces, and digits that are not part of a name."""
     if "{" in text or "}" in text:
         yield _fault("no_such_place", "a brace has no partner, so that nothing is printed there")
@@ -139,16 +139,16 @@ def _outside(text: str, tables: EvidenceTables) -> Iterator[SentenceFault]:
             text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", text, flags=re.IGNORECASE)
             folded = text.casefold()
     numbers = [word.strip(".,;:()[]\"'") for word in _WORD.findall(text) if any(map(_is_digit, word))]
-    numbers += _spelt(text, tables)
+    numbers += _number_words(text, tables)
     if numbers:
-        listed = ", ".join(numbers[:NAMED_DIGITS]) + (", ..." if len(numbers) > NAMED_DIGITS else "")
+        number_list = ", ".join(numbers[:NAMED_DIGITS]) + (", ..." if len(numbers) > NAMED_DIGITS else "")
         yield _fault(
             "literal_digit",
-            f"digits outside of a place: {listed}; print figures as {{TABLE:ROW.COLUMN}}, or leave them out",
+            f"digits outside of a place: {number_list}; print figures as {{TABLE:ROW.COLUMN}}, or leave them out",
         )
 
 
-def _spelt(text: str, tables: EvidenceTables) -> Iterator[str]:
+def _number_words(text: str, tables: EvidenceTables) -> Iterator[str]:
     """Yield the numbers written in words, except for the number of models and the number of others."""
     counts = {len(tables.models), len(tables.models) - 1}
     return (match[0] for match in SPELT.finditer(text) if COUNTING.get(match[0].casefold()) not in counts)

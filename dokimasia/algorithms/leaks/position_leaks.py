@@ -105,8 +105,10 @@ def names_position(text: str, secrets: QuestionSecrets) -> bool:
         return False
     plain = bare(text)
     for positions in (_letters(plain, secrets), _ranked_choices(plain), _positions(plain, secrets)):
-        listed = [position for position in positions if position.number < count]
-        recommended = {choice.number % count for choice in listed if not denied(plain, choice.start, choice.end)}
+        choice_positions = [position for position in positions if position.number < count]
+        recommended = {
+            choice.number % count for choice in choice_positions if not denied(plain, choice.start, choice.end)
+        }
         if recommended == {secrets.right}:
             return True
     return False
@@ -189,19 +191,19 @@ def _ranks(sentence: str, secrets: QuestionSecrets) -> Iterator[_NamedChoice]:
     for match in _FROM_THE_END.finditer(remaining):
         yield _NamedChoice(count - 2, *match.span())
     remaining = _FROM_TOP.sub(_blank, _FROM_THE_END.sub(_blank, remaining))
-    yield from _sized(remaining, secrets)
-    yield from _beside(remaining, secrets)
+    yield from _size_positions(remaining, secrets)
+    yield from _neighbour_positions(remaining, secrets)
     for pattern, index in ((_LAST, count - 1), (_FIRST, 0), (_MIDDLE, count // 2 if count % 2 else count)):
         for match in pattern.finditer(remaining):
             yield _NamedChoice(index, *match.span())
     for match in (*_RANKED.finditer(remaining), *_ALPHABET.finditer(remaining)):
-        if _IS_LISTED.search(remaining[: match.start()]) or not _of_another(remaining[match.end() :], secrets):
+        if _IS_LISTED.search(remaining[: match.start()]) or not _is_other_rank(remaining[match.end() :], secrets):
             yield _NamedChoice(_number(match[1]) - 1, *match.span())
     for match in _NUMBERED.finditer(remaining):
         yield _NamedChoice(_number(match[1] or match[2]) - 1, *match.span())
 
 
-def _of_another(after: str, secrets: QuestionSecrets) -> bool:
+def _is_other_rank(after: str, secrets: QuestionSecrets) -> bool:
     """Return whether a rank belongs to something neither requested nor in the list: "the third footnote"."""
     word = re.match(r"\s+([^\W\d_]+)", after)
     if word is None or word[1].casefold() in FUNCTION_WORDS.union(("one", "among", "place", "position")):
@@ -213,7 +215,7 @@ def _blank(match: re.Match[str]) -> str:
     return " " * len(match[0])
 
 
-def _sized(sentence: str, secrets: QuestionSecrets) -> Iterator[_NamedChoice]:
+def _size_positions(sentence: str, secrets: QuestionSecrets) -> Iterator[_NamedChoice]:
     """Yield positions of choices named by their size among numbers: "the second smallest of the options"."""
     sizes = [max((value for kind, value in choice.values if kind == "n"), default=None) for choice in secrets.choices]
     if any(size is None for size in sizes):
@@ -224,7 +226,7 @@ def _sized(sentence: str, secrets: QuestionSecrets) -> Iterator[_NamedChoice]:
         yield _NamedChoice(order[step] if match[2] else order[-1 - step], *match.span())
 
 
-def _beside(sentence: str, secrets: QuestionSecrets) -> Iterator[_NamedChoice]:
+def _neighbour_positions(sentence: str, secrets: QuestionSecrets) -> Iterator[_NamedChoice]:
     """Yield positions of choices named by their neighbours in the list: "the one listed right after the airport"."""
     for match in _BESIDE.finditer(sentence):
         for position, choice in enumerate(secrets.choices):

@@ -84,7 +84,7 @@ def secrets_of(
     answer = options[right] if right is not None else (final_answer or "").strip()
     question_stems = frozenset(stems_of(question))
     if not answer and len(truths) == 1:
-        answer = _added(truths[0], question, question_stems)
+        answer = _new_content(truths[0], question, question_stems)
     values = telling(answer)
     words = content(stems_of(answer)) if answer else frozenset[str]()
     if values:
@@ -105,7 +105,7 @@ def secrets_of(
     )
 
 
-def _added(truth: str, question: str, question_stems: frozenset[str]) -> str:
+def _new_content(truth: str, question: str, question_stems: frozenset[str]) -> str:
     """Return what a ground truth adds to the question, in its own notation; empty if it adds more than a few words."""
     expected = question_stems | {stem(token) for token in read(question)[1]} | FUNCTION_WORDS - ANSWERS
     added = [token for token in read(truth)[0] if stem(token.casefold()) not in expected and token not in _STOPS]

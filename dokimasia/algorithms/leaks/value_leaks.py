@@ -49,7 +49,7 @@ def tells_value(sentence: str, secrets: QuestionSecrets) -> bool:
     )
     return any(
         key_of(value) in secret_values
-        and _is_meant(raw, low, value)
+        and _is_value(raw, low, value)
         and not left_open(low, value.start, precise=not _is_small(value))
         and not value_in_a_row(low, value, values, secret_values)
         and not _stands_for_other(low, value, relevant, secrets)
@@ -80,7 +80,7 @@ def tells_truth_value(sentence: str, truth: str, secrets: QuestionSecrets) -> bo
         key = key_of(value)
         before = token_before(low, value.start)
         definite = before in ("the", "these", "those") and value.kind != "o"
-        if key not in nouns_of or value.kind == "w" or not _is_meant(raw, low, value) or definite:
+        if key not in nouns_of or value.kind == "w" or not _is_value(raw, low, value) or definite:
             continue
         if left_open(low, value.start, precise=not _is_small(value)) or value_in_a_row(
             low, value, values, frozenset(nouns_of)
@@ -88,7 +88,7 @@ def tells_truth_value(sentence: str, truth: str, secrets: QuestionSecrets) -> bo
             continue
         if not _is_small(value):
             return True
-        foreign = any(stem(noun) not in nouns_of[key] for noun in _counted(low, value))
+        foreign = any(stem(noun) not in nouns_of[key] for noun in _counted_nouns(low, value))
         if nouns_of[key] & set(_nouns(low[max(0, value.start - 2) : value.start]) if foreign else _around(low, value)):
             return True
     return False
@@ -115,7 +115,7 @@ def _all_of_right(low: Sequence[str], values: Sequence[StatedValue], secrets: Qu
     return complete == [secrets.right] and all(kind == "n" for kind, _ in secrets.values)
 
 
-def _is_meant(raw: Sequence[str], low: Sequence[str], value: StatedValue) -> bool:
+def _is_value(raw: Sequence[str], low: Sequence[str], value: StatedValue) -> bool:
     """Return whether an ambiguous word is meant as a value: `May` the month, `quarter` the share, not `First find`."""
     word = low[value.start]
     if value.kind == "o" and value.end < len(low) and low[value.end] in _GUIDING:
@@ -155,7 +155,7 @@ def _stands_for_other(
     if before in _LABELS or label in _LABELS:
         in_question = stem(label) in secrets.question_stems
         return _MANY in secrets.question_stems or (not in_question and before not in ("number", "no", "#"))
-    unrelated = [noun for noun in _counted(low, value) if stem(noun) not in relevant]
+    unrelated = [noun for noun in _counted_nouns(low, value) if stem(noun) not in relevant]
     if not unrelated or unrelated[0] in _MEASURED:
         return before in _KNOWN and _is_small(value) and after not in ENDS
     if after == "of":
@@ -171,7 +171,7 @@ def _ranks(low: Sequence[str], value: StatedValue, secrets: QuestionSecrets) -> 
     return value.value > 2 or (stem(after) in secrets.question_stems and after not in FUNCTION_WORDS)
 
 
-def _counted(low: Sequence[str], value: StatedValue) -> Iterator[str]:
+def _counted_nouns(low: Sequence[str], value: StatedValue) -> Iterator[str]:
     """Yield the plural noun after a number, possibly with an adjective between them, or after "of the"."""
     ahead = list(low[value.end : value.end + 4])
     if ahead[:1] == ["of"]:

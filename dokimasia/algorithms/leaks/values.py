@@ -226,9 +226,9 @@ def _numbers(low: list[str]) -> Iterator[Number]:
             yield Number(number.value * 100 + after.value, number.start, after.end, False)
     for number, after in pairwise(plain):
         if after.figures and low[after.end : after.end + 1] == ["/"] and after.end + 1 < len(low) and number.figures:
-            below = low[after.end + 1]
-            if number.end == after.start and below.isdigit() and 0 < after.value < int(below):
-                yield Number(number.value + after.value / int(below), number.start, after.end + 2, True)
+            denominator = low[after.end + 1]
+            if number.end == after.start and denominator.isdigit() and 0 < after.value < int(denominator):
+                yield Number(number.value + after.value / int(denominator), number.start, after.end + 2, True)
         if (
             number.figures
             and after.figures
@@ -273,7 +273,7 @@ def _with_unit(low: list[str], number: Number) -> Iterator[StatedValue]:
         unit = ("$", 1)
     if unit is not None:
         value = number.value * unit[1]
-        following, length = _following(low, number.end + 1, unit[0])
+        following, length = _smaller_unit(low, number.end + 1, unit[0])
         yield StatedValue(f"u:{unit[0]}", value + following, number.start, number.end + 1 + length)
         if following:
             yield StatedValue(f"u:{unit[0]}", value, number.start, number.end + 1)
@@ -286,15 +286,17 @@ def _unit(word: str) -> tuple[str, float] | None:
 def _degrees(low: list[str], number: Number) -> Iterator[StatedValue]:
     """Yield temperatures in signed degrees Celsius, and angles in degrees, including those in radians."""
     after = low[number.end : number.end + 3]
-    below = number.start and (
+    negative = number.start and (
         low[number.start - 1] == "minus" or {"below", "under"} & set(low[number.end : number.end + 4])
     )
-    below = below or (number.start and low[number.start - 1] == "-" and not low[max(0, number.start - 2)].isalnum())
-    signed = -number.value if below else number.value
+    negative = negative or (
+        number.start and low[number.start - 1] == "-" and not low[max(0, number.start - 2)].isalnum()
+    )
+    signed = -number.value if negative else number.value
     marked = "\u00b0" in after[:2] or after[:1] in (["degrees"], ["degree"], ["c"], ["f"])
     if marked and {"f", "fahrenheit"} & set(after):
         yield StatedValue("u:c", float(round((signed - 32) / 1.8)), number.start, number.end + 1)
-    elif marked and ({"c", "celsius"} & set(after) or below):
+    elif marked and ({"c", "celsius"} & set(after) or negative):
         yield StatedValue("u:c", float(round(signed)), number.start, number.end + 1)
     elif marked:
         yield StatedValue("u:deg", number.value, number.start, number.end + 1)
@@ -309,7 +311,7 @@ def _degrees(low: list[str], number: Number) -> Iterator[StatedValue]:
         yield StatedValue("u:deg", 180 / number.value, number.start - 2, number.end)
 
 
-def _following(low: list[str], at: int, base: str) -> tuple[float, int]:
+def _smaller_unit(low: list[str], at: int, base: str) -> tuple[float, int]:
     """Return what a smaller unit after it adds ("two hours and 5 minutes", "nineteen dollars fifty"), and its tokens."""
     tokens = low[at : at + 6]
     skipped = 1 if tokens and tokens[0] in ("and", ",") else 0

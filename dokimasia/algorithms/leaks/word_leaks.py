@@ -65,7 +65,7 @@ def tells_word(sentence: str, text: str, secrets: QuestionSecrets) -> bool:
         return _answers(low, indices[0])
     if answer_stems <= secrets.question_stems:
         return _is_stated(sentence, raw, low, indices, secrets)
-    return _is_meant(sentence, raw, low, indices, answer_stems, secrets)
+    return _has_same_sense(sentence, raw, low, indices, answer_stems, secrets)
 
 
 def repeats(text: str, truth: str, secrets: QuestionSecrets) -> bool:
@@ -162,7 +162,7 @@ def _in_order(low: Sequence[str], secrets: QuestionSecrets) -> bool:
     )
 
 
-def _is_meant(
+def _has_same_sense(
     sentence: str,
     raw: Sequence[str],
     low: Sequence[str],

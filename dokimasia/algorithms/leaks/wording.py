@@ -25,8 +25,8 @@ def plain_words(text: str) -> list[str]:
 
 @lru_cache(maxsize=2048)
 def _plain_words(text: str) -> tuple[str, ...]:
-    bare = "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
-    return tuple(word.removesuffix("'s").removesuffix("s'") or word for word in words(bare))
+    plain = "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
+    return tuple(word.removesuffix("'s").removesuffix("s'") or word for word in words(plain))
 
 
 @lru_cache(maxsize=16384)

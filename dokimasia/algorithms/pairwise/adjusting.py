@@ -100,13 +100,17 @@ def rate_adjusted(
         if reason:
             rated.append(AdjustedRatings(models, reason, {}, {}))
             continue
-        inside = [at for at, one in enumerate(comparisons) if one.first in models and one.second in models]
+        inside = [
+            at
+            for at, comparison in enumerate(comparisons)
+            if comparison.first in models and comparison.second in models
+        ]
         chosen = [comparisons[at] for at in inside]
-        rated.append(_rated(models, chosen, design[inside], index[inside], tuple(covariates)))
+        rated.append(_rate_group(models, chosen, design[inside], index[inside], tuple(covariates)))
     return tuple(rated)
 
 
-def _rated(
+def _rate_group(
     models: tuple[str, ...],
     comparisons: Sequence[PairOutcome],
     covariates: Floats,
@@ -118,7 +122,7 @@ def _rated(
     for at, (first, second, _) in enumerate(comparisons):
         rows[at, place[first]], rows[at, place[second]] = 0.5, -0.5
     rows[:, len(models) :] = covariates / 2
-    outcomes = np.array([one.outcome for one in comparisons], dtype=np.float64)
+    outcomes = np.array([comparison.outcome for comparison in comparisons], dtype=np.float64)
     estimate = _fit(rows, outcomes, len(models))
     if estimate is None:
         return AdjustedRatings(models, SEPARATED, {}, {})

@@ -163,11 +163,11 @@ def rate_models(
         if reason:
             rated.append(ConnectedModels(group, reason, {}, {}, {}, {}, {}, None))
         else:
-            rated.append(_rated(tables(comparisons, index, group), parts=parts, seed=seed))
+            rated.append(_rate_group(tables(comparisons, index, group), parts=parts, seed=seed))
     return (*rated, *alone)
 
 
-def _rated(outcomes: OutcomeTables, *, parts: int, seed: int) -> ConnectedModels:
+def _rate_group(outcomes: OutcomeTables, *, parts: int, seed: int) -> ConnectedModels:
     """Return the ratings of a group with finite ratings."""
     names, pairs, counts = outcomes
     number = len(counts)
@@ -223,11 +223,11 @@ def _rated(outcomes: OutcomeTables, *, parts: int, seed: int) -> ConnectedModels
 def _rank_shares(resampled: Floats, place: int) -> tuple[float, ...]:
     """Return how often a model has each rank; it has an equal part of ranks that it shares with others."""
     leads = resampled - resampled[:, place, None]
-    above = np.count_nonzero(leads > _SAME, axis=1)
+    better = np.count_nonzero(leads > _SAME, axis=1)
     alike = np.count_nonzero(np.abs(leads) <= _SAME, axis=1)
     shares: list[float] = []
     for rank in range(resampled.shape[1]):
-        takes_rank = (above <= rank) & (rank < above + alike)
+        takes_rank = (better <= rank) & (rank < better + alike)
         shares.append(float((takes_rank / alike).sum()) / max(1, len(resampled)))
     return tuple(shares)
 

@@ -141,33 +141,33 @@ def fit(pairs: Positions, counts: Floats, models: int) -> Fits:
     games, tied = counts.sum(axis=2), counts[:, :, 1].sum(axis=1)
     points = (counts[:, :, 0] - counts[:, :, 2]) @ signs
     strengths, ties = np.zeros((fits, models)), np.where(tied > 0, 0.0, -np.inf)
-    finite, left = np.zeros(fits, dtype=bool), np.flatnonzero(_connected(pairs, games, models))
+    finite, active = np.zeros(fits, dtype=bool), np.flatnonzero(_connected(pairs, games, models))
     for _ in range(_STEPS):
-        if not len(left):
+        if not len(active):
             break
-        n, with_ties = games[left], tied[left] > 0
-        u = strengths[left] @ signs.T
-        weights = np.stack([np.exp(u), np.exp(ties[left])[:, None] * np.ones_like(u), np.exp(-u)])
+        n, with_ties = games[active], tied[active] > 0
+        u = strengths[active] @ signs.T
+        weights = np.stack([np.exp(u), np.exp(ties[active])[:, None] * np.ones_like(u), np.exp(-u)])
         win, tie, loss = weights / weights.sum(axis=0)
         lead = win - loss
-        curve = np.zeros((len(left), models + 1, models + 1))
+        curve = np.zeros((len(active), models + 1, models + 1))
         curve[:, :models, :models] = ((n * (1 - tie - lead**2)) @ squares).reshape(-1, models, models)
         curve[:, :models, :models] += 1 / models  # the level of the strengths is free, so their mean stays 0
         curve[:, :models, models] = curve[:, models, :models] = -(n * lead * tie) @ signs
         curve[:, models, models] = np.where(with_ties, (n * tie * (1 - tie)).sum(axis=1), 1.0)
         size: Floats = np.einsum("bii->b", curve)
         curve = curve + _RIDGE * size[:, None, None] * np.eye(models + 1)
-        slope = np.empty((len(left), models + 1))
-        slope[:, :models] = points[left] - (n * lead) @ signs
-        slope[:, models] = np.where(with_ties, tied[left] - (n * tie).sum(axis=1), 0.0)
+        slope = np.empty((len(active), models + 1))
+        slope[:, :models] = points[active] - (n * lead) @ signs
+        slope[:, models] = np.where(with_ties, tied[active] - (n * tie).sum(axis=1), 0.0)
         step = np.linalg.solve(curve, slope[:, :, None])[:, :, 0].astype(np.float64)
         longest: Floats = np.abs(step).max(axis=1)
         step = step * np.minimum(1.0, _LONGEST / np.maximum(longest, _CLOSE))[:, None]
-        strengths[left] += step[:, :models]
-        ties[left] += step[:, models]
+        strengths[active] += step[:, :models]
+        ties[active] += step[:, models]
         ended = longest < _CLOSE
-        finite[left[ended]] = True
-        left = left[~ended & (np.ptp(strengths[left], axis=1) < _FAR)]
+        finite[active[ended]] = True
+        active = active[~ended & (np.ptp(strengths[active], axis=1) < _FAR)]
     return Fits(strengths - strengths.mean(axis=1, keepdims=True), ties, finite)
 
 

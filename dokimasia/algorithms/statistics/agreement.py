@@ -60,8 +60,8 @@ def cohen_kappa(
         raise ValueError("both raters gave one and the same category to everything: kappa has no value")
     table = np.zeros((len(places), len(places)))
     np.add.at(table, tuple([places[rating] for rating in side] for side in (first, second)), 1)
-    apart = np.abs(np.subtract.outer(np.arange(len(places)), np.arange(len(places)))).astype(float)
-    cost = (apart > 0).astype(float) if weights is None else apart ** (1 if weights == "linear" else 2)
+    distances = np.abs(np.subtract.outer(np.arange(len(places)), np.arange(len(places)))).astype(float)
+    cost = (distances > 0).astype(float) if weights is None else distances ** (1 if weights == "linear" else 2)
     chance = np.outer(table.sum(axis=1), table.sum(axis=0)) / len(first)
     return 1 - float((cost * table).sum()) / float((cost * chance).sum())
 

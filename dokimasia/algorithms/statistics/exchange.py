@@ -97,11 +97,13 @@ class Exchange:
         """Yield, for each permutation, the source of each criterion's leaf, in the order; do not modify the arrays."""
         shapes = tuple((int(stratum[0, 0]), *stratum.shape) for stratum in self._strata)
         cacheable = permutations * len(self.order) <= _MOST_CACHED and len(self.order) <= np.iinfo(np.uint16).max
-        draw = _cached if cacheable else _drawn
+        draw = _cached if cacheable else _draw_exchanges
         yield from draw(len(self.order), shapes, permutations, seed)
 
 
-def _drawn(length: int, strata: tuple[tuple[int, int, int], ...], permutations: int, seed: int) -> Iterator[Whole]:
+def _draw_exchanges(
+    length: int, strata: tuple[tuple[int, int, int], ...], permutations: int, seed: int
+) -> Iterator[Whole]:
     """Yield exchanges within strata, given as first position, number of clusters and their size; the array is reused."""
     generator = np.random.default_rng(seed)
     source = np.arange(length, dtype=np.intp)
@@ -115,9 +117,9 @@ def _drawn(length: int, strata: tuple[tuple[int, int, int], ...], permutations: 
 
 @lru_cache(maxsize=4)
 def _cached(length: int, strata: tuple[tuple[int, int, int], ...], permutations: int, seed: int) -> NDArray[np.uint16]:
-    """Return the result of `_drawn`, one exchange per row; cached, since models on the same images share exchanges."""
+    """Return the result of `_draw_exchanges`, one per row; cached, since models on the same images share exchanges."""
     draws = np.empty((permutations, length), dtype=np.uint16)
-    for at, source in enumerate(_drawn(length, strata, permutations, seed)):
+    for at, source in enumerate(_draw_exchanges(length, strata, permutations, seed)):
         draws[at] = source
     draws.flags.writeable = False
     return draws

@@ -492,7 +492,7 @@ def _drawn_kinds(seed: int, count: int, starts: Positions) -> Iterator[_Drawn]:
     ends = np.append(starts[1:], count)
     every = slice(None)
     if count <= _MANY_CLUSTERS:
-        before = _drawn_before(seed, count)
+        before = _preceding_draws(seed, count)
         for start in range(0, len(starts), _KINDS_AT_ONCE):
             part = slice(start, start + _KINDS_AT_ONCE)
             yield _Drawn(part, every, before[ends[part]] - before[starts[part]])
@@ -506,7 +506,7 @@ def _drawn_kinds(seed: int, count: int, starts: Positions) -> Iterator[_Drawn]:
             yield _Drawn(every, block, counts.T)
 
 
-def _drawn_before(seed: int, count: int) -> NDArray[np.uint16]:
+def _preceding_draws(seed: int, count: int) -> NDArray[np.uint16]:
     """Return how many draws of each resample precede each cluster, and the end: clusters by resamples."""
     if count <= _FEW_CLUSTERS:
         return _drawn_before_few(seed, count)
@@ -521,7 +521,7 @@ def _blocks(width: int) -> Iterator[slice]:
 
 
 def _count_before(seed: int, count: int) -> NDArray[np.uint16]:
-    """Return the result of `_drawn_before`; a difference of two rows counts the draws of all clusters between them."""
+    """Return the result of `_preceding_draws`; two rows differ by the draws of all clusters between them."""
     before = np.zeros((count + 1, RESAMPLES), dtype=np.uint16)
     for block, counts in _drawn_clusters(seed, count):
         np.cumsum(counts.T, axis=0, dtype=np.uint16, out=before[1:, block])
@@ -546,8 +546,8 @@ def _drawn_clusters(seed: int, count: int) -> Iterator[tuple[slice, Positions]]:
 def accelerated(resampled: Floats, mean: float, left_out: Floats, width: float) -> ConfidenceInterval:
     """Return the bias-corrected and accelerated limits, `width` standard deviations to either side; `left_out` must vary."""
     normal, drawn = NormalDist(), len(resampled)
-    below = (np.count_nonzero(resampled < mean) + np.count_nonzero(resampled == mean) / 2) / drawn
-    bias = normal.inv_cdf(min(max(below, 1 / drawn), 1 - 1 / drawn))
+    share_below = (np.count_nonzero(resampled < mean) + np.count_nonzero(resampled == mean) / 2) / drawn
+    bias = normal.inv_cdf(min(max(share_below, 1 / drawn), 1 - 1 / drawn))
     deviations = left_out.mean() - left_out
     deviations = deviations / np.abs(deviations).max()
     squares = np.square(deviations)

@@ -92,11 +92,11 @@ def sign_flip_test(
         return SignFlips(_as_large(totals, limit) / len(totals), len(totals), exact=True)
     totals = _few_kinds_flipped(sizes, limit, tolerance, seed, permutations)
     if totals is None:
-        totals = _flipped(sizes, seed, permutations)
+        totals = _flip_totals(sizes, seed, permutations)
     return SignFlips((1 + _as_large(totals, limit)) / (1 + permutations), 1 + permutations, exact=False)
 
 
-def _flipped(sizes: Floats, seed: int, permutations: int) -> Floats:
+def _flip_totals(sizes: Floats, seed: int, permutations: int) -> Floats:
     """Return the total of the sizes for each random pattern of signs."""
     generator, totals = np.random.default_rng(seed), np.zeros(permutations)
     for start in range(0, len(sizes), _FLIPPED_AT_ONCE):
@@ -107,7 +107,7 @@ def _flipped(sizes: Floats, seed: int, permutations: int) -> Floats:
 
 
 def _few_kinds_flipped(sizes: Floats, limit: float, tolerance: float, seed: int, permutations: int) -> Floats | None:
-    """Return the result of `_flipped` for ordered sizes of few kinds, up to a tenth of the tolerance; None for many.
+    """Return the result of `_flip_totals` for ordered sizes of few kinds, to a tenth of the tolerance; None for many.
 
     No total is returned if none can reach the limit.
 
@@ -163,7 +163,7 @@ class _Flips(NamedTuple):
 
 @lru_cache(maxsize=2)
 def _drawn_flips(seed: int, permutations: int, batches: int) -> _Flips:
-    """Return the signs drawn by `_flipped`; the last ones are cached, for the pairs of models in a report."""
+    """Return the signs drawn by `_flip_totals`; the last ones are cached, for the pairs of models in a report."""
     generator = np.random.default_rng(seed)
     bits = np.empty((batches, permutations), dtype=np.uint8)
     before = np.zeros((batches + 1, permutations), dtype=np.int16)

@@ -61,7 +61,7 @@ def simultaneous_ranks(
     sizes = np.sqrt((differences**2).sum(axis=0))
     scaled = differences / np.where(sizes > 0, sizes, 1.0)
     totals = scaled.sum(axis=0)
-    reached, patterns = _reached(scaled, np.abs(totals) - _ROUNDING, seed)
+    reached, patterns = _count_reaching(scaled, np.abs(totals) - _ROUNDING, seed)
     p_values = {
         pair: float(count) / patterns if size > 0 else 1.0
         for pair, count, size in zip(pairs, reached, sizes, strict=True)
@@ -76,7 +76,7 @@ def simultaneous_ranks(
     return Ranking(p_values, {name: (best[name], worst[name]) for name in names})
 
 
-def _reached(scaled: Floats, limits: Floats, seed: int) -> tuple[Floats, int]:
+def _count_reaching(scaled: Floats, limits: Floats, seed: int) -> tuple[Floats, int]:
     """Return the number of sign patterns whose largest statistic reaches each limit, and the number of patterns."""
     clusters, pairs = scaled.shape
     if not pairs:

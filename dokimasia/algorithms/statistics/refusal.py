@@ -54,8 +54,8 @@ def refusal(grouped: Clusters, scale: Bounds) -> str:
     sums, sizes = grouped
     means, weights = sums / sizes, sizes / sizes.sum()
     order = np.argsort(means, kind="stable")
-    below = np.cumsum(weights[order])
-    middle = float(means[order][np.searchsorted(below, (0.5 - _ROUNDING, 0.5 + _ROUNDING))].mean())
+    cumulative = np.cumsum(weights[order])
+    middle = float(means[order][np.searchsorted(cumulative, (0.5 - _ROUNDING, 0.5 + _ROUNDING))].mean())
     farther = max(scale[1] - middle, middle - scale[0])
     spread = _spread(np.abs(means - middle), sizes, farther)
     if spread >= LEAST_SPREAD - _ROUNDING:
@@ -102,8 +102,8 @@ def _region(middle: float, scale: Bounds) -> str:
 
 
 def _spread(distances: Floats, sizes: Floats, farther: float) -> float:
-    apart = np.minimum(1.0, distances / (_APART * farther))
-    return effective_number(sizes) * float(apart @ sizes / sizes.sum())
+    counts = np.minimum(1.0, distances / (_APART * farther))
+    return effective_number(sizes) * float(counts @ sizes / sizes.sum())
 
 
 def _message(subject: str, spread: float) -> str:

@@ -241,11 +241,11 @@ class _Lead(NamedTuple):
 
     def _tail(self, variance: float, epsilon: float, tail: Callable[[float], float]) -> float:
         """Return the probability of a mean at least this far below epsilon."""
-        below = epsilon - self.mean
+        margin = epsilon - self.mean
         error = math.sqrt(self.effect * variance / self.n)
         if error == 0:
-            return 0.0 if below > 0 else 1.0
-        return tail(below / error) if below >= 0 else 1 - tail(-below / error)
+            return 0.0 if margin > 0 else 1.0
+        return tail(margin / error) if margin >= 0 else 1 - tail(-margin / error)
 
     def _null_variance(self, epsilon: float) -> float:
         """Return the variance of the lead under the null hypothesis, by restricted maximum likelihood."""
@@ -257,12 +257,12 @@ class _Lead(NamedTuple):
 
     def items_needed(self, epsilon: float, level: float) -> int | None:
         """Return the number of items with which this lead passes at a level with 80 % power; None if none suffices."""
-        below = epsilon - self.mean
-        if below <= 0:
+        margin = epsilon - self.mean
+        if margin <= 0:
             return None
         null = max(self._null_variance(epsilon), self.variance)
         spread = normal_quantile(1 - level) * math.sqrt(null) + normal_quantile(0.8) * math.sqrt(self.variance)
-        return max(FEWEST_ITEMS, math.ceil(self.effect * (spread / below) ** 2))
+        return max(FEWEST_ITEMS, math.ceil(self.effect * (spread / margin) ** 2))
 
 
 def _design_effect(values: Floats, grouped: Clusters) -> float:

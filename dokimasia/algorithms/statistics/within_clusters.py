@@ -129,17 +129,17 @@ def _p_values(sums: Floats, columns: Sequence[int], *, seed: int, draws: int) ->
     by_value = np.lexsort((*ordered.T[::-1], counts))
     ordered, counts = ordered[by_value], counts[by_value]
     place = np.arange(len(ordered)) * ordered.shape[1]
-    above, below, n_drawn = np.ones(len(columns)), np.ones(len(columns)), 0
+    n_above, n_below, n_drawn = np.ones(len(columns)), np.ones(len(columns)), 0
     generator = np.random.default_rng(seed)
     step = min(_STEP, max(1, _AT_ONCE // len(ordered)))
-    while n_drawn < draws and (n_drawn < _STEP or np.minimum(above, below).min() < _ENOUGH):
+    while n_drawn < draws and (n_drawn < _STEP or np.minimum(n_above, n_below).min() < _ENOUGH):
         batch = min(step, draws - n_drawn)
         drawn: Positions = (generator.random((batch, len(ordered))) * counts).astype(np.intp) + place
         statistics = np.sort(_student(ordered.ravel()[drawn]))
-        above += batch - np.searchsorted(statistics, observed - _ROUNDING, side="left")
-        below += np.searchsorted(statistics, observed + _ROUNDING, side="right")
+        n_above += batch - np.searchsorted(statistics, observed - _ROUNDING, side="left")
+        n_below += np.searchsorted(statistics, observed + _ROUNDING, side="right")
         n_drawn += batch
-    return np.minimum(1.0, 2 * np.minimum(above, below) / (1 + n_drawn))
+    return np.minimum(1.0, 2 * np.minimum(n_above, n_below) / (1 + n_drawn))
 
 
 def _student(sums: Floats) -> Floats:

@@ -174,10 +174,12 @@ def closed_readings(text: str, question: str = "") -> tuple[Closed, ...]:
         return (polar,)
     if plain in _NOUGHT and _COUNTING.search(question):
         return (Closed("number", Quantity(0.0, "")),)
-    bare = _COLOUR_NAMED.sub("", _IN_ALL.sub("", _EXACTLY.sub("", without_frame(plain))))
-    if bare in _ALSO_WORDS and not _ASKS_DAY.search(question):
+    value_text = _COLOUR_NAMED.sub("", _IN_ALL.sub("", _EXACTLY.sub("", without_frame(plain))))
+    if value_text in _ALSO_WORDS and not _ASKS_DAY.search(question):
         return ()
-    return tuple(_values(bare, counted=plain.startswith("there"))) or tuple(_values(_left_of_sentence(plain, question)))
+    return tuple(_values(value_text, counted=plain.startswith("there"))) or tuple(
+        _values(_left_of_sentence(plain, question))
+    )
 
 
 def compare_closed(
@@ -206,8 +208,8 @@ def without_frame(plain: str) -> str:
 
     `That is right` expresses agreement rather than a side, so it is unchanged.
     """
-    bare = _FRAME.sub("", plain)
-    return plain if bare == "right" and plain.startswith(("it", "that", "this")) else bare
+    answer = _FRAME.sub("", plain)
+    return plain if answer == "right" and plain.startswith(("it", "that", "this")) else answer
 
 
 def says_otherwise(plain: str, question: str) -> bool:

@@ -103,8 +103,8 @@ def same_answer(
     dates = read_date(answer), read_date(reference)
     if dates[0] is not None and dates[1] is not None and len(dates[0]) == len(dates[1]):
         return TextComparison("same" if dates[0] == dates[1] else "different", "date")
-    listed = _listed(listed_items(answer), listed_items(reference), tolerance)
-    return TextComparison(listed, "none" if listed == "unsure" else "list")
+    list_verdict = _compare_lists(listed_items(answer), listed_items(reference), tolerance)
+    return TextComparison(list_verdict, "none" if list_verdict == "unsure" else "list")
 
 
 def unwrapped(text: str) -> str:
@@ -143,7 +143,7 @@ def _same(first: str, second: str, tolerance: float) -> bool:
     return same_answer(first, second, tolerance=tolerance).verdict == "same"
 
 
-def _listed(first: Sequence[str], second: Sequence[str], tolerance: float) -> Verdict:
+def _compare_lists(first: Sequence[str], second: Sequence[str], tolerance: float) -> Verdict:
     """Return the comparison of two lists of at least two items."""
     if len(first) < 2 or len(second) < 2:
         return "unsure"

@@ -42,7 +42,7 @@ def likeness(sentence: str, other: str) -> float:
     >>> likeness("Two red suitcases", "Three red suitcases")
     0.6666666666666666
     """
-    return 1.0 if sentence == other else _alike(beginnings(sentence), beginnings(other))
+    return 1.0 if sentence == other else _similarity(beginnings(sentence), beginnings(other))
 
 
 def trace_sentences(start: str, texts: Mapping[str, Text]) -> list[Descent]:
@@ -106,7 +106,7 @@ def _nearest(
 ) -> tuple[float, tuple[str, frozenset[str]]]:
     best, nearest = 0.0, sentence
     for other in others:
-        value = 1.0 if other[0] == sentence[0] else _alike(sentence[1], other[1])
+        value = 1.0 if other[0] == sentence[0] else _similarity(sentence[1], other[1])
         if value > best:
             best, nearest = value, other
             if value == 1.0:
@@ -114,6 +114,6 @@ def _nearest(
     return best, nearest
 
 
-def _alike(first: frozenset[str], second: frozenset[str]) -> float:
+def _similarity(first: frozenset[str], second: frozenset[str]) -> float:
     size = len(first) + len(second)
     return 2 * len(first & second) / size if size else 0.0

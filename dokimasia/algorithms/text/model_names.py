@@ -89,7 +89,7 @@ def family_patterns(names: Sequence[str]) -> Iterator[re.Pattern[str]]:
     """
     parts = sorted({part for name in names for part in _parts(name)}, key=lambda pieces: (-len(pieces), pieces))
     for pieces in parts:
-        if _tells(pieces):
+        if _is_distinctive(pieces):
             yield _pattern(pieces, least=2)
     words = {piece.casefold(): None for pieces in parts for piece in pieces}
     for word in words:
@@ -113,7 +113,7 @@ def _parts(name: str) -> tuple[tuple[str, ...], ...]:
     return tuple(dict.fromkeys(pieces for pieces in split_parts if len("".join(pieces)) > 2 or len(pieces) == 2))
 
 
-def _tells(pieces: tuple[str, ...]) -> bool:
+def _is_distinctive(pieces: tuple[str, ...]) -> bool:
     """Return whether the first piece is distinctive, so that a beginning of two pieces is, too."""
     return len(pieces) > 2 and pieces[0].casefold() not in (_GENERIC | _ROUTES) and not judges(pieces[0])
 

@@ -21,9 +21,9 @@ def padded(text: str) -> str:
     >>> padded("Three.") == f"{SENTENCES[0]} {SENTENCES[1]}\\n\\nThree."
     True
     """
-    wanted, count, chosen = len(text.split()), 0, list[str]()
+    target, count, chosen = len(text.split()), 0, list[str]()
     for sentence in SENTENCES:
-        if len(chosen) > 1 and count >= wanted:
+        if len(chosen) > 1 and count >= target:
             break
         chosen.append(sentence)
         count += len(sentence.split())

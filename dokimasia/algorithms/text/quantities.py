@@ -122,15 +122,15 @@ def read_quantity(text: str) -> Quantity | None:
     match = _QUANTITY.fullmatch(plain.strip())
     if match is None:
         return None
-    sign, whole, decimals, exponent, below = match.group("sign", "whole", "decimals", "exponent", "below")
-    if not (whole or decimals):
+    sign, integer, decimals, exponent, denominator = match.group("sign", "whole", "decimals", "exponent", "below")
+    if not (integer or decimals):
         return None
-    whole = (whole or "0").replace(",", "")
-    value = float("".join((sign or "", whole, decimals or "", exponent or "")))
-    if below:
-        if not float(below):
+    integer = (integer or "0").replace(",", "")
+    value = float("".join((sign or "", integer, decimals or "", exponent or "")))
+    if denominator:
+        if not float(denominator):
             return None
-        value /= float(below)
+        value /= float(denominator)
     if not math.isfinite(value):
         return None
     currency, written_unit = match.group("currency", "unit")
@@ -157,8 +157,8 @@ def read_any_quantity(text: str) -> Quantity | None:
     quantity = read_quantity(text)
     plain = " ".join(_plain(text).rstrip(".").split())
     if quantity is None and (mixed := _MIXED.fullmatch(plain)):
-        whole, above, below = map(int, mixed.group("whole", "above", "below"))
-        quantity = _with_unit(whole + above / below, mixed["unit"]) if above < below else None
+        integer, numerator, denominator = map(int, mixed.group("whole", "above", "below"))
+        quantity = _with_unit(integer + numerator / denominator, mixed["unit"]) if numerator < denominator else None
     elif quantity is None and (scaled := _SCALED.fullmatch(plain)):
         currency, number, decimals, scale, unit = scaled.group("currency", "number", "decimals", "scale", "unit")
         value = float(number.replace(",", "") + (decimals or "")) * _SCALES[scale]

@@ -72,7 +72,7 @@ def word_difference(before: str, after: str) -> tuple[DifferencePiece, ...]:
             continue
         _append(pieces, "removed", "".join(word + space for word, space in old[old_from:old_to]))
         _append(pieces, "added", "".join(word + space for word, space in new[new_from:new_to]))
-    return tuple(_apart(pieces))
+    return tuple(_with_spaces(pieces))
 
 
 def extent(pieces: Iterable[DifferencePiece]) -> Extent:
@@ -104,7 +104,7 @@ def _append(pieces: list[DifferencePiece], kind: Kind, text: str) -> None:
         pieces.append(DifferencePiece(kind, text))
 
 
-def _apart(pieces: Sequence[DifferencePiece]) -> Iterator[DifferencePiece]:
+def _with_spaces(pieces: Sequence[DifferencePiece]) -> Iterator[DifferencePiece]:
     """Yield the pieces, with a space between removed words and the words added in their place."""
     for number, piece in enumerate(pieces):
         follows = pieces[number + 1].kind if number + 1 < len(pieces) else "same"

@@ -50,9 +50,9 @@ def edits_by_hand(old: Tree, new: Tree, *, reason: str = "") -> tuple[TreeEdit, 
             continue
         heirs.add(heir)
         became[node] = heir
-        if _carried(node, became) == heir:
+        if _path_after_changes(node, became) == heir:
             continue
-        stayed = _carried(_parent(node), became) == _parent(heir)
+        stayed = _path_after_changes(_parent(node), became) == _parent(heir)
         edits.append(_edit("rename" if stayed else "move", node, heir, held_before[node], reason))
     for node in removed:
         if node in became:
@@ -109,7 +109,7 @@ def _heir(
         for candidate in fresh
         if candidate not in heirs and candidate.count("<") == node.count("<") and after[candidate] == before[node]
     ]
-    carried = _carried(node, became)
+    carried = _path_after_changes(node, became)
     return min(
         alike,
         key=lambda candidate: (candidate != carried, _parent(candidate) != _parent(node), candidate),
@@ -117,14 +117,14 @@ def _heir(
     )
 
 
-def _carried(node: str, became: dict[str, str]) -> str:
+def _path_after_changes(node: str, became: dict[str, str]) -> str:
     """Return the path that a node would have if only its ancestors had changed."""
     if node == ROOT:
         return ROOT
     parent = _parent(node)
-    above = became[parent] if parent in became else _carried(parent, became)
+    parent_path = became[parent] if parent in became else _path_after_changes(parent, became)
     name = place_of(node).name
-    return f"<{name}>" if above == ROOT else f"{above}<{name}>"
+    return f"<{name}>" if parent_path == ROOT else f"{parent_path}<{name}>"
 
 
 def _parent(node: str) -> str:

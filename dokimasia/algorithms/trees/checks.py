@@ -151,15 +151,17 @@ def _duplicates(tree: Tree) -> list[str]:
     """Return a problem for siblings, and for capabilities of the whole tree, whose names differ only in case."""
     last = {str(node): str(node).rstrip(">").rpartition("<")[2].casefold() for node in tree if node != ROOT}
     problems: list[str] = []
-    for alike in _alike((str(node).rpartition("<")[0] + last[str(node)], str(node)) for node in tree if node != ROOT):
+    for alike in _duplicate_groups(
+        (str(node).rpartition("<")[0] + last[str(node)], str(node)) for node in tree if node != ROOT
+    ):
         problems.append(f"siblings have the same name: {shortened(alike, _NAMED)}")
-    for alike in _alike((last[leaf], leaf) for leaf in leaves(tree) if leaf in last):
+    for alike in _duplicate_groups((last[leaf], leaf) for leaf in leaves(tree) if leaf in last):
         if len({leaf.rpartition("<")[0] for leaf in alike}) > 1:
             problems.append(f"capabilities of different parents have the same name: {shortened(alike, _NAMED)}")
     return problems
 
 
-def _alike(keyed: Iterable[tuple[str, str]]) -> list[list[str]]:
+def _duplicate_groups(keyed: Iterable[tuple[str, str]]) -> list[list[str]]:
     groups: dict[str, list[str]] = {}
     for key, node in keyed:
         groups.setdefault(key, []).append(node)

@@ -171,8 +171,8 @@ def to_csv(tree: Tree) -> str:
     anchors = [f"<{name}>" for name in categories_of(tree)]
     for node in [ROOT, *anchors, *sorted(stored.keys() - {ROOT, *anchors})]:
         support, members, absorbed = stored[node].support, stored[node].members, stored[node].absorbed
-        layer, name, above = place_of(node)
-        writer.writerow([node, layer, above or "", name, support, _list(members), _list(absorbed)])
+        layer, name, parent = place_of(node)
+        writer.writerow([node, layer, parent or "", name, support, _list(members), _list(absorbed)])
     return text.getvalue()
 
 
@@ -284,7 +284,7 @@ def to_mermaid(tree: Tree) -> str:
         if count := attributes_of(tree, node).support:
             label = f"{label}: {count}"
         lines.append(f'  {number[node]}["{label}"]')
-    lines += [f"  {number[above]} --> {number[node]}" for above, node in sorted(tree.edges)]
+    lines += [f"  {number[parent]} --> {number[node]}" for parent, node in sorted(tree.edges)]
     return "\n".join(lines) + "\n"
 
 
@@ -384,11 +384,11 @@ def _read_node(fields: object, names: tuple[str, ...], nodes: list[StoredNode], 
         fields = {}
     if not isinstance(fields, Mapping):
         raise DataError(f"{node} is no mapping of fields to values")
-    below = _BELOW[layer] if layer < DEEPEST else None
-    allowed = [*_FIELDS, *([below] if below else [])]
+    children_field = _BELOW[layer] if layer < DEEPEST else None
+    allowed = [*_FIELDS, *([children_field] if children_field else [])]
     for field in fields:
         if field not in allowed:
-            deeper = f": a capability has no layer below it ({field})" if field in _BELOW and not below else ""
+            deeper = f": a capability has no layer below it ({field})" if field in _BELOW and not children_field else ""
             raise DataError(f"{node} has the field '{field}'{deeper}, not one of {', '.join(allowed)}")
     own_texts = fields.get("criteria")
     if isinstance(own_texts, Mapping):
@@ -401,11 +401,11 @@ def _read_node(fields: object, names: tuple[str, ...], nodes: list[StoredNode], 
     if type(support) is not int or not 0 <= support <= MOST_SUPPORT:
         raise DataError(f"{node}: the support is no whole number from 0 to {MOST_SUPPORT:,}")
     nodes.append(StoredNode(id=node, support=support, members=criteria, absorbed=absorbed))
-    children = fields.get(below) if below else None
+    children = fields.get(children_field) if children_field else None
     if children is None:
         return
     if not isinstance(children, Mapping):
-        raise DataError(f"{node}: '{below}' is no mapping of names to nodes")
+        raise DataError(f"{node}: '{children_field}' is no mapping of names to nodes")
     for name, child in children.items():
         _read_node(child, (*names, _name(name, names)), nodes, texts)
 

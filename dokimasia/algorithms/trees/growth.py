@@ -175,12 +175,12 @@ def reconcile(
             others = sorted({path for _, path in proposals} - {leaf})
             added.append((leaf, supporters, others))
     changes: list[TreeEdit] = []
-    below: defaultdict[str, list[str]] = defaultdict(list)
+    children: defaultdict[str, list[str]] = defaultdict(list)
     for leaf, supporters, _ in added:
-        below[leaf.rpartition("<")[0]] += supporters
-    for path in sorted(set(spelled.values()) & below.keys()):
+        children[leaf.rpartition("<")[0]] += supporters
+    for path in sorted(set(spelled.values()) & children.keys()):
         reason = "a parent for capabilities that no other parent covers"
-        changes.append(judged("add", path, None, reason, below[path]))
+        changes.append(judged("add", path, None, reason, children[path]))
     for leaf, supporters, others in added:
         reason = f"no capability covered {len(supporters)} criteria"
         if others:
@@ -233,9 +233,9 @@ def thin_out(tree: Tree, min_support: int, *, fixed: Collection[str] = ()) -> Gr
     for parent in sorted(str(node) for node in thinned if 1 < attributes_of(thinned, node).layer < deepest(thinned)):
         if parent in fixed or any(True for _ in thinned.successors(parent)):
             continue
-        above = next(iter(thinned.predecessors(parent)))
-        fold(thinned, above, parent)
-        changes.append(TreeEdit(kind="prune", node=parent, into=above, reason="no capability is left below it"))
+        category = next(iter(thinned.predecessors(parent)))
+        fold(thinned, category, parent)
+        changes.append(TreeEdit(kind="prune", node=parent, into=category, reason="no capability is left below it"))
     for node in thinned:
         thinned.nodes[node].update(support=len(attributes_of(thinned, node).members))
     return Grown(thinned, changes, [])
@@ -251,11 +251,11 @@ def options_below(tree: Tree, node: str, *, shown: int) -> list[str]:
     >>> options_below(tree, "root", shown=5), options_below(tree, "root", shown=1)
     (['<A><P><1>', '<A><P><2>'], ['<A>'])
     """
-    below = [leaf for leaf in leaves(tree) if node == ROOT or leaf.startswith(node)]
-    if len(below) <= shown or node.count("<") == deepest(tree) - 1:
-        return below
+    descendants = [leaf for leaf in leaves(tree) if node == ROOT or leaf.startswith(node)]
+    if len(descendants) <= shown or node.count("<") == deepest(tree) - 1:
+        return descendants
     depth = node.count("<") + 1
-    return sorted({str(CapabilityPath(names=CapabilityPath.parse(leaf).names[:depth])) for leaf in below})
+    return sorted({str(CapabilityPath(names=CapabilityPath.parse(leaf).names[:depth])) for leaf in descendants})
 
 
 def count_unplaced(placements: Iterable[Placement]) -> dict[str, int]:

@@ -14,8 +14,8 @@ from dokimasia.domain.capability import LAYERS, CapabilityPath, EditKind, TreeEd
 
 def parents(tree: Tree) -> list[str]:
     """Return the nodes directly above leaves, sorted; empty for a tree at the level of parents."""
-    above = {leaf.rpartition("<")[0] for leaf in leaves(tree)}
-    return sorted(node for node in above if node.count("<") > 1)
+    leaf_parents = {leaf.rpartition("<")[0] for leaf in leaves(tree)}
+    return sorted(node for node in leaf_parents if node.count("<") > 1)
 
 
 def comparisons(
@@ -51,10 +51,10 @@ def comparisons(
     all_nodes = leaves(tree) if nodes is None else sorted(nodes)
     lists = _pairs_of_halves(all_nodes, half)
     if len(lists) > limit:
-        below: defaultdict[str, list[str]] = defaultdict(list)
+        members: defaultdict[str, list[str]] = defaultdict(list)
         for node in all_nodes:
-            below[CapabilityPath.parse(node).category].append(node)
-        lists = [leaves for category in sorted(below) for leaves in _pairs_of_halves(below[category], half)]
+            members[CapabilityPath.parse(node).category].append(node)
+        lists = [leaves for category in sorted(members) for leaves in _pairs_of_halves(members[category], half)]
     required = set(all_nodes if new is None else new)
     return [leaves for leaves in lists if len(leaves) > 1 and required.intersection(leaves)]
 
@@ -147,11 +147,11 @@ class _TreeTidier:
 
     def _rename(self, node: str, name: str, vague: Collection[str]) -> bool:
         """Give a node a better name, and return whether that was possible."""
-        above = place_of(node).parent or ""
+        parent = place_of(node).parent or ""
         leaf = node.count("<") == deepest(self.tree)
-        others = leaves(self.tree) if leaf else list(self.tree.successors(above))
+        others = leaves(self.tree) if leaf else list(self.tree.successors(parent))
         twin = next((node for node in others if place_of(node).name.casefold() == name.casefold()), None)
-        to = twin or f"{above}<{name}>"
+        to = twin or f"{parent}<{name}>"
         if twin in vague or not self._fits(node, to):
             return False
         if twin is None:
@@ -164,21 +164,21 @@ class _TreeTidier:
         """Fold a leaf into a sibling or the node above, and return whether it is a leaf."""
         if node.count("<") < deepest(self.tree):
             return False
-        above, support = place_of(node).parent or "", self._support()
+        parent, support = place_of(node).parent or "", self._support()
         siblings = sorted(
-            (node for node in self.tree.successors(above) if node not in vague),
+            (node for node in self.tree.successors(parent) if node not in vague),
             key=lambda node: (-support[node], node),
         )
         reason = "its name is vague" if siblings else "its name is vague, and no sibling could take it in"
-        into = siblings[0] if siblings else above
+        into = siblings[0] if siblings else parent
         self.changes.append(judged("prune", node, into, reason, attributes_of(self.tree, node).members))
         fold(self.tree, into, node)
         return True
 
     def _fits(self, node: str, to: str) -> bool:
         """Return whether no ancestor or descendant has a node's new name."""
-        *above, name = (part.casefold() for part in CapabilityPath.parse(to).names)
-        return name not in {*above, *(place_of(node).name.casefold() for node in self.tree.successors(node))}
+        *ancestors, name = (part.casefold() for part in CapabilityPath.parse(to).names)
+        return name not in {*ancestors, *(place_of(node).name.casefold() for node in self.tree.successors(node))}
 
     def _carry(self, kind: EditKind, node: str, to: str, reason: str) -> None:
         members = members_below(self.tree)

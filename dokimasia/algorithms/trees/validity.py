@@ -173,9 +173,9 @@ def permutation_null(
         exchanged = _measure(table, table.leaf[source], moved, errors).delta
         deltas[at] = -np.inf if exchanged is None else exchanged
     tolerance = _ROUNDING * max(1.0, abs(observed.delta))
-    above = int(np.count_nonzero(deltas >= observed.delta - tolerance))
+    n_above = int(np.count_nonzero(deltas >= observed.delta - tolerance))
     reason = table.exchange.untested(table.leaf)
-    p_value = None if reason else (1 + above) / (1 + permutations)
+    p_value = None if reason else (1 + n_above) / (1 + permutations)
     return Null(observed, p_value, tuple(np.sort(deltas).tolist()), table.exchange.share, reason)
 
 

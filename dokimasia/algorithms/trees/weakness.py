@@ -88,9 +88,10 @@ def roll_up(tree: Tree, results: Mapping[str, float]) -> dict[str, NodeTotal]:
     totals: dict[str, NodeTotal] = {}
     for node in reversed(_downwards(tree)):
         scored = [results[criterion] for criterion in tree.nodes[node].get("members", ()) if criterion in results]
-        below = [totals[child] for child in tree.successors(node)]
+        child_totals = [totals[child] for child in tree.successors(node)]
         totals[node] = NodeTotal(
-            len(scored) + sum(child.n for child in below), fsum([*scored, *(child.total for child in below)])
+            len(scored) + sum(child.n for child in child_totals),
+            fsum([*scored, *(child.total for child in child_totals)]),
         )
     return totals
 
@@ -156,26 +157,26 @@ def node_findings(
     <A><B><Counting> 20.0 -70.0 weak
     <A><B><Adding> 90.0 70.0 strong
     """
-    order, holders, holder_of = _scored(tree, scores, cluster_of)
+    order, holders, holder_of = _scored_criteria(tree, scores, cluster_of)
     values = np.array([scores[criterion] for criterion in order], dtype=np.float64)
     if not order:
         return ()
     if not np.isfinite(values).all() or values.min() < bounds[0] or values.max() > bounds[1]:
         raise ValueError(f"a score is not within {bounds[0]:g} to {bounds[1]:g}")
     cluster = [cluster_of[criterion] for criterion in order]
-    below = _looked_at(tree, holders, np.bincount(holder_of, minlength=len(holders)), min_support)
-    if not below:
+    masks = _tested_nodes(tree, holders, np.bincount(holder_of, minlength=len(holders)), min_support)
+    if not masks:
         return ()
-    contains = np.array(list(below.values()), dtype=np.float64)
-    draws = permutations or min(MOST_PERMUTATIONS, max(FEWEST_PERMUTATIONS, int(2 * len(below) / limit)))
+    contains = np.array(list(masks.values()), dtype=np.float64)
+    draws = permutations or min(MOST_PERMUTATIONS, max(FEWEST_PERMUTATIONS, int(2 * len(masks) / limit)))
     exchange = Exchange(cluster)
     reason = exchange.untested(holder_of[exchange.order])
-    p_values: Sequence[float | None] = [None] * len(below)
+    p_values: Sequence[float | None] = [None] * len(masks)
     if not reason:
         p_values = _p_values(values, holder_of, exchange, contains, seed=seed, permutations=draws)
     findings: list[NodeFinding] = []
     q_values = adjusted(p_values)
-    for row, p_value, q_value in zip(below.items(), p_values, q_values, strict=True):
+    for row, p_value, q_value in zip(masks.items(), p_values, q_values, strict=True):
         node, inside = row[0], row[1][holder_of]
         rows = np.flatnonzero(inside)
         node_scores, clusters = values[rows], [cluster[at] for at in rows]
@@ -275,7 +276,7 @@ def _downwards(tree: Tree) -> list[str]:
     return list(nx.topological_sort(tree))
 
 
-def _scored(
+def _scored_criteria(
     tree: Tree, scores: Mapping[str, float], cluster_of: Mapping[str, Hashable]
 ) -> tuple[list[str], list[str], Positions]:
     """Return the scored criteria, the nodes that hold any, and for each criterion the index of its node."""
@@ -297,24 +298,24 @@ def _scored(
     return order, holders, np.array([holder_index[criterion] for criterion in order], dtype=np.intp)
 
 
-def _looked_at(tree: Tree, holders: list[str], counts: Positions, min_support: int) -> dict[str, Mask]:
+def _tested_nodes(tree: Tree, holders: list[str], counts: Positions, min_support: int) -> dict[str, Mask]:
     """Return the nodes to test, each with a mask of the holders at or below it."""
-    below: dict[str, Mask] = {}
+    masks: dict[str, Mask] = {}
     position = {node: at for at, node in enumerate(holders)}
     for node in reversed(_downwards(tree)):
         inside = np.zeros(len(holders), dtype=np.bool_)
         if node in position:
             inside[position[node]] = True
         for child in tree.successors(node):
-            inside |= below[child]
-        below[node] = inside
+            inside |= masks[child]
+        masks[node] = inside
 
     def worth(node: str) -> bool:
-        n = int(counts[below[node]].sum())
-        same = any(np.array_equal(below[node], below[child]) for child in tree.successors(node))
+        n = int(counts[masks[node]].sum())
+        same = any(np.array_equal(masks[node], masks[child]) for child in tree.successors(node))
         return min_support <= n < int(counts.sum()) and not same
 
-    return {node: below[node] for node in sorted(below) if worth(node)}
+    return {node: masks[node] for node in sorted(masks) if worth(node)}
 
 
 def _p_values(

@@ -78,7 +78,7 @@ async def answer(state: State, runtime: Runtime[Context]) -> Next:
 
     items = await update_items(items, decide, _undecided)
     goto: Literal["score", "__end__"] = "__end__"
-    if judged and any(map(_open, items)):
+    if judged and any(map(_needs_judge, items)):
         goto = "score"
     return Command(update={"items": items}, goto=goto)
 
@@ -121,7 +121,7 @@ async def score_answers(state: State, context: Context) -> State:
             item = await _with_verdict(item, final, context)
         return item
 
-    return {"items": await update_items(state["items"], judge, _open)}
+    return {"items": await update_items(state["items"], judge, _needs_judge)}
 
 
 def build() -> StateGraph[State, Context]:
@@ -235,7 +235,7 @@ def _undecided(item: AnswerState) -> bool:
     return bool(item.get("response")) and not item.get("final") and not item.get("failed")
 
 
-def _open(item: AnswerState) -> bool:
+def _needs_judge(item: AnswerState) -> bool:
     """Return whether an answer still needs scores, a verdict or both from the judge."""
     return is_unjudged(item) or _undecided(item)
 

@@ -296,8 +296,8 @@ async def draw_criteria(
     if reply.value is not None and problems and reply.sent_back is None:
         problem_list = "\n".join(f"- {problem.text}" for problem in problems)
         rejected = Rejected(text=evaluation.criteria_reply(reply.value), problem=problem_list, call=reply.call or "")
-        again = await context.ask(role, node=node, attempt=attempt, rejected=rejected)
-        reply = reply.then(again, sent_back=rejected)
+        second_reply = await context.ask(role, node=node, attempt=attempt, rejected=rejected)
+        reply = reply.then(second_reply, sent_back=rejected)
         problems = broken(reply.value)
     calls = tuple(reply.calls)
     if reply.value is None:
@@ -305,7 +305,7 @@ async def draw_criteria(
     if not problems:
         criteria = CriteriaSet(criteria=tuple(reply.value))
     elif published:
-        criteria = _rescaled(reply.value, broken)
+        criteria = _rescale(reply.value, broken)
     else:
         criteria = accepted(reply.value, sample.prompt, answer or reply.value[-1].ground_truth, count=count)
     if criteria is None:
@@ -321,7 +321,7 @@ def settled(criteria: CriteriaSet, sample: Sample) -> CriteriaSet:
     return criteria.model_copy(update={"criteria": alternatives})
 
 
-def _rescaled(
+def _rescale(
     criteria: Sequence[Criterion], broken: Callable[[Sequence[Criterion]], list[Broken]]
 ) -> CriteriaSet | None:
     """Return the criteria with weights rescaled to a sum of ten, if that corrects all their faults."""

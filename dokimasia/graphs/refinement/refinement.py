@@ -231,8 +231,8 @@ async def reader_of(state: State, context: Context) -> hinting.Reader:
 
 async def _hints(state: State, context: Context, *, anew: bool) -> State:
     reader = await reader_of(state, context)
-    apart = as_published(state)
-    hinted = await hinting.ask_hints(reader.feedback.points, reader, context, anew=anew, apart=apart)
+    separately = as_published(state)
+    hinted = await hinting.ask_hints(reader.feedback.points, reader, context, anew=anew, apart=separately)
     update = await _feedback_update(state, reader.feedback, hinted, context)
     return {**update, "todo": "check_hints" if any(point.hint for point in hinted.points) else ""}
 

@@ -144,7 +144,7 @@ async def compare(state: State, runtime: Runtime[Context]) -> State:
             return {**seat, "standing": seat["candidate"]} if "candidate" in seat else seat
         common = {"sample": sample.digest, "cycle": state["cycle"], "provenance": reply.provenance}
         standing = None if options.published else _kept_candidate(reply.value, order, pool)
-        kept = standing is not None
+        unchanged = standing is not None
         if standing is None:
             # in the panel's order, so that later no draw decides between equal candidates
             rewrite = Candidate(author=seat["member"], text=reply.value.rewrite, sources=tuple(pool), **common)
@@ -155,7 +155,7 @@ async def compare(state: State, runtime: Runtime[Context]) -> State:
             critiques=reply.value.critiques,
             ranking=tuple(order[number - 1] for number in reply.value.ranking),
             rewrite=standing,
-            kept=kept,
+            kept=unchanged,
             **common,
         )
         return {**seat, "standing": standing, "review": await context.store.put(review)}

@@ -201,7 +201,7 @@ async def repair(state: State, runtime: Runtime[Context]) -> State:
         if reply.failure.open:
             return {"calls": reply.calls, **failed_update(reply.failure)}
         return {"mended": True, "calls": reply.calls}
-    draft = _repaired(draft, problems, reply.value, list(half))
+    draft = _repair_draft(draft, problems, reply.value, list(half))
     draft = draft.model_copy(update={"provenance": (*draft.provenance, reply.provenance)})
     return {"draft": await context.store.put(draft), "mended": True, "calls": reply.calls}
 
@@ -332,7 +332,7 @@ def _problems(draft: RubricDraft, *, silent_gate: bool) -> dict[int, list[str]]:
     return problems
 
 
-def _repaired(
+def _repair_draft(
     draft: RubricDraft,
     problems: Mapping[int, Sequence[str]],
     replacements: Mapping[int, WrittenRubric | None],

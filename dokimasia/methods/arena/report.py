@@ -224,8 +224,8 @@ def _apart_sentence(pairs: Sequence[ArenaPair]) -> str:
     p_values = [pair.adjusted for pair in pairs if pair.adjusted is not None]
     if not p_values:
         return "No pair could be tested for a difference of ratings."
-    apart = sum(p_value <= figures.SURE for p_value in p_values)
-    return f"{apart} of {len(p_values)} pairs are rated apart beyond chance (adjusted p at most {figures.SURE:g})."
+    distinct = sum(p_value <= figures.SURE for p_value in p_values)
+    return f"{distinct} of {len(p_values)} pairs are rated apart beyond chance (adjusted p at most {figures.SURE:g})."
 
 
 def places(data: ReportData) -> Section | None:

@@ -21,7 +21,7 @@ async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
     """Yield the only stage, which requests and judges the answers to every sample."""
 
     responses = await asyncio.to_thread(read_answer_files, job.request.responses, job.request.data)
-    asked = model_names(job.plan.asked)
+    candidates = model_names(job.plan.asked)
 
     async def do(sample: Sample) -> None:
         await job.in_batches(job.plan.items(sample.id), partial(answers, sample))
@@ -33,7 +33,7 @@ async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
         for item in items:
             if job.stored_row(item.name) is not None:
                 continue
-            if responses is not None and item.model not in asked:
+            if responses is not None and item.model not in candidates:
                 response = await responses.kept(sample, item, job.context.store)
                 if response is None:
                     job.progress.items -= 1

@@ -124,10 +124,10 @@ def value_of(figure: Figure, default: float) -> float:
 
 def marked_rows(partial_rows: Iterable[PartialRow]) -> list[AssetRow]:
     """Return complete rows, with p-values adjusted over all of them; untested rows get no mark."""
-    listed = list(partial_rows)
-    q_values = adjusted([partial.p_value for partial in listed])
+    all_rows = list(partial_rows)
+    q_values = adjusted([partial.p_value for partial in all_rows])
     rows: list[AssetRow] = []
-    for (row, gap, _), q_value in zip(listed, q_values, strict=True):
+    for (row, gap, _), q_value in zip(all_rows, q_values, strict=True):
         mark = mark_of(gap, q_value, down="worse", up="better")
         rows.append(row.model_copy(update={"cells": (*row.cells, *cells_of(gap, q_value, mark)), "mark": mark}))
     return rows

@@ -41,14 +41,14 @@ def leaf_bars(asset: Asset, opens: Mapping[int, str]) -> Mapping[str, object]:
     total = sum(row.n for row in rows.values())
     overall = sum(row.n * scores[number] for number, row in rows.items()) / max(1, total)
     names = [label(str(row.cells[0].value)) for row in rows.values()]
-    above: list[float] = []
-    below: list[float] = []
+    upper: list[float] = []
+    lower: list[float] = []
     colours: list[str] = []
     details: list[list[str]] = []
     for number, row in rows.items():
         cell, score = row.cells[1], scores[number]
-        above.append(0 if cell.high is None else round(cell.high - score, 6))
-        below.append(0 if cell.low is None else round(score - cell.low, 6))
+        upper.append(0 if cell.high is None else round(cell.high - score, 6))
+        lower.append(0 if cell.low is None else round(score - cell.low, 6))
         side = "below" if score < overall else "not below"
         colours.append(COLOURS.get(row.mark, PLAIN))
         details.append(
@@ -67,8 +67,8 @@ def leaf_bars(asset: Asset, opens: Mapping[int, str]) -> Mapping[str, object]:
         "error_x": {
             "type": "data",
             "symmetric": False,
-            "array": above,
-            "arrayminus": below,
+            "array": upper,
+            "arrayminus": lower,
             "thickness": 1.4,
             "width": 4,
             "color": "#7d8590",

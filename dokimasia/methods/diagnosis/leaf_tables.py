@@ -97,7 +97,7 @@ def leaf_tables(material: DiagnosisMaterial, verdicts: Verdicts) -> list[Asset]:
         findings = verdicts.get(model, {})
         untested = next((finding.reason for finding in findings.values() if finding.reason), "")
         exchanged = next((finding.exchanged for finding in findings.values()), 1.0)
-        kept = "" if untested else kept_leaves(exchanged)
+        immovable = "" if untested else kept_leaves(exchanged)
         rows = {
             node: _node_row(material, model, node, members[node], placed, findings.get(node))
             for node in dict.fromkeys((*leaf_order, *findings))
@@ -107,7 +107,7 @@ def leaf_tables(material: DiagnosisMaterial, verdicts: Verdicts) -> list[Asset]:
             Asset(
                 id=f"leaves/{slug}",
                 title=f"{model}: every {material.leaf}",
-                sentence=f"{_leaves_sentence(material, model, low_first, untested)} {kept}".rstrip(),
+                sentence=f"{_leaves_sentence(material, model, low_first, untested)} {immovable}".rstrip(),
                 columns=_node_columns(material.leaf),
                 rows=tuple(low_first),
                 model=model,
@@ -121,7 +121,7 @@ def leaf_tables(material: DiagnosisMaterial, verdicts: Verdicts) -> list[Asset]:
             Asset(
                 id=f"nodes/{slug}",
                 title=f"{model}: weak and strong nodes",
-                sentence=f"{_nodes_sentence(model, len(weak), len(strong), len(findings), untested)} {kept}".rstrip(),
+                sentence=f"{_nodes_sentence(model, len(weak), len(strong), len(findings), untested)} {immovable}".rstrip(),
                 columns=_node_columns("node"),
                 rows=(*weak, *strong),
                 model=model,
@@ -152,8 +152,8 @@ def _node_row(
     samples = {material.measured.sample_of.get(criterion, criterion) for criterion in criteria if criterion in scores}
     scored_count, criteria_count = _counts(material, model, criteria)
     mean = points_of(material, model, criteria)
-    elsewhere = points_of(material, model, (criterion for criterion in placed if criterion not in inside))
-    contrast = difference_of(mean, elsewhere)
+    other_points = points_of(material, model, (criterion for criterion in placed if criterion not in inside))
+    contrast = difference_of(mean, other_points)
     q_value = None if finding is None else finding.q_value
     mark = mark_of(contrast, q_value, down="weak", up="strong")
     return AssetRow(
@@ -213,8 +213,8 @@ def _nodes_sentence(model: str, weak: int, strong: int, tested: int, untested: s
         return f"None of {tested_nodes} was tested: {untested}."
     if not weak and not strong:
         return f"No significant weakness or strength was found among {tested_nodes}: what differs there may be chance."
-    found = f"{weak} weak and {strong} strong among {tested_nodes}"
-    return f"{found}; false discovery rate {percentage(LIMIT)} across this diagnosis."
+    counts = f"{weak} weak and {strong} strong among {tested_nodes}"
+    return f"{counts}; false discovery rate {percentage(LIMIT)} across this diagnosis."
 
 
 def radars(material: DiagnosisMaterial, grid: Asset) -> list[Asset]:

@@ -118,8 +118,8 @@ def elsewhere(rewards: Mapping[str, float], factuality: Mapping[str, float], sco
     measures: dict[str, Mapping[str, float]] = {REWARD: rewards}
     if factuality:
         measures[FACTUALITY] = factuality
-    listed = all_scores if len(scores) > 1 or OC_SCORE in scores else scores
-    measures |= listed
+    benchmark_scores = all_scores if len(scores) > 1 or OC_SCORE in scores else scores
+    measures |= benchmark_scores
     return Elsewhere(
         scores=all_scores,
         reward=beside_scores(rewards, all_scores[OC_SCORE]),

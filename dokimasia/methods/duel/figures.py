@@ -395,9 +395,9 @@ def complete(judgements: Iterable[T | None]) -> tuple[T, ...]:
 
     A single order would confound the effect of the position with the quality of the answer.
     """
-    listed = tuple(judgements)
-    valid = tuple(judgement for judgement in listed if judgement is not None)
-    return valid if len(valid) == len(listed) else ()
+    all_judgements = tuple(judgements)
+    valid = tuple(judgement for judgement in all_judgements if judgement is not None)
+    return valid if len(valid) == len(all_judgements) else ()
 
 
 class DuelTables(Value):
@@ -417,11 +417,11 @@ def duel_tables(rows: Iterable[DuelRow], *, seed: int) -> DuelTables:
         rows: the compared answers, in the run's order.
         seed: seed of the bootstrap and of the tests.
     """
-    listed = list(rows)
-    by_model = grouped(listed, lambda row: row.model)
+    all_rows = list(rows)
+    by_model = grouped(all_rows, lambda row: row.model)
     return DuelTables(
         models={name: model_figures(of_model, seed=seed) for name, of_model in by_model.items()},
-        places=place_figures(listed, seed=seed),
+        places=place_figures(all_rows, seed=seed),
         length_bias=_length_biases(by_model, seed=seed),
         without_images=_image_ablation(by_model, seed=seed),
         language_models=_language_models(by_model, seed=seed),

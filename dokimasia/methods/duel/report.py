@@ -278,11 +278,11 @@ def _notes(run: DuelFigures) -> Iterator[str]:
         )
     if run.factuality != "none":
         yield _describe_factuality(run.factuality, run.cases, run.samples)
-    again = f"{run.baseline}#{AGAIN}"
-    if again in run.models:
-        same = run.models[again].same_text
+    second_name = f"{run.baseline}#{AGAIN}"
+    if second_name in run.models:
+        same = run.models[second_name].same_text
         same_text = f"; {same:,} of them are the same text." if same else "."
-        yield f"{again} is the noise floor: a second answer of the baseline against its first{same_text}"
+        yield f"{second_name} is the noise floor: a second answer of the baseline against its first{same_text}"
     failures = figures.kinds_of_failures(
         {name: {**model.failures, **model.left_open} for name, model in run.models.items()}, "answers"
     )
@@ -298,7 +298,7 @@ def judged_in_one_order(models: Mapping[str, tuple[int, int]], subject: str) -> 
         models: numbers of such verdicts and visual factuality scores, by model.
         subject: first word of the sentence, the thing judged.
     """
-    listed: list[str] = []
+    counts: list[str] = []
     for name, (verdicts, scores) in models.items():
         kinds: list[str] = []
         if verdicts:
@@ -306,10 +306,10 @@ def judged_in_one_order(models: Mapping[str, tuple[int, int]], subject: str) -> 
         if scores:
             kinds.append(figures.several(scores, "visual factuality score"))
         if kinds:
-            listed.append(f"{name} {', '.join(kinds)}")
-    if listed:
+            counts.append(f"{name} {', '.join(kinds)}")
+    if counts:
         yield (
-            f"{subject} judged in one order alone, since the other order has no judgement: {'; '.join(listed)}. The bounds "
+            f"{subject} judged in one order alone, since the other order has no judgement: {'; '.join(counts)}. The bounds "
             "take them in; rewards, win rates and mean scores leave them out, since the place would count beside the answer."
         )
 
@@ -499,10 +499,12 @@ def _language_table(run: DuelFigures, measure: tuple[str, ...], title: str, abou
 def score_blocks(by_figure: Mapping[str, BesideScores], score: str, about: str) -> list[Block]:
     """Return a chart of each figure against a benchmark's score, and the table of their correlations."""
     blocks: list[Block] = []
-    for name, beside in by_figure.items():
-        if beside.points:
-            points = {model: (elsewhere, figure) for model, (elsewhere, figure) in beside.points.items()}
-            chart = scatter_chart(points, x=score, y=name, line=beside.r_squared is not None)
+    for name, comparison in by_figure.items():
+        if comparison.points:
+            points = {
+                model: (benchmark_score, figure) for model, (benchmark_score, figure) in comparison.points.items()
+            }
+            chart = scatter_chart(points, x=score, y=name, line=comparison.r_squared is not None)
             blocks.append(Chart(chart, f"{name.capitalize()} beside the {score}, one dot a model"))
     columns: list[TableColumn[BesideScores]] = [
         computed_column("figure", lambda row: row.name, numeric=False),
@@ -519,7 +521,7 @@ def elsewhere(data: ReportData) -> Section | None:
     if comparison is None:
         return None
     by_figure = {"reward": comparison.reward, "visual factuality": comparison.factuality}
-    by_figure = {name: beside for name, beside in by_figure.items() if beside.points}
+    by_figure = {name: compared for name, compared in by_figure.items() if compared.points}
     blocks = score_blocks(by_figure, OC_SCORE, "Figures beside the OC score")
     blocks += _redundancy(comparison)
     note = "A benchmark is redundant with another where both rank the models alike; few models show little of that."

@@ -254,8 +254,8 @@ def read_items(home: Home, run: Run, sample: str | None = None) -> Iterator[Duel
         judgement_items: list[JudgementItem] = []
         for judgement in answer_judgements:
             fields = judgement.model_dump(include=set(JudgementItem.model_fields))
-            said = None if sample is None else _reply(ledger, judgement)
-            judgement_items.append(JudgementItem(**fields, said=said))
+            reply = None if sample is None else _reply(ledger, judgement)
+            judgement_items.append(JudgementItem(**fields, said=reply))
         yield DuelItem(
             sample=row.sample_id,
             model=shown_name(row.model, row.arm),

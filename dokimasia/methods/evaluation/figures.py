@@ -348,14 +348,16 @@ def collect(rows: Iterable[ScoredAnswer]) -> CollectedAnswers:
         models[row.model].append(row)
     clusters: dict[str, int] = {}
     categories: dict[str, dict[str, AnsweredSamples]] = {}
-    for name, listed in models.items():
+    for name, answers in models.items():
         by_category: defaultdict[str, list[ScoredAnswer]] = defaultdict(list)
-        for row in listed:
+        for row in answers:
             clusters.setdefault(row.cluster, len(clusters))
             if row.category:
                 by_category[row.category].append(row)
         categories[name] = {category: AnsweredSamples.of(part, clusters) for category, part in by_category.items()}
-    return CollectedAnswers({name: AnsweredSamples.of(listed, clusters) for name, listed in models.items()}, categories)
+    return CollectedAnswers(
+        {name: AnsweredSamples.of(answers, clusters) for name, answers in models.items()}, categories
+    )
 
 
 def summarise(
@@ -641,9 +643,9 @@ def reason_figures(home: Home, run_id: str) -> ScoreReasons:
     scores, missing = 0, 0
     for (body,) in home.all(sql, (run_id,)):
         judgement = orjson.loads(body)
-        given = sum(reason is not None for reason in judgement.get("reasons", ()))
+        n_reasons = sum(reason is not None for reason in judgement.get("reasons", ()))
         scores += len(judgement["scores"])
-        missing += len(judgement["scores"]) - given
+        missing += len(judgement["scores"]) - n_reasons
     return ScoreReasons(scores=scores, missing=missing)
 
 

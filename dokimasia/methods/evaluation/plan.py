@@ -90,11 +90,11 @@ def from_step(name: str | None) -> tuple[GraphStep, ...]:
     if name in NAMES:
         return STEPS[NAMES.index(name) :]
     width = max(map(len, NAMES))
-    listed = "\n".join(f"  {step.name:<{width}}  {step.does}" for step in STEPS)
+    steps = "\n".join(f"  {step.name:<{width}}  {step.does}" for step in STEPS)
     problem = f"an evaluation has no step {name!r}"
     if name is None:
         problem = "name the step to begin at with --from"
-    raise InputError(f"{problem}; its steps are, in order:\n{listed}")
+    raise InputError(f"{problem}; its steps are, in order:\n{steps}")
 
 
 def steps_to_rerun(changed: Collection[str]) -> frozenset[str]:

@@ -1132,7 +1132,7 @@ def _sides(
         if "#" in row.model:
             continue
         answers.setdefault(row.model, []).append(ComparedAnswer.of(row, judgements, weights))
-    return {name: ComparisonSide.of(places, listed) for name, listed in answers.items()}
+    return {name: ComparisonSide.of(places, model_answers) for name, model_answers in answers.items()}
 
 
 async def _views(home: Home, run: Run, ids: Sequence[str]) -> tuple[list[dict[str, JsonValue]], dict[str, ImageRef]]:

@@ -236,8 +236,8 @@ def _overall(analysis: ModesFigures, data: ReportData) -> Table:
 def _mode_name(row: TableRow[ModeRate], data: ReportData) -> Cell:
     if not isinstance(row.figures, ModeFigures):
         return Span(row.name, "muted")
-    seen = row.figures.failed.k or row.figures.met.k
-    return Span(row.name, "strong", href=data.link_to_samples(group_modes=row.name) if seen else "")
+    occurs = row.figures.failed.k or row.figures.met.k
+    return Span(row.name, "strong", href=data.link_to_samples(group_modes=row.name) if occurs else "")
 
 
 def _mode_kind(row: TableRow[ModeRate]) -> Cell:

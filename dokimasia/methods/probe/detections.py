@@ -120,9 +120,9 @@ def detections(home: Home, units: Mapping[str, ProbeUnit], rows: Iterable[Result
             gold = judgements[unit.first][0] if unit.first in judgements else None
             detection = detect(unit, gold, judgements[name])
         bases = (by_item.get(base) for base in unit.bases)
-        asked = not any(base is not None and base.failure and base.failure not in OPEN_KINDS for base in bases)
+        was_asked = not any(base is not None and base.failure and base.failure not in OPEN_KINDS for base in bases)
         share_named = shares_named.get(unit.reading)
-        by_name[name] = _detection(unit, detection, row.failure or "", asked=asked, share_named=share_named)
+        by_name[name] = _detection(unit, detection, row.failure or "", asked=was_asked, share_named=share_named)
     return by_name
 
 

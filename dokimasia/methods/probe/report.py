@@ -923,12 +923,12 @@ def budgets_chart(lines: Mapping[str, Mapping[str, ProbeShare]], *, title: str) 
 
 def _upwards(points: Sequence[Point]) -> Figure:
     """Return the chart's heights in percent with error bars; a hover text notes a missing interval."""
-    above: list[float] = []
-    below: list[float] = []
+    upper: list[float] = []
+    lower: list[float] = []
     ends: list[list[str]] = []
     for _, mean, low, high, *_ in points:
-        above.append(0.0 if high is None else round(100 * abs(high - mean), 3))
-        below.append(0.0 if low is None else round(100 * abs(low - mean), 3))
+        upper.append(0.0 if high is None else round(100 * abs(high - mean), 3))
+        lower.append(0.0 if low is None else round(100 * abs(low - mean), 3))
         ends.append(["none" if end is None else f"{100 * end:.0f}" for end in (low, high)])
     return {
         "x": [label(point.label) for point in points],
@@ -936,8 +936,8 @@ def _upwards(points: Sequence[Point]) -> Figure:
         "error_y": {
             "type": "data",
             "symmetric": False,
-            "array": above,
-            "arrayminus": below,
+            "array": upper,
+            "arrayminus": lower,
             "thickness": 1.4,
             "width": 3,
         },

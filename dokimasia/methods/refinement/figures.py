@@ -455,13 +455,13 @@ def _placed(rows: Sequence[RefinementRow], node_of: Mapping[str, str]) -> Placed
 
 
 def _by_verdict(parts: _Parts, rows: Sequence[RefinementRow]) -> dict[Answered, TakenUp]:
-    apart: dict[Answered, TakenUp] = {}
+    by_verdict: dict[Answered, TakenUp] = {}
     verdicts: set[Answered] = {row.answered_before for row in rows}
     for answered in sorted(verdicts):
         answers = [row for row in rows if row.answered_before == answered]
         # The verdict that an answer is right reveals nothing.
-        apart[answered] = parts.taken_up(answers, {}, two_way=answered == "right")
-    return apart
+        by_verdict[answered] = parts.taken_up(answers, {}, two_way=answered == "right")
+    return by_verdict
 
 
 def _adjust(models: Sequence[Mapping[str, P]]) -> list[dict[str, P]]:

@@ -140,8 +140,8 @@ def _taken_up_sentence(refinement: RefinementFigures) -> str:
 
 def _right_before(refinement: RefinementFigures) -> str:
     """Return a sentence on selected answers that were already right, which the tables leave out."""
-    apart = [model.apart.get("right") for model in refinement.models.values()]
-    right = sum(part.failed for part in apart if part is not None)
+    right_groups = [model.apart.get("right") for model in refinement.models.values()]
+    right = sum(part.failed for part in right_groups if part is not None)
     if not right:
         return ""
     were = "was" if right == 1 else "were"

@@ -234,7 +234,7 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
 
 def _answers_of(home: Home, rows: Iterable[RefinementRow]) -> tuple[dict[str, Response], dict[str, FinalAnswer]]:
     """Return the responses and the final answers of rows, by id."""
-    listed = list(rows)
-    responses = find_values(home, Response, (row.response_id for row in listed))
-    finals = find_values(home, FinalAnswer, (row.final_id for row in listed))
+    all_rows = list(rows)
+    responses = find_values(home, Response, (row.response_id for row in all_rows))
+    finals = find_values(home, FinalAnswer, (row.final_id for row in all_rows))
     return responses, finals

@@ -26,7 +26,7 @@ MAX_RUBRICS = 100
 
 
 class RubricEntry(Value):
-    """One rubric of a line; a bare text is an entry with only the statement."""
+    """One rubric of a line; a bare text stands for an entry that has the statement alone."""
 
     statement: str = Field(min_length=1, max_length=2_000)
     polarity: Polarity | None = None
@@ -38,8 +38,8 @@ class RubricEntry(Value):
 class RubricLine(Value):
     """One line of a file of rubrics: a sample, by name and by the hashes of its images, and its two streams.
 
-    `verified` says that a person has confirmed the caption; `checked`, that a person has decided on every rubric.
-    `tried` are the texts that measure its power, with results in the order of the rubrics, must-right first.
+    `verified` says that a person stands behind the caption, `checked` that one has decided on every rubric. `tried` are the
+    texts that its power is measured by; what a text passes follows the rubrics, must-right first.
     """
 
     format: Literal["dokimasia-rubrics/1"]

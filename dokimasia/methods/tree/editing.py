@@ -226,9 +226,9 @@ def _split(tree: "Tree", node: str, change: TreeChange) -> "Tree":
         raise ValueError(f"{node} is a {_layer(node)}, and only leaves hold criteria that can be split off")
     if not change.criteria:
         raise ValueError("no criterion is named")
-    elsewhere = [criterion for criterion in change.criteria if mapping.get(criterion) != node]
-    if elsewhere:
-        raise ValueError(f"{node} does not hold the criteria {', '.join(elsewhere)}")
+    outsiders = [criterion for criterion in change.criteria if mapping.get(criterion) != node]
+    if outsiders:
+        raise ValueError(f"{node} does not hold the criteria {', '.join(outsiders)}")
     target = change.into if change.into in tree else _sibling(node, change.into)
     if target == node:
         raise ValueError(f"{node} holds these criteria already")
@@ -236,8 +236,8 @@ def _split(tree: "Tree", node: str, change: TreeChange) -> "Tree":
     if target not in leaves(grown):
         raise ValueError(f"{target} is no leaf, and only leaves hold criteria")
     divided, moved = copy_of(grown), frozenset(change.criteria)
-    kept, joined = attributes_of(divided, node).members - moved, attributes_of(divided, target).members | moved
-    members = {node: kept, target: joined}
+    remaining, joined = attributes_of(divided, node).members - moved, attributes_of(divided, target).members | moved
+    members = {node: remaining, target: joined}
     for leaf, criteria in members.items():
         divided.nodes[leaf].update(members=criteria, support=len(criteria))
     return divided
@@ -246,10 +246,10 @@ def _split(tree: "Tree", node: str, change: TreeChange) -> "Tree":
 def _pruned(tree: "Tree", node: str) -> "Tree":
     pruned = copy_of(tree)
     if node not in leaves(tree):
-        below = [candidate for candidate in map(str, in_order(tree)) if candidate.startswith(node)]
-        if any(attributes_of(tree, descendant).members for descendant in below):
+        descendants = [candidate for candidate in map(str, in_order(tree)) if candidate.startswith(node)]
+        if any(attributes_of(tree, descendant).members for descendant in descendants):
             raise ValueError(f"{node} has criteria below it: move or merge what hangs below it first")
-        pruned.remove_nodes_from(below)
+        pruned.remove_nodes_from(descendants)
         return pruned
     siblings = [str(child) for child in tree.successors(place_of(node).parent) if child != node]
     if not siblings:

@@ -320,13 +320,13 @@ def tree_view(
         models: the models to show; a model without results has None at every node.
         seed: seed of the intervals.
     """
-    below = members_below(tree)
+    members = members_below(tree)
     nodes: list[TreeNode] = []
     for node in in_order(tree):
         place, attributes = place_of(node), attributes_of(tree, node)
         scores: dict[str, NodeScore | None] = {}
         if measured is not None:
-            scores = {model: _node_score(measured, model, below[node], seed) for model in models}
+            scores = {model: _node_score(measured, model, members[node], seed) for model in models}
         nodes.append(
             TreeNode(
                 id=node,
@@ -334,7 +334,7 @@ def tree_view(
                 name=place.name,
                 parent=place.parent,
                 support=attributes.support,
-                below=len(below[node]),
+                below=len(members[node]),
                 absorbed=len(attributes.absorbed),
                 scores=scores,
             )
@@ -342,7 +342,7 @@ def tree_view(
     layers = Counter(node.layer for node in nodes)
     return TreeView(
         categories=categories_of(tree),
-        counts=TreeCounts(categories=layers[1], parents=layers[2], capabilities=layers[3], criteria=len(below[ROOT])),
+        counts=TreeCounts(categories=layers[1], parents=layers[2], capabilities=layers[3], criteria=len(members[ROOT])),
         models=tuple(models),
         nodes=tuple(nodes),
     )
@@ -407,13 +407,13 @@ def model_findings(
         texts: text by criterion, for the examples.
     """
     scores = measured.scores.get(model, {})
-    below = members_below(tree)
+    members = members_below(tree)
     findings = node_findings(
         tree, scores, measured.cluster_of, seed=seed, min_support=min_support, limit=limit, bounds=(WORST, BEST)
     )
 
     def shown(finding: NodeFinding) -> WeaknessFinding:
-        place, criteria = place_of(finding.node), below[finding.node]
+        place, criteria = place_of(finding.node), members[finding.node]
         return WeaknessFinding(
             node=finding.node,
             name=place.name,
@@ -434,7 +434,7 @@ def model_findings(
         limit=limit,
         level=LEVEL,
         min_support=min_support,
-        overall=tally(measured, model, below[ROOT]),
+        overall=tally(measured, model, members[ROOT]),
         looked_at=len(findings),
         reason=next((finding.reason for finding in findings if finding.reason), ""),
         exchanged=rounded(findings[0].exchanged) if findings else 1.0,
@@ -466,7 +466,7 @@ def evident_findings(
         examples: as `model_findings`.
         texts: as `model_findings`.
     """
-    below = members_below(tree)
+    members = members_below(tree)
     solved = {criterion: score >= SOLVED for criterion, score in measured.scores.get(model, {}).items()}
     totals = roll_up(tree, {criterion: float(hit) for criterion, hit in solved.items()})
     overall = totals[ROOT]
@@ -479,11 +479,11 @@ def evident_findings(
             node=node,
             name=place.name,
             layer=place.layer,
-            **dict(tally(measured, model, below[node])),
+            **dict(tally(measured, model, members[node])),
             solved=round(total),
             share=rounded(total / n),
             **limits(clopper_pearson(round(total), n, LEVEL)),
-            examples=_examples(measured, model, below[node], examples, texts, highest=highest),
+            examples=_examples(measured, model, members[node], examples, texts, highest=highest),
         )
 
     weak = [finding(node, highest=False) for node in evident_nodes(tree, solved, share, side="below", level=LEVEL)]
@@ -494,7 +494,7 @@ def evident_findings(
         threshold_given=threshold is not None,
         level=LEVEL,
         solved_from=SOLVED,
-        overall=SolvedTally(**dict(tally(measured, model, below[ROOT])), solved=round(overall.total)),
+        overall=SolvedTally(**dict(tally(measured, model, members[ROOT])), solved=round(overall.total)),
         looked_at=sum(1 for total in totals.values() if total.n),
         weak=tuple(sorted(weak, key=lambda finding: (finding.share, finding.node))),
         strong=tuple(sorted(strong, key=lambda finding: (-finding.share, finding.node))),

@@ -115,8 +115,8 @@ def _leaves(growth: TreeFigures) -> Iterator[Block]:
 
 def _name_and_path(leaf: str) -> Cell:
     """Return a leaf's name, with the names of its ancestors muted."""
-    *above, name = leaf.strip("<>").split("><")
-    return (Span(name, "strong"), Span(f"  {' > '.join(above)}", "muted")) if above else Span(name, "strong")
+    *ancestors, name = leaf.strip("<>").split("><")
+    return (Span(name, "strong"), Span(f"  {' > '.join(ancestors)}", "muted")) if ancestors else Span(name, "strong")
 
 
 def _moves(growth: TreeFigures) -> Iterator[Block]:
@@ -222,19 +222,19 @@ def _findings(by_model: Mapping[str, ModelFindings]) -> Iterator[Block]:
         )
     for reason, names in untested.items():
         yield Paragraph(f"No node of {', '.join(names)} was tested: {reason}.", "note")
-    kept: dict[str, list[str]] = {}
+    sentences: dict[str, list[str]] = {}
     for model, findings in by_model.items():
-        kept.setdefault(findings.kept_leaves, []).append(model)
-    for sentence, names in kept.items():
+        sentences.setdefault(findings.kept_leaves, []).append(model)
+    for sentence, names in sentences.items():
         if sentence:
             yield Paragraph(f"{', '.join(names)}: {sentence}", "note")
 
 
 def _finding_row(model: str, kind: str, finding: WeaknessFinding) -> list[Cell]:
-    *above, name = finding.node.strip("<>").split("><")
+    *ancestors, name = finding.node.strip("<>").split("><")
     node: Cell = Span(name, "strong")
-    if above:
-        node = (node, Span(f" ({f' {MARK} '.join(above)})", "muted"))
+    if ancestors:
+        node = (node, Span(f" ({f' {MARK} '.join(ancestors)})", "muted"))
     return [
         Span(model, "strong"),
         Span(kind, "bad" if kind == "weak" else "good"),

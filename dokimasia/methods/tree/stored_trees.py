@@ -258,10 +258,10 @@ def sample_groups(home: Home, run: Run) -> Mapping[str, SampleGroup]:
     if stored is None:
         return {}
     tree = load_stored(home, stored).tree
-    below, samples_of = members_below(tree), criteria_by_sample(home, run.id)
+    criteria_below, samples_of = members_below(tree), criteria_by_sample(home, run.id)
     groups: dict[str, SampleGroup] = {}
     for node in in_order(tree):
-        keys = frozenset(key for key in below[node] if key in samples_of)
+        keys = frozenset(key for key in criteria_below[node] if key in samples_of)
         if node == ROOT or not keys:
             continue
         place = place_of(node)

@@ -351,10 +351,10 @@ def _stability(deltas: Sequence[float | None], first: Sequence[float | None] | N
     values = sorted(delta for delta in deltas if delta is not None)
     if not values:
         return None
-    above: list[bool] = []
+    positive: list[bool] = []
     for delta, first_delta in zip(deltas, first or (), strict=False):
         if delta is not None and first_delta is not None:
-            above.append(delta > first_delta)
+            positive.append(delta > first_delta)
     last = len(values) - 1
     return GainStability(
         halves=len(values),
@@ -362,7 +362,7 @@ def _stability(deltas: Sequence[float | None], first: Sequence[float | None] | N
         low=rounded(values[round(0.05 * last)]),
         high=rounded(values[round(0.95 * last)]),
         positive=rounded(sum(delta > 0 for delta in values) / len(values)),
-        above_first=mean(above),
+        above_first=mean(positive),
     )
 
 

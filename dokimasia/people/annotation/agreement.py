@@ -308,8 +308,8 @@ def _judge(
         if row.unit in values:
             judged[item] = values[row.unit]
     alignment = "same" if scale == RIGHT_OR_WRONG else "distance"
-    beside = beside_people(people, judged, clusters, alignment=alignment, epsilon=epsilon)
-    return compared.model_copy(update=beside._asdict())
+    comparison = beside_people(people, judged, clusters, alignment=alignment, epsilon=epsilon)
+    return compared.model_copy(update=comparison._asdict())
 
 
 def _verdicts(pairs: Sequence[_Pair]) -> VerdictsCompared:
@@ -350,11 +350,11 @@ def _compared_by_model(pairs: Sequence[_Pair], scale: Ends) -> RatingsComparedBy
     by_model: dict[str, RatingsCompared] = {}
     if len(models) > 1:
         for model in models:
-            by_model[model] = _compared([pair for pair in pairs if pair.model == model], scale)
-    return RatingsComparedByModel(**dict(_compared(pairs, scale)), by_model=by_model)
+            by_model[model] = _compare_ratings([pair for pair in pairs if pair.model == model], scale)
+    return RatingsComparedByModel(**dict(_compare_ratings(pairs, scale)), by_model=by_model)
 
 
-def _compared(pairs: Sequence[_Pair], scale: Ends) -> RatingsCompared:
+def _compare_ratings(pairs: Sequence[_Pair], scale: Ends) -> RatingsCompared:
     """Return mean absolute error, consistency and Cohen's kappa with quadratic weights, each with its interval."""
     differences = [abs(pair.value - pair.against) for pair in pairs]
     clusters = [pair.cluster for pair in pairs]

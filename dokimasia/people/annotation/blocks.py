@@ -37,17 +37,17 @@ def measure_blocks(agreement: AnnotationFigures) -> Iterator[Block]:
         people = figures.several(len(agreement.annotators), "person", "people")
         lead = f", {low} to {high}: {measured.annotations} ratings of {measured.n} by {people}"
         yield Paragraph((Span(measure, "strong"), lead))
-        yield _held_against(measured)
+        yield _comparison_table(measured)
         yield _measures(measured)
         if measured.chance_corrected is None:
             yield Paragraph(f"No agreement between people: {measured.absent}.", "note")
         else:
-            yield _together(measured, measured.chance_corrected)
-        beside = {name: (judge.ceiling, judge.replacement) for name, judge in measured.judges.items()}
-        yield from ceiling_tables(ceiling_rows(beside))
+            yield _people_table(measured, measured.chance_corrected)
+        rows = {name: (judge.ceiling, judge.replacement) for name, judge in measured.judges.items()}
+        yield from ceiling_tables(ceiling_rows(rows))
 
 
-def _held_against(measured: MeasureAgreement) -> Table:
+def _comparison_table(measured: MeasureAgreement) -> Table:
     columns = [
         Column("who", numeric=False),
         Column("held against", numeric=False),
@@ -104,7 +104,7 @@ def _row(name: str, against: str, row: PersonCompared | JudgeCompared) -> list[C
     return [Span(name, "strong"), against, figures.count(row.n), off, near, _coefficient(row.kappa)]
 
 
-def _together(measured: MeasureAgreement, chance: ChanceCorrected) -> Table:
+def _people_table(measured: MeasureAgreement, chance: ChanceCorrected) -> Table:
     columns = [Column("people with each other", numeric=False), Column("n"), Column("agreement", numeric=False)]
     kappa = "kappa" if measured.scale == RIGHT_OR_WRONG else "quadratic kappa"
     rows: list[Sequence[Cell]] = [

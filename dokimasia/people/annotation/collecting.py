@@ -124,8 +124,8 @@ def _naming(subjects: Sequence[Subject]) -> dict[str, int]:
     for subject in shown:
         names |= {subject.unit.model, subject.unit.baseline, *subject.models}
     for name in sorted(names - {""}):
-        bare = name.rpartition("/")[2].casefold()
-        count = sum(bare in text.casefold() for subject in shown for text in subject.texts)
+        short_name = name.rpartition("/")[2].casefold()
+        count = sum(short_name in text.casefold() for subject in shown for text in subject.texts)
         if count:
             counts[name] = count
     return counts

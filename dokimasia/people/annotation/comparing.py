@@ -36,7 +36,7 @@ def judged_of(home: Home, run: Run, scale: Ends) -> dict[str, dict[AnnotationUni
     name = _judge_name(run)
     if method.judged is not None:
         ways = method.judged(home, run)
-        return {f"{name}, {way}" if way else name: dict(said) for way, said in ways.items()}
+        return {f"{name}, {way}" if way else name: dict(judge_ratings) for way, judge_ratings in ways.items()}
     if method.scale is None:
         raise ConfigError(f"run {run.id}: {method.title} has no judge's scores that could be held against people's")
     low, high = method.scale
@@ -140,7 +140,7 @@ def compare(
     judged_units: list[AnnotationUnit] = []
     for scores in (*judges.values(), *rules.values()):
         judged_units += scores
-    annotations = _known(path, annotations, judged_units, places, left_out)
+    annotations = _known_annotations(path, annotations, judged_units, places, left_out)
     measures = sorted({annotation.unit.measure for annotation in annotations})
     ends = {measure: scale_of(measure, annotations, scale, name=str(path)) for measure in measures}
     rated = put_together(annotations, places.get)
@@ -156,7 +156,7 @@ def compare(
     )
 
 
-def _known(
+def _known_annotations(
     path: Path,
     annotations: Sequence[Annotation],
     units: Sequence[AnnotationUnit],
@@ -172,21 +172,21 @@ def _known(
         return list(annotations)
     known = known_units([*units, *(AnnotationUnit(id, "") for id in places)], "what they are held against")
     samples = {*places, *(unit.id for unit in units)}
-    kept: list[Annotation] = []
+    known_annotations: list[Annotation] = []
     first = ""
     for annotation in annotations:
         problem = known(annotation.unit)
         if problem is None:
-            kept.append(annotation)
+            known_annotations.append(annotation)
             continue
         first = first or f"{path}, line {annotation.line}: {problem}"
         left_out[UNKNOWN_MODEL if annotation.unit.id in samples else UNKNOWN_SAMPLE] += 1
-    if not kept:
+    if not known_annotations:
         raise DataError(
             f"{first}; it is so of all {len(annotations):,} annotations: is it the wrong run, or the wrong file? `annotate "
             "draw` has said what they were drawn from"
         )
-    return kept
+    return known_annotations
 
 
 def _judge_name(run: Run) -> str:

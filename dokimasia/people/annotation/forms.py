@@ -116,7 +116,7 @@ def form_files(head: KeyHead, who: str, placed: Sequence[KeyedItem], blobs: Blob
 def _table(head: KeyHead, rows: Sequence[Mapping[str, Any]], images: Mapping[str, str]) -> Iterator[Sequence[str]]:
     """Yield the rows of a table: what an item shows, the questions with their choices, and cells for the answers."""
     measures = measures_of(head)
-    asked = "\n".join(
+    questions = "\n".join(
         f"{measure}: {question_of(head, measure, rows)} {'; '.join(options_of(measure, head.scale).values())}"
         for measure in measures
     )
@@ -124,7 +124,7 @@ def _table(head: KeyHead, rows: Sequence[Mapping[str, Any]], images: Mapping[str
     shown = [name for name in dict.fromkeys(chain.from_iterable(cells)) if any(item.get(name) for item in cells)]
     yield (*shown, "asked", *measures, "comment")
     for item in cells:
-        yield (*(item.get(name, "") for name in shown), asked, *("" for _ in measures), "")
+        yield (*(item.get(name, "") for name in shown), questions, *("" for _ in measures), "")
 
 
 def _cells(row: Mapping[str, Any], images: Mapping[str, str]) -> dict[str, str]:
@@ -158,7 +158,7 @@ def read_forms(head: KeyHead, items: Mapping[str, KeyItem], paths: Sequence[Path
     """
     ratings: list[Annotation] = []
     problems: list[str] = []
-    seen: dict[str, str] = {}
+    places: dict[str, str] = {}
     for path in paths:
         rows = list(read_records(path))
         _check_key(path, items, [_item_of(row.fields) for row in rows if not isinstance(row, Problem)])
@@ -170,11 +170,13 @@ def read_forms(head: KeyHead, items: Mapping[str, KeyItem], paths: Sequence[Path
             item = items.get(name)
             if item is None:
                 problems.append(f"{where}: the key has no item {name[:40]!r}")
-            elif name in seen:
-                problems.append(f"{where}: item {name} stands in {seen[name]} already")
+            elif name in places:
+                problems.append(f"{where}: item {name} stands in {places[name]} already")
             else:
-                seen[name] = where
-                wrong = [_chosen(head, item, measure, row.fields, row.line, ratings) for measure in measures_of(head)]
+                places[name] = where
+                wrong = [
+                    _add_rating(head, item, measure, row.fields, row.line, ratings) for measure in measures_of(head)
+                ]
                 problems += [f"{where}, item {name}: {fault}" for fault in wrong if fault]
     refuse(problems)
     if not ratings:
@@ -197,7 +199,7 @@ def _check_key(path: Path, items: Mapping[str, KeyItem], names: Sequence[str]) -
     )
 
 
-def _chosen(
+def _add_rating(
     head: KeyHead, item: KeyItem, measure: str, fields: Mapping[str, Any], line: int, found: list[Annotation]
 ) -> str | None:
     """Add the rating of one measure to `found`; return the error, if any."""

@@ -174,11 +174,11 @@ def ratings_of(items: Sequence[Standing]) -> list[Annotation]:
     for standing in items:
         key = behind(standing.item)
         last = standing.last_of(key.item.annotator)
-        said = {} if last is None else orjson.loads(last.text)
+        choices = {} if last is None else orjson.loads(last.text)
         ratings += [
-            rating_of(key.head, key.item, measure, said[measure], said.get("comment", ""))
+            rating_of(key.head, key.item, measure, choices[measure], choices.get("comment", ""))
             for measure in measures_of(key.head)
-            if measure in said
+            if measure in choices
         ]
     return ratings
 

@@ -63,12 +63,12 @@ def put_together(
             cluster = next((rating.cluster for rating in ratings if rating.cluster), f"sample:{unit.id}")
             place = SampleOrigin("", cluster)
         category = next((rating.category for rating in ratings if rating.category), place.category)
-        said: dict[str, float] = {}
+        by_person: dict[str, float] = {}
         for rating in sorted(ratings, key=lambda rating: rating.annotator):
             if not rating.adjudicates:
-                said[rating.annotator] = rating.value
+                by_person[rating.annotator] = rating.value
         decided = next((rating.value for rating in ratings if rating.adjudicates), None)
-        units.append(RatedUnit(unit, place._replace(category=category), said, decided))
+        units.append(RatedUnit(unit, place._replace(category=category), by_person, decided))
     return units
 
 

@@ -98,13 +98,13 @@ def responses_of(
     Raises:
         InputError: a model has no response at all, or there is nothing to show.
     """
-    beside = (baseline,) if baseline else ()
+    opponents = (baseline,) if baseline else ()
     known = {model for _, model in answers}
-    _check_models([*models, *beside], known, "response")
+    _check_models([*models, *opponents], known, "response")
     subjects: list[Subject] = []
     for sample in samples:
         for model in models or sorted(known):
-            if model != baseline and (texts := _texts(sample, answers, (model, *beside))):
+            if model != baseline and (texts := _texts(sample, answers, (model, *opponents))):
                 subjects.append(
                     Subject(AnnotationUnit(sample.id, "", model, baseline), origin_of(sample), sample, texts)
                 )
@@ -189,12 +189,14 @@ def open_answers(home: Home, run: Run, subjects: Sequence[Subject]) -> list[Subj
                     verdicts[answer.unit.thing] = answer.correctness
     if not decided:
         return list(subjects)
-    kept = [subject._replace(verdict=verdicts[subject.unit]) for subject in subjects if subject.unit in verdicts]
-    if not kept:
+    open_subjects = [
+        subject._replace(verdict=verdicts[subject.unit]) for subject in subjects if subject.unit in verdicts
+    ]
+    if not open_subjects:
         raise InputError(
             f"rules decided every answer of run {run.id}: no label of people would change a rate (dokimasia correct)"
         )
-    return kept
+    return open_subjects
 
 
 def criteria_of(home: Home, run: Run, groups: Mapping[str, str] | None = None) -> list[Subject]:
@@ -246,8 +248,8 @@ def draw_subjects(
         return f"{subject.unit.id}/{subject.unit.criterion if kind == 'criterion' else 0}"
 
     strata = {name(subject): subject.place.category if cases is None else "" for subject in subjects}
-    kept = set(draw(strata, per=number, seed=seed))
-    return [subject for subject in subjects if name(subject) in kept]
+    drawn_names = set(draw(strata, per=number, seed=seed))
+    return [subject for subject in subjects if name(subject) in drawn_names]
 
 
 def _spread(subjects: Sequence[Subject], number: int, *, seed: int) -> list[Subject]:

@@ -35,8 +35,8 @@ def label_blocks(labels: LabelFigures, run: str, place: str = "/labels") -> list
     waiting = labels.made - labels.labelled
     if waiting:
         command = Span(f"dokimasia decide {run}", "code")
-        said = f"{waiting} of {labels.made} perturbations wait for a person to label them: "
-        blocks.append(Paragraph((said, command), "warning"))
+        sentence = f"{waiting} of {labels.made} perturbations wait for a person to label them: "
+        blocks.append(Paragraph((sentence, command), "warning"))
     if labels.labelled:
         blocks += [_by_dimension(labels, place), Paragraph(_meaning(labels), "note")]
         blocks += _agreement(labels.agreement, f"{place}/agreement")
@@ -124,7 +124,7 @@ def _confusion(rows: Sequence[Met], place: str) -> Table:
 def check_blocks(checks: CheckFigures) -> list[Block]:
     """Return the blocks on captions or rubrics, from `check_figures`: agreement between people, and reasons of changes."""
     reasons = reason_blocks(checks.reasons) if checks.reasons is not None else []
-    return [*_alike(checks), *reasons]
+    return [*_agreement_blocks(checks), *reasons]
 
 
 def reason_blocks(changes: ReasonFigures, place: str = "/reasons") -> list[Block]:
@@ -150,7 +150,7 @@ def reason_blocks(changes: ReasonFigures, place: str = "/reasons") -> list[Block
     return [table(ReasonShare, rows, columns, "Why people changed captions"), Paragraph(note, "note")]
 
 
-def _alike(checks: CheckFigures) -> list[Block]:
+def _agreement_blocks(checks: CheckFigures) -> list[Block]:
     if not checks.agreement:
         return [Paragraph("No agreement between people: no two decided on the same caption or rubric.", "note")]
     columns = [

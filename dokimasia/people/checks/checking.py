@@ -115,18 +115,18 @@ def decide(
     """
     settings, _ = place_of(settings, home)
     with Home.open(settings.home, write=False) as reading:
-        left = checked(
+        filed = checked(
             reading, item, action, who=who, text=text, delete=delete, at=at, shown=shown, seen=seen, reasons=reasons
         )
-    item, who = left.item, left.who
+    item, who = filed.item, filed.who
     try:
         writing = Home.open(settings.home, write=True, create=False, command="dokimasia decide")
     except HomeLocked:
-        file_decision(settings.home, left.model_copy(update={"seen": None}))
+        file_decision(settings.home, filed.model_copy(update={"seen": None}))
         clear_draft(settings.home, item.id, who)
         return None
     with writing:
-        return _finish(keep_decision(writing, left))
+        return _finish(keep_decision(writing, filed))
 
 
 def checked(
@@ -192,7 +192,7 @@ async def keep_decision(home: Home, left: FiledDecision) -> Decision:
     Raises:
         InputError: as `decide`, if something has changed since the decision was checked.
     """
-    decision = await _decided(home, left)
+    decision = await _store_decision(home, left)
     clear_draft(home.path, left.item.id, left.who)
     return decision
 
@@ -210,12 +210,12 @@ def open_for_people(settings: Settings, run: str) -> list[Standing]:
     except HomeLocked:
         home = Home.open(settings.home, write=False)
     with home:
-        found = resolve_run(home, run, waits).id
+        run_id = resolve_run(home, run, waits).id
         if home.is_writing:
-            _finish(_opened(home, found))
-        every = all_standings(home, found)
+            _finish(_open_run(home, run_id))
+        every = all_standings(home, run_id)
     if not every:
-        raise nothing_to_check(found)
+        raise nothing_to_check(run_id)
     return every
 
 
@@ -237,7 +237,7 @@ def _finish(work: Coroutine[Any, Any, T]) -> T:
         return pool.submit(asyncio.run, work).result()
 
 
-async def _decided(home: Home, left: FiledDecision) -> Decision:
+async def _store_decision(home: Home, left: FiledDecision) -> Decision:
     from dokimasia.people.checks.threads import go_on
     from dokimasia.storage.checkpoints import open_saver
 
@@ -253,7 +253,7 @@ async def _decided(home: Home, left: FiledDecision) -> Decision:
     return decision
 
 
-async def _opened(home: Home, run_id: str) -> None:
+async def _open_run(home: Home, run_id: str) -> None:
     from dokimasia.people.checks.threads import open_threads
     from dokimasia.storage.checkpoints import open_saver
 

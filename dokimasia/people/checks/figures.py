@@ -41,18 +41,18 @@ def check_figures(standings: Sequence[Standing], reasons: ReasonFigures | None =
     for kind in kinds:
         actions |= dict.fromkeys(ACTIONS[kind])
     people: Counter[str] = Counter()
-    asked: Counter[str] = Counter()
+    questions: Counter[str] = Counter()
     for standing in standings:
         people.update({decision.who: 0 for decision in standing.decisions})
         people.update(standing.opinions.keys())
         if standing.item.person and standing.state == "waiting":
-            asked[standing.item.person] += 1
+            questions[standing.item.person] += 1
     pairs = [_pair(standings, *two, tuple(actions)) for two in combinations(sorted(people), 2)]
     return CheckFigures(
         items=len(standings),
         kinds=dict(sorted(kinds.items())),
         states={state: states[state] for state in ("waiting", *(STATES[action] for action in actions))},
-        asked=dict(sorted(asked.items())),
+        asked=dict(sorted(questions.items())),
         people=dict(sorted(people.items())),
         agreement=tuple(pair for pair in pairs if pair is not None),
         reasons=reasons,

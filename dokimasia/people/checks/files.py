@@ -44,21 +44,21 @@ def check_files(
     stem = Path(name).stem
     folder = image_folder(stem)
     standings = [standing for standing in standings if not standing.item.told(who)]
-    beside: dict[str, bytes] = {}
+    further: dict[str, bytes] = {}
     shown: dict[str, PerturbationView] = {}
     if any(standing.item.kind == "perturbation" for standing in standings):
         shown = shown_perturbations(home, standings[0].item.run)
-        beside |= dict(labelling_files(home, standings, who, stem))
+        further |= dict(labelling_files(home, standings, who, stem))
     lines: list[bytes] = []
     for standing in standings:
         if standing.item.kind == "question":
             question = get_question(home, standing.item.id)
-            beside |= {f"{folder}/{image_name(ref)}": home.blobs.get(ref.sha256) for ref in _images(question)}
+            further |= {f"{folder}/{image_name(ref)}": home.blobs.get(ref.sha256) for ref in _images(question)}
             lines.append(_question_row(standing, question, folder))
         else:
             view = shown.get(standing.item.subject)
             lines.append(_row(standing, view, folder, who=None if others else who))
-    return {name: b"".join(lines), **beside}
+    return {name: b"".join(lines), **further}
 
 
 def write_files(files: Mapping[str, bytes], path: Path) -> list[Path]:
@@ -197,7 +197,7 @@ def _form_row(id: str, shown: PerturbationView) -> Mapping[str, JsonValue]:
         "images": [] if compared else [sha256 for _, sha256 in names],
         "compared": [[name.capitalize(), sha256] for name, sha256 in names] if compared else [],
         "gold": item.gold,
-        "difference": [[one.kind, one.text] for one in shown.pieces],
+        "difference": [[piece.kind, piece.text] for piece in shown.pieces],
         "instruction": item.instruction,
         "description": item.description,
         "rationale": item.rationale,

@@ -32,7 +32,7 @@ class ImportResult(NamedTuple):
 
 
 class LineDecision(BaseModel):
-    """A decision in a line: the arguments of `decide` other than the item."""
+    """A decision that a line has: the arguments of `decide` beside the item."""
 
     who: str
     action: Action
@@ -47,7 +47,7 @@ class LineDecision(BaseModel):
 
 
 class SheetLine(BaseModel):
-    """The filled-in contents of a line of a file; `number` is its position in the file, from 1."""
+    """What a line of a file says, without what it only shows; `number` is its place in the file, from 1."""
 
     number: int = Field(default=0, ge=0, lt=2**31)
     item: str
@@ -95,8 +95,8 @@ def import_checks(settings: Settings, run: str, path: Path, *, who: str) -> Impo
     lines = read_checks(path)
     standings = open_for_people(settings, run)
     with Home.open(settings.home, write=False) as home:
-        wanted = _wanted(home, standings, lines, str(path), who)
-    return _taken(wanted, standings, str(path), partial(decide, settings=settings))
+        decisions = _read_decisions(home, standings, lines, str(path), who)
+    return _store_all(decisions, standings, str(path), partial(decide, settings=settings))
 
 
 def take_in_lines(
@@ -113,23 +113,25 @@ def take_in_lines(
     standings = all_standings(home, run_id)
     if not standings:
         raise nothing_to_check(run_id)
-    wanted = _wanted(home, standings, lines, name, who)
-    known = _known(standings)
-    for number, item, decision in wanted:
+    decisions = _read_decisions(home, standings, lines, name, who)
+    known = _decision_keys(standings)
+    for number, item, decision in decisions:
         if decision is not None and decision.who != who and not others and decision.key(item) not in known:
             raise DataError(f"{name}, line {number}: {decision.who} decided this, and this is {who}'s token")
 
     def keep(item: CheckItem, action: Action, **made: Any) -> Decision:
         return asyncio.run(keep_decision(home, checked(home, item, action, **made)))
 
-    return _taken(wanted, standings, name, keep)
+    return _store_all(decisions, standings, name, keep)
 
 
 Wanted = tuple[int, CheckItem, LineDecision | None]
 """The number of a line, its item, and a decision on it; None without one."""
 
 
-def _wanted(home: Home, standings: Sequence[Standing], lines: Sequence[SheetLine], name: str, who: str) -> list[Wanted]:
+def _read_decisions(
+    home: Home, standings: Sequence[Standing], lines: Sequence[SheetLine], name: str, who: str
+) -> list[Wanted]:
     """Return the decisions of lines, in order.
 
     Raises:
@@ -137,7 +139,7 @@ def _wanted(home: Home, standings: Sequence[Standing], lines: Sequence[SheetLine
     """
     known = {standing.item.id: standing.item for standing in standings}
     same = {standing.item.subject: standing.item for standing in standings}
-    wanted: list[Wanted] = []
+    entries: list[Wanted] = []
     faults: list[str] = []
     for line in lines:
         at = f"{name}, line {line.number}"
@@ -160,17 +162,17 @@ def _wanted(home: Home, standings: Sequence[Standing], lines: Sequence[SheetLine
             raise DataError(f"{at}: an edit needs new_text")
         if line.action == "delete" and not line.delete:
             raise DataError(f"{at}: delete needs the numbers of sentences, such as [2]")
-        wanted += [(line.number, item, decision) for decision in decisions or [None]]
+        entries += [(line.number, item, decision) for decision in decisions or [None]]
     if faults:
         raise DataError("\n".join(faults))
-    return wanted
+    return entries
 
 
-def _taken(
+def _store_all(
     wanted: Sequence[Wanted], standings: Sequence[Standing], name: str, keep: Callable[..., Decision | None]
 ) -> ImportResult:
     decided = repeated = left = empty = 0
-    known = _known(standings)
+    known = _decision_keys(standings)
     ids: set[str] = set()
     for standing in standings:
         ids |= {decision.id for decision in standing.decisions}
@@ -195,7 +197,7 @@ def _taken(
     return ImportResult(decided=decided, known=repeated, left=left, empty=empty)
 
 
-def _known(standings: Sequence[Standing]) -> set[tuple[str, ...]]:
+def _decision_keys(standings: Sequence[Standing]) -> set[tuple[str, ...]]:
     """Return the keys of the decisions on items, in the form of `LineDecision.key`."""
     known: set[tuple[str, ...]] = set()
     for standing in standings:
@@ -206,8 +208,8 @@ def _known(standings: Sequence[Standing]) -> set[tuple[str, ...]]:
 
 def _fault(home: Home, item: CheckItem, line: SheetLine, who: str) -> str:
     """Return why a line's reply cannot be stored; empty if it can or is already stored."""
-    if told := item.told(line.who or who):
-        return told
+    if fault := item.told(line.who or who):
+        return fault
     question = get_question(home, item.id)
     reply = line.reply or ""
     return "" if question.reply == reply.strip() else faults_of(question.aid, reply)

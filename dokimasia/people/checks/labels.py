@@ -64,9 +64,9 @@ def labelled(home: Home, run: str, standings: Sequence[Standing] | None = None) 
     perturbations: list[LabelledPerturbation] = []
     for made, item in made_values(home, run, Perturbed):
         standing = by_subject.get(made.id)
-        said = {} if standing is None else labels_of(standing)
-        first: Label | None = next(iter(said.values()), None)
-        perturbations.append(LabelledPerturbation(item, made.cluster, first, said))
+        by_person = {} if standing is None else labels_of(standing)
+        first: Label | None = next(iter(by_person.values()), None)
+        perturbations.append(LabelledPerturbation(item, made.cluster, first, by_person))
     return perturbations
 
 
@@ -91,7 +91,7 @@ def label_figures(items: Sequence[LabelledPerturbation]) -> LabelFigures:
     return LabelFigures(
         made=len(items),
         labelled=sum(item.label is not None for item in items),
-        labels=_counted(item.label for item in items),
+        labels=_label_counts(item.label for item in items),
         enter=sum(item.enters for item in items),
         fit=_fit(items),
         by_dimension=tuple(_dimension(name, by_name[name]) for name in names),
@@ -110,7 +110,7 @@ def labels_of(standing: Standing) -> dict[str, Label]:
     return labels
 
 
-def _counted(labels: Iterable[Label | None]) -> LabelCounts:
+def _label_counts(labels: Iterable[Label | None]) -> LabelCounts:
     counted = Counter(labels)
     return {label: counted[label] for label in LABELS}
 
@@ -130,7 +130,7 @@ def _dimension(name: str, items: Sequence[LabelledPerturbation]) -> DimensionLab
         meant="score_invariant" if name == NEUTRAL else "valid",
         made=len(items),
         labelled=sum(item.label is not None for item in items),
-        labels=_counted(item.label for item in items),
+        labels=_label_counts(item.label for item in items),
         fit=_fit(items),
     )
 
@@ -181,6 +181,6 @@ def _confusion(items: Sequence[LabelledPerturbation]) -> tuple[Met, ...]:
         met.update(permutations(item.said.values(), 2))
     rows: list[Met] = []
     for label in LABELS:
-        beside: LabelCounts = {other: met[label, other] for other in LABELS}
-        rows.append(Met(label=label, n=sum(beside.values()), beside=beside))
+        counts: LabelCounts = {other: met[label, other] for other in LABELS}
+        rows.append(Met(label=label, n=sum(counts.values()), beside=counts))
     return tuple(rows)

@@ -58,7 +58,7 @@ def shown_perturbations(home: Home, run: str) -> dict[str, PerturbationView]:
     samples = samples_by_id(home, run)
     doubts = _doubts(home, run)
     return {
-        made.id: _shown(item, samples[made.sample_id], doubts.get(made.id))
+        made.id: _view(item, samples[made.sample_id], doubts.get(made.id))
         for made, item in made_values(home, run, Perturbed)
     }
 
@@ -71,11 +71,11 @@ def shown_perturbation(home: Home, run: str, id: str) -> PerturbationView:
     """
     for made, item in made_values(home, run, Perturbed, id=id):
         sample = find_values(home, Sample, [made.sample])[made.sample]
-        return _shown(item, sample, _doubts(home, run).get(id))
+        return _view(item, sample, _doubts(home, run).get(id))
     raise NotFound(f"run {run} has no perturbation {id}")
 
 
-def _shown(item: Perturbed, sample: Sample, doubt: Callable[[Perturbed], str] | None) -> PerturbationView:
+def _view(item: Perturbed, sample: Sample, doubt: Callable[[Perturbed], str] | None) -> PerturbationView:
     dimension = error_dimensions(item.task).get(item.dimension)
     images = [("image", ref) for ref in sample.images]
     if item.gold_image is not None and item.perturbed_image is not None:

@@ -51,14 +51,14 @@ async def show_question(home: Home, item: str) -> PendingQuestion:
 def samples_asked(home: Home, items: Sequence[CheckItem]) -> dict[str, str]:
     """Return the sample's id for each item of one run, by the item's id (for a question, see `sample_of`)."""
     samples: list[Sample] = []
-    asked: dict[str, str] = {}
+    sample_ids: dict[str, str] = {}
     for item in items:
-        asked[item.id] = item.sample_id
+        sample_ids[item.id] = item.sample_id
         if item.kind == "question":
             question = get_question(home, item.id)
             samples = samples or list(load_samples(home, question.run))
-            asked[item.id] = sample_of(question, samples)
-    return asked
+            sample_ids[item.id] = sample_of(question, samples)
+    return sample_ids
 
 
 def sample_of(question: PendingQuestion, samples: Sequence[Sample]) -> str:
@@ -124,8 +124,8 @@ async def answer(home: Home, item: str, text: str, *, who: str) -> Given:
     except InputError as problem:
         if problem.__class__ is not InputError:
             raise
-        kept = f" (your text is kept in {keep_draft(home, item, who, text)})" if text.strip() else ""
-        return Given(f"{problem}{kept}")
+        draft_note = f" (your text is kept in {keep_draft(home, item, who, text)})" if text.strip() else ""
+        return Given(f"{problem}{draft_note}")
     return Given()
 
 
@@ -165,7 +165,7 @@ def answer_all(settings: Settings, run: str, who: str, reply: Callable[[Sequence
         InputError: a reply is unusable.
     """
     with Home.open(settings.home, write=False) as home:
-        asked = [get_question(home, waiting.item) for waiting in waiting_questions(home, run=run, who=who)]
-    for question in asked:
+        questions = [get_question(home, waiting.item) for waiting in waiting_questions(home, run=run, who=who)]
+    for question in questions:
         decide(question.item, "reply", text=reply(question.call.messages), who=who, settings=settings)
-    return len(asked)
+    return len(questions)

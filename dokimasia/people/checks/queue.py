@@ -79,9 +79,9 @@ def review_items(home: Home, run: Run) -> list[Standing]:
     if run.status != "done" or len(rows) == len(rated) or any(True for _ in filed_decisions(home.path)):
         return [*all_standings(home, run.id), *rated]
     gone = withdrawn_items(home, run.id)
-    kept = [row for row in rows if row.item.id not in gone]
+    active = [row for row in rows if row.item.id not in gone]
     return sorted(
-        kept, key=lambda row: (row.item.kind in RATED, row.item.kind != "question", row.item.position, row.item.id)
+        active, key=lambda row: (row.item.kind in RATED, row.item.kind != "question", row.item.position, row.item.id)
     )
 
 
@@ -128,13 +128,13 @@ async def take_back(home: Home, item: str, *, who: str) -> None:
         NotFound: there is no such item.
         InputError: the person has no decision to withdraw, or another run depends on it.
     """
-    left = checked(home, item, "undo", who=who)
-    if left.item.kind == "question":
-        given = await undo_answer(home, item, who=who)
-        if not given.done:
-            raise InputError(given.faults)
+    filed = checked(home, item, "undo", who=who)
+    if filed.item.kind == "question":
+        result = await undo_answer(home, item, who=who)
+        if not result.done:
+            raise InputError(result.faults)
         return
-    await keep_decision(home, left)
+    await keep_decision(home, filed)
 
 
 def shown_item(home: Home, standing: Standing, who: str) -> dict[str, Any]:

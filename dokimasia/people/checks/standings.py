@@ -27,10 +27,10 @@ def all_standings(home: Home, run_id: str) -> list[Standing]:
     known = {standing.item.id: standing for standing in standings(home, run_id)}
     for item in found_items(home, run_id):
         known.setdefault(item.id, Standing(item=item))
-    for _, left in filed_decisions(home.path):
-        known_item = known.get(left.item.id)
+    for _, filed in filed_decisions(home.path):
+        known_item = known.get(filed.item.id)
         if known_item is not None:
-            known[left.item.id] = _with(known_item, left)
+            known[filed.item.id] = _with_decision(known_item, filed)
     gone = withdrawn_items(home, run_id)
     checks = [
         standing for standing in known.values() if standing.item.id not in gone and standing.item.kind not in RATED
@@ -79,7 +79,7 @@ def checked_texts(home: Home, run_id: str) -> dict[str, Standing]:
     return {standing.item.subject: standing for standing in all_standings(home, run_id)}
 
 
-def _with(known: Standing, left: FiledDecision) -> Standing:
+def _with_decision(known: Standing, left: FiledDecision) -> Standing:
     """Return an item with an additional decision that is not yet stored as a row."""
     text = left.text.strip() if left.action in ("edit", "reply") else known.item.text
     changed = difference(known.item.text, text) if left.action == "edit" else ""

@@ -25,7 +25,7 @@ async def open_threads(home: Home, saver: Saver, run_id: str) -> None:
         if standing.item.kind in WITHOUT_THREAD:
             continue
         if standing.settled_by is None:
-            await verification.hold(graph, standing.item.id, await _opened(home, standing.item))
+            await verification.hold(graph, standing.item.id, await _open_thread(home, standing.item))
         elif _name(standing.item) in threads:
             await go_on(home, saver, standing)
 
@@ -37,7 +37,7 @@ async def go_on(home: Home, saver: Saver, standing: Standing) -> None:
     """
     if standing.item.kind in WITHOUT_THREAD:
         return
-    settled, thread = standing.settled_by, await _opened(home, standing.item)
+    settled, thread = standing.settled_by, await _open_thread(home, standing.item)
     if settled is None:
         await verification.hold(verification.compiled(saver), standing.item.id, thread)
         return
@@ -46,7 +46,7 @@ async def go_on(home: Home, saver: Saver, standing: Standing) -> None:
     await close_thread(home, thread)
 
 
-async def _opened(home: Home, item: CheckItem) -> str:
+async def _open_thread(home: Home, item: CheckItem) -> str:
     """Store an item's thread and return its id."""
     row = Thread(
         thread_id=_name(item),

@@ -65,7 +65,7 @@ def _lead(measure: CorrectedMeasure) -> str:
     if not best:
         return f"{start}, no model has a rate of {measure.what}."
     if not others:
-        return f"{start}, {best} has {_percent(*rates[best])} of {measure.what}{_not_compared(models, rates)}."
+        return f"{start}, {best} has {_percent(*rates[best])} of {measure.what}{_comparison_note(models, rates)}."
     pair = next(pair for pair in measure.pairs if {pair.first, pair.second} == {best, others[0]})
     both = f"{measure.what}: {_percent(*rates[pair.second])} and {_percent(*rates[pair.first])}"
     difference = _difference(pair, basis)
@@ -80,7 +80,7 @@ def _lead(measure: CorrectedMeasure) -> str:
     return f"{start}, it is not clear whether {best} is better than {others[0]}: {direction} is {size}{ends} ({both})."
 
 
-def _not_compared(models: Mapping[str, CorrectedModel], rates: Mapping[str, object]) -> str:
+def _comparison_note(models: Mapping[str, CorrectedModel], rates: Mapping[str, object]) -> str:
     without = [name for name in models if name not in rates]
     return f", and {', '.join(without)} no rate" if without else ""
 

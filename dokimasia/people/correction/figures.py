@@ -296,12 +296,12 @@ def _over_mixes(estimate: Corrected, decisions: Sequence[DecidedLabel], rates: J
     right = sum(decision.right and decision.by_judge for decision in decisions) / n
     by_rule = (sum(ruled) / n, (len(ruled) - sum(ruled)) / n)
     mixes = rates_over_mixes(right, rates.by_kind, rates.specificity, by_rule=by_rule)
-    if not rates.refused and _cut(estimate.rate, (mixes.low, mixes.high), by_rule):
+    if not rates.refused and _is_cut(estimate.rate, (mixes.low, mixes.high), by_rule):
         return None
     return OverMixes(low=rounded(mixes.low), high=rounded(mixes.high), lowest=mixes.lowest, highest=mixes.highest)
 
 
-def _cut(rate: float | None, over_mixes: tuple[float, float], by_rule: tuple[float, float]) -> bool:
+def _is_cut(rate: float | None, over_mixes: tuple[float, float], by_rule: tuple[float, float]) -> bool:
     """Return whether a rate is refused or clipped, or all mixes (then uninformative) are clipped at one end."""
     if rate is None:
         return True
@@ -312,7 +312,7 @@ def _cut(rate: float | None, over_mixes: tuple[float, float], by_rule: tuple[flo
     return False
 
 
-def _labelled(decided: Sequence[DecidedAnswer], labels: Labels) -> LabelledAnswers:
+def _labelled_answers(decided: Sequence[DecidedAnswer], labels: Labels) -> LabelledAnswers:
     """Return the decisions on answers, their labels (of the first repeat only), and whether rules settled them."""
     return LabelledAnswers(
         [decision.right for decision in decisions_on(decided)],
@@ -322,8 +322,8 @@ def _labelled(decided: Sequence[DecidedAnswer], labels: Labels) -> LabelledAnswe
 
 
 def _by_strata(decided: Sequence[DecidedAnswer], labels: Labels) -> RatedAnswers:
-    """Return the result of `_labelled`, and the category of each answer if labels were drawn by category."""
-    right, truth, known = _labelled(decided, labels)
+    """Return the result of `_labelled_answers`, and the category of each answer if labels were drawn by category."""
+    right, truth, known = _labelled_answers(decided, labels)
     strata: list[str] | None = None
     if labels.strata is not None:
         strata = [labels.strata[answer.unit.id] for answer in decided]
@@ -331,7 +331,7 @@ def _by_strata(decided: Sequence[DecidedAnswer], labels: Labels) -> RatedAnswers
 
 
 def _by_labels(decided: Sequence[DecidedAnswer], labels: Labels, width: float | None, *, seed: int) -> ByLabels:
-    labelled, rated = _labelled(decided, labels), _by_strata(decided, labels)
+    labelled, rated = _labelled_answers(decided, labels), _by_strata(decided, labels)
     clusters = [answer.cluster for answer in decided]
     if labels.strata is None:
         powered = powered_rate(labelled.decided, labelled.labels, known=labelled.known, clusters=clusters, seed=seed)
@@ -401,7 +401,9 @@ def _pair(
         if labels.drawn:
             powered = Corrected(None, None, labels.drawn)
         elif before and labels.strata is None:
-            powered = powered_difference(_labelled(before, labels), _labelled(after, labels), clusters=clusters)
+            powered = powered_difference(
+                _labelled_answers(before, labels), _labelled_answers(after, labels), clusters=clusters
+            )
         elif before:
             rated = _by_strata(before, labels), _by_strata(after, labels)
             powered = stratified_difference(*rated, clusters=clusters, together=labels.together, seed=seed)

@@ -263,7 +263,7 @@ def read_labels(path: Path, judged: DecidedRun, *, seed: int) -> Labels:
     named = [annotation for annotation in annotations if annotation.error]
     kinds = {annotation.unit: annotation.error for annotation in named if not right[annotation.unit]}
     labelled = [unit for unit in right if unit in ruled]
-    drawn, p_value = _drawn(right, judged, seed=seed)
+    drawn, p_value = _draw_problem(right, judged, seed=seed)
     return Labels(
         right=right,
         kinds=[(unit, kind) for unit, kind in sorted(kinds.items()) if unit in judges],
@@ -274,7 +274,7 @@ def read_labels(path: Path, judged: DecidedRun, *, seed: int) -> Labels:
         by_majority=sum(rated.adjudicated is None and rated.reference not in (0, 1) for rated in together),
         ruled=len(labelled),
         contradicting=sum(right[unit] != ruled[unit] for unit in labelled),
-        rated=_rated(annotations),
+        rated=_response_hashes(annotations),
     )
 
 
@@ -282,7 +282,7 @@ def _people(annotations: Sequence[Annotation]) -> int:
     return len({annotation.annotator for annotation in annotations})
 
 
-def _rated(annotations: Sequence[Annotation]) -> dict[AnnotationUnit, str]:
+def _response_hashes(annotations: Sequence[Annotation]) -> dict[AnnotationUnit, str]:
     """Return the SHA-256 of the rated response by unit, if known."""
     return {annotation.unit: annotation.response_sha256 for annotation in annotations if annotation.response_sha256}
 
@@ -319,7 +319,7 @@ def read_scores(path: Path, judged: DecidedRun) -> ScoreLabels | None:
     )
     together = put_together(annotations)
     scores = {rated.unit: rated.reference for rated in together}
-    return ScoreLabels(scores, _people(annotations), _rated(annotations))
+    return ScoreLabels(scores, _people(annotations), _response_hashes(annotations))
 
 
 def _label(rated: RatedUnit) -> bool | None:
@@ -368,7 +368,7 @@ def _no_passport(path: Path) -> None:
         raise DataError(f"{path} is a passport: name it with --passport; --human takes annotations of people")
 
 
-def _drawn(right: Mapping[AnnotationUnit, bool], judged: DecidedRun, *, seed: int) -> tuple[str, float | None]:
+def _draw_problem(right: Mapping[AnnotationUnit, bool], judged: DecidedRun, *, seed: int) -> tuple[str, float | None]:
     """Return why labels are not a random draw of the answers without a rule, and the p-value, tested by categories.
 
     Each model's answers count in proportion to its labels. Labels of answers that rules decided have no effect and are

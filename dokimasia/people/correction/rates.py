@@ -125,13 +125,13 @@ def rates_for(
     sensitivity = mixed_sensitivity(
         sensitivity_by, mix.kinds, n_errors=mix.seen, pooled=(numbers, measured(rates.sensitivity))
     )
-    warnings = [*caveat, *_shifted(mix, numbers, rates, labels, judged, seed=seed)]
+    warnings = [*caveat, *_mix_warnings(mix, numbers, rates, labels, judged, seed=seed)]
     if labels is not None:
-        warnings += _unlike_labels(measure, sensitivity, specificity, labels)
+        warnings += _rate_warnings(measure, sensitivity, specificity, labels)
     return JudgeRates(sensitivity, specificity, sensitivity_by, "", tuple(warnings))
 
 
-def _shifted(
+def _mix_warnings(
     mix: Mix, own: Mapping[str, int], rates: BinaryRates, labels: Labels | None, judged: DecidedRun, *, seed: int
 ) -> list[str]:
     """Return warnings that this run's errors have a different mix from the passport's or the given one."""
@@ -144,18 +144,18 @@ def _shifted(
             f"the given mix is not the passport's: {percentage(moved)} of its weight would have to move to other "
             f"kinds of error; {how}"
         )
-    seen = [] if labels is None else labels.kinds
-    if mix.counted and not seen:
+    observed_kinds = [] if labels is None else labels.kinds
+    if mix.counted and not observed_kinds:
         kinds = list(Counter({name: int(count) for name, count in mix.kinds.items()}).elements())
         p_value = same_kinds(kinds, own, seed=seed)
         warnings += _tested(p_value, len(kinds), "those of the passport", how)
-    named = in_kinds([kind for _, kind in seen], own, rates)
-    if seen and named is not None:
+    named = in_kinds([kind for _, kind in observed_kinds], own, rates)
+    if observed_kinds and named is not None:
         cluster_of: dict[AnnotationUnit, str] = {}
         for measure in judged.measures:
             for answers in measure.models.values():
                 cluster_of |= {answer.unit: answer.cluster for answer in answers}
-        clusters = [cluster_of[unit] for unit, _ in seen]
+        clusters = [cluster_of[unit] for unit, _ in observed_kinds]
         against, what = (own, "those of the passport") if mix.counted else (mix.kinds, "those of the given mix")
         warnings += _tested(same_kinds(named, against, clusters=clusters, seed=seed), len(named), what, how)
     return warnings
@@ -168,7 +168,7 @@ def _tested(p_value: float, n: int, what: str, how: str) -> list[str]:
     return [f"the {n} errors seen are of another mix of kinds than {what} (p {shown}); {how}"]
 
 
-def _unlike_labels(
+def _rate_warnings(
     measure: Measure, sensitivity: ShareEstimate, specificity: ShareEstimate, labels: Labels
 ) -> list[str]:
     """Return a warning if the judge's rates on labelled answers differ from the passport's."""

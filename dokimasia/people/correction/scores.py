@@ -73,7 +73,9 @@ def score_conclusion(scores: CorrectedScores) -> tuple[str, ...]:
     return tuple(sentences[:MOST_SENTENCES])
 
 
-def _rated(answers: Sequence[AnswerScore], labels: ScoreLabels, categories: Mapping[str, str] | None) -> RatedAnswers:
+def _rated_answers(
+    answers: Sequence[AnswerScore], labels: ScoreLabels, categories: Mapping[str, str] | None
+) -> RatedAnswers:
     return RatedAnswers(
         [answer.score for answer in answers],
         [None if answer.repeat else labels.scores.get(answer.unit) for answer in answers],
@@ -89,7 +91,7 @@ def _model(
     width: float | None,
     seed: int,
 ) -> ScoreByLabels:
-    rated, clusters = _rated(answers, labels, categories), [answer.cluster for answer in answers]
+    rated, clusters = _rated_answers(answers, labels, categories), [answer.cluster for answer in answers]
     estimate = stratified_mean(rated, clusters=clusters, scale=SCALE, together=categories is None, seed=seed)
     judged = mean([answer.score for answer in answers])
     needed: int | None = None
@@ -131,7 +133,7 @@ def _pair(
     estimate: Corrected | Powered = Corrected(None, None, "nothing was scored of both")
     judged: float | None = None
     if before:
-        sides = _rated(before, labels, categories), _rated(after, labels, categories)
+        sides = _rated_answers(before, labels, categories), _rated_answers(after, labels, categories)
         clusters = [answer.cluster for answer in before]
         estimate = stratified_difference(*sides, clusters=clusters, scale=SCALE, together=categories is None, seed=seed)
         steps = [other.score - answer.score for answer, other in zip(before, after, strict=True)]

@@ -75,7 +75,7 @@ def judgement_figures(judgements: JudgementFile, *, epsilon: float = EPSILON) ->
         with_gold=len(gold),
         unreadable=judgements.unreadable,
         people={name: _person(name, people, gold, scale) for name in sorted(people)},
-        together=_together(people, several, scale) if several else None,
+        together=_people_together(people, several, scale) if several else None,
         judges=judges,
         ratings=battle_ratings(judgements),
     )
@@ -98,7 +98,7 @@ def compare_values(
     """
     scale = _JudgementScale(pairs=False, categories=tuple(categories), clusters=clusters)
     references = {item: None if value is None else scale.known(value) for item, value in against.items()}
-    return _compared({item: scale.known(value) for item, value in values.items()}, (), references, scale)
+    return _compare_known({item: scale.known(value) for item, value in values.items()}, (), references, scale)
 
 
 class _JudgementScale(NamedTuple):
@@ -115,8 +115,8 @@ class _JudgementScale(NamedTuple):
         values = {reading.value for reading in judgements.gold.values() if reading.value is not None}
         for by_item in (*judgements.people.values(), *judgements.judges.values()):
             values |= {judged.both.value for judged in by_item.values() if judged.both.value is not None}
-        whole = all(value == int(value) for value in values) and len(values) <= MOST_CATEGORIES
-        return cls(pairs=False, categories=tuple(sorted(values)) if whole else None, clusters=judgements.clusters)
+        categorical = all(value == int(value) for value in values) and len(values) <= MOST_CATEGORIES
+        return cls(pairs=False, categories=tuple(sorted(values)) if categorical else None, clusters=judgements.clusters)
 
     @property
     def alignment(self) -> Alignment:
@@ -173,8 +173,8 @@ def _person(
     others = {item: known for item, known in others.items() if item in values}
     return JudgementsOfPerson(
         judged=len(values),
-        gold=_compared(values, (), gold, scale) if gold else None,
-        others=_compared(values, (), others, scale) if others else None,
+        gold=_compare_known(values, (), gold, scale) if gold else None,
+        others=_compare_known(values, (), others, scale) if others else None,
     )
 
 
@@ -191,9 +191,9 @@ def _judge(
     values = scale.values(readings)
     failed = [item for item in judged if item not in values]
     failures = Counter(readings[item].failure for item in failed)
-    beside = BesidePeople(None, None)
+    comparison = BesidePeople(None, None)
     if epsilon is not None:
-        beside = beside_people(
+        comparison = beside_people(
             {name: _plain(by_item, scale) for name, by_item in people.items()},
             _plain(values, scale),
             scale.clusters,
@@ -206,11 +206,11 @@ def _judge(
         judged=len(judged),
         failed=len(failed),
         failures=dict(failures.most_common(MOST_FAILURES)),
-        gold=_compared(values, failed, gold, scale) if gold else None,
+        gold=_compare_known(values, failed, gold, scale) if gold else None,
         orders=_orders(judged, gold, scale) if gold and twice else None,
-        people=_compared(values, failed, panel, scale) if panel else None,
-        ceiling=beside.ceiling,
-        replacement=beside.replacement,
+        people=_compare_known(values, failed, panel, scale) if panel else None,
+        ceiling=comparison.ceiling,
+        replacement=comparison.replacement,
     )
 
 
@@ -219,7 +219,7 @@ def _plain(values: Mapping[str, ComparedValue], scale: _JudgementScale) -> dict[
     return {item: value.category if scale.pairs else value.value for item, value in values.items()}
 
 
-def _compared(
+def _compare_known(
     values: Mapping[str, ComparedValue],
     failed: Sequence[str],
     against: Mapping[str, ComparedValue | None],
@@ -306,7 +306,7 @@ def _orders(judged: Mapping[str, JudgedItem], gold: Mapping[str, ComparedValue],
     )
 
 
-def _together(
+def _people_together(
     people: Mapping[str, Mapping[str, ComparedValue]], items: Sequence[str], scale: _JudgementScale
 ) -> PeopleTogether:
     rows = [[by_item.get(item) for by_item in people.values()] for item in items]

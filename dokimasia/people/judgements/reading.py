@@ -376,18 +376,18 @@ def _columns(lines: Sequence[_RawLine], mapping: Mapping[str, str], people: Sequ
     if unknown:
         raise ConfigError(f"--map knows no {unknown[0]!r}: it maps {', '.join(FIELDS)}")
     known = {name for line in lines for name in line.fields}
-    listed = f"the columns are {', '.join(sorted(known)[:20])}"
+    column_list = f"the columns are {', '.join(sorted(known)[:20])}"
     columns = {field: next((name for name in names if name in known), "") for field, names in FIELDS.items()}
     for field, column in mapping.items():
         if column and not any(cell(line, column) is not None for line in lines):
-            raise ConfigError(f"no line has anything in {column!r}, which --map names for {field}; {listed}")
+            raise ConfigError(f"no line has anything in {column!r}, which --map names for {field}; {column_list}")
         columns[field] = column
     if not columns["item"] and not (columns["first"] and columns["second"]):
         raise ConfigError(
-            f"no column is called 'item' or 'id': name it with --map item=COLUMN (# for the line); {listed}"
+            f"no column is called 'item' or 'id': name it with --map item=COLUMN (# for the line); {column_list}"
         )
     if people and not columns["judge"] and not known.intersection(people):
-        raise ConfigError(f"no column is called {people[0]!r}; {listed}")
+        raise ConfigError(f"no column is called {people[0]!r}; {column_list}")
     return {field: column for field, column in columns.items() if column}
 
 

@@ -111,8 +111,8 @@ def _numbered(number: float, numbers: Numbers) -> Reading:
         return verdict_of(number)
     if numbers == "places" and (number == 0 or 1 <= number <= 2):
         return verdict_of(0.0 if number == 0 else 3 - 2 * number)
-    meant = "0, or from 1 to 2" if numbers == "places" else "a whole number from -2 to 2"
-    return Reading(None, failure=f"{number:g} is no verdict: {meant}")
+    meaning = "0, or from 1 to 2" if numbers == "places" else "a whole number from -2 to 2"
+    return Reading(None, failure=f"{number:g} is no verdict: {meaning}")
 
 
 def _in_words(text: str) -> Reading | None:

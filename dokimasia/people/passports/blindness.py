@@ -113,7 +113,7 @@ def asked_otherwise(passport: Passport, way: JudgeUse, spec: ModelSpec) -> Itera
     sampling = passport.judge.sampled(evaluator)
     if sampling is not None and sampling != spec.sampling:
         way_out = "" if evaluator in IN_USE else "; to measure it as runs ask: dokimasia probe --sampling own"
-        yield f"{way.what} was measured with {_sampled(sampling)}, and is asked for here with {_sampled(spec.sampling)}{way_out}"
+        yield f"{way.what} was measured with {_text_of(sampling)}, and is asked for here with {_text_of(spec.sampling)}{way_out}"
     if way.prompt not in passport.prompts:
         yield f"{way.what} was measured as {evaluator}, by the prompts of probes and not by {way.prompt}"
 
@@ -147,14 +147,16 @@ def _telling(passport: Passport, way: JudgeUse, measured: Way, below: float) -> 
             f"{way.what} finds fault with {percent(alarms)} of what is not worse, which is surely above "
             f"{percentage(ALARMS_ABOVE)}"
         )
-    apart = apart_of(passport, way)
-    if apart is None:
+    difference = apart_of(passport, way)
+    if difference is None:
         yield f"{way.what} was not measured on answers without an error: how often it raises false alarms is not known"
-    elif apart.mean is not None and (apart.mean < LEAST_APART or apart.low is None or apart.low <= 0):
-        interval = bracketed(apart, signed_text)
+    elif difference.mean is not None and (
+        difference.mean < LEAST_APART or difference.low is None or difference.low <= 0
+    ):
+        interval = bracketed(difference, signed_text)
         yield (
             f"{way.what} hardly tells right from wrong: detection less false alarms (sensitivity + specificity - 1) is "
-            f"{signed_text(apart.mean)}{interval}, and 0 is chance"
+            f"{signed_text(difference.mean)}{interval}, and 0 is chance"
         )
 
 
@@ -204,6 +206,6 @@ def _places(places: PlaceRates | None) -> Iterator[str]:
         )
 
 
-def _sampled(sampling: Sampling) -> str:
+def _text_of(sampling: Sampling) -> str:
     settings = sampling.model_dump(mode="json", exclude_none=True, exclude={"extra"}) | sampling.extra
     return ", ".join(f"{name} {value}" for name, value in settings.items()) or "the provider's defaults"

@@ -149,7 +149,7 @@ def _share(measured: MeasuredShare | None) -> tuple[str | Span, ...]:
     return (share(measured.share), Span(bracketed(measured, lambda end: f"{100 * end:.0f}"), "muted"))
 
 
-def _signed(difference: MeasuredDifference | None) -> Cell:
+def _signed_cell(difference: MeasuredDifference | None) -> Cell:
     if difference is None or difference.mean is None:
         return NOTHING
     return signed_text(difference.mean)
@@ -168,10 +168,10 @@ def _ways(passport: Passport) -> Table:
                 _share(neutral and neutral.false_alarms),
                 _share(retest and retest.changed),
                 _share(places.consistency) if places else NOTHING,
-                _signed(places and places.bias),
+                _signed_cell(places and places.bias),
                 _share(binary.sensitivity) if binary else NOTHING,
                 _share(binary.specificity) if binary else NOTHING,
-                _signed(own and own.difference),
+                _signed_cell(own and own.difference),
                 counts({str(kind): number for kind, number in replies.failures.items()}),
                 cost(replies.cost),
             ]

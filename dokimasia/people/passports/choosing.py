@@ -39,7 +39,7 @@ def task_halves(results: Mapping[Way, Sequence[Detection]], *, seed: int) -> lis
                 if detection.case not in ("gold", "padded")
             }
         choosing, estimating = halves(dict(sorted(clusters.items())), {}, seed=seed)
-        split.append(TaskHalves(task, _within(by_evaluator, choosing), _within(by_evaluator, estimating)))
+        split.append(TaskHalves(task, _detections_of(by_evaluator, choosing), _detections_of(by_evaluator, estimating)))
     return split
 
 
@@ -64,7 +64,7 @@ def recommendations(split: Sequence[TaskHalves]) -> Iterator[Recommendation]:
             yield _recommended(task, group, choosing, estimating)
 
 
-def _within(results: Half, items: Collection[str]) -> Half:
+def _detections_of(results: Half, items: Collection[str]) -> Half:
     """Return the detections of some items."""
     half: dict[Evaluator, list[Detection]] = {}
     for evaluator, detections in results.items():

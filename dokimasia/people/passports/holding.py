@@ -71,15 +71,15 @@ async def held(
             "--blind-below is the bound below which a passport's judge counts as blind: name the passport with "
             "--passport FILE, or leave --blind-below out"
         )
-    asked = accepted.plan.prompts
+    prompts = accepted.plan.prompts
     if session.source_run is None:
-        found = read_all(request.passports)
+        passports = read_all(request.passports)
     else:
-        found = await _kept(session, session.source_run)
+        passports = await _parent_passports(session, session.source_run)
     fitting: dict[str, Passport] = {}
-    for path, passport in found:
+    for path, passport in passports:
         judge = _judge_of(passport, judges)
-        problem = refusal_of(passport, judges, asked, session.home)
+        problem = refusal_of(passport, judges, prompts, session.home)
         if problem and session.source_run is None:
             raise ConfigError(f"{path}: {problem}")
         if judge is None or problem:
@@ -87,7 +87,7 @@ async def held(
         if judge.ref.name in fitting:
             raise ConfigError(f"{path}: there is another passport of {judge.ref.name} already: name one a judge")
         fitting[judge.ref.name] = passport
-    if not (found or dropped):
+    if not (passports or dropped):
         return accepted
     otherwise = _asked_otherwise(judges, fitting, ways)
     used: list[PassportUsed] = []
@@ -159,14 +159,14 @@ def each_has_one(
         ConfigError: a passport does not match, or a judge has none.
         DataError: a file is not a passport, or was modified.
     """
-    found = read_all(files)
-    for path, passport in found:
+    passports = read_all(files)
+    for path, passport in passports:
         if problem := refusal_of(passport, judges, asked, home):
             raise ConfigError(f"{path}: {problem}")
     by_judge: dict[str, Passport] = {}
     lacking: list[str] = []
     for spec in judges:
-        passport = passport_of_judge(found, spec)
+        passport = passport_of_judge(passports, spec)
         if passport is None:
             lacking.append(spec.ref.name)
         else:
@@ -176,7 +176,7 @@ def each_has_one(
     return by_judge
 
 
-async def _kept(session: Session, run: Run) -> list[tuple[str, Passport]]:
+async def _parent_passports(session: Session, run: Run) -> list[tuple[str, Passport]]:
     """Return the passports of the forked run."""
     store = SqliteValueStore(session.opened)
     return [(f"run {run.id}", await store.get(Passport, id)) for id in run.texts(KEPT)]
@@ -195,15 +195,15 @@ def refusal_of(passport: Passport, judges: Sequence[ModelSpec], asked: Mapping[s
     judge = _judge_of(passport, judges)
     if judge is None:
         same = next((spec for spec in judges if spec.ref.name == own.name), None)
-        there = f"{own.model} at {own.endpoint}"
+        current = f"{own.model} at {own.endpoint}"
         if same is not None:
             return (
-                f"it is of {own.name} as {there}, and {own.name} is {same.ref.model} at {same.ref.endpoint} here: another "
+                f"it is of {own.name} as {current}, and {own.name} is {same.ref.model} at {same.ref.endpoint} here: another "
                 f"model has other blind spots; probe this one (dokimasia probe), and make its passport: dokimasia "
                 f"passport {own.name}"
             )
         names = in_words([spec.ref.name for spec in judges])
-        return f"it is of {own.name} ({there}), and the judge here is {names}: leave it out, or name the passport of {names}"
+        return f"it is of {own.name} ({current}), and the judge here is {names}: leave it out, or name the passport of {names}"
     now = None if home is None else SqliteLedger(home).last_version(judge.ref.model, judge.ref.endpoint)
     if own.version is not None and now is not None and now not in own.version.split(", "):
         return (

@@ -194,8 +194,8 @@ def _neutral(results: _Results) -> Iterator[NeutralRates]:
 
 
 def _retests(results: _Results) -> Iterator[RetestRates]:
-    if again := results.of("retest"):
-        yield RetestRates(**results.counts(again, alarmed), changed=measured(again, alarmed))
+    if retests := results.of("retest"):
+        yield RetestRates(**results.counts(retests, alarmed), changed=measured(retests, alarmed))
 
 
 def _places(results: _Results, seed: int) -> PlaceRates:
@@ -293,16 +293,16 @@ def _difference_of(interval: Interval) -> MeasuredDifference:
 
 def _replies(results: _Results, costs: Sequence[float | None]) -> ReplyRates:
     known = [cost for cost in costs if cost is not None]
-    asked = [detection for detection in results.detections if detection.asked]
+    asked_detections = [detection for detection in results.detections if detection.asked]
     return ReplyRates(
         task=results.task,
         evaluator=results.evaluator,
-        n=len(asked),
-        unparsable=measured(asked, lambda detection: float(detection.failure == "unparsable")),
-        refused=measured(asked, lambda detection: float(detection.failure == "refused")),
-        failures=counts_by_name(detection.failure for detection in asked if detection.failure),  # pyright: ignore[reportArgumentType]
+        n=len(asked_detections),
+        unparsable=measured(asked_detections, lambda detection: float(detection.failure == "unparsable")),
+        refused=measured(asked_detections, lambda detection: float(detection.failure == "refused")),
+        failures=counts_by_name(detection.failure for detection in asked_detections if detection.failure),  # pyright: ignore[reportArgumentType]
         cost=rounded(sum(known) / len(known)) if known and len(known) == len(costs) else None,
-        unasked=len(results.detections) - len(asked),
+        unasked=len(results.detections) - len(asked_detections),
         priced=len(known),
     )
 

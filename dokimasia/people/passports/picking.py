@@ -43,41 +43,41 @@ def chosen_judge(
         raise ConfigError("--judge and --choose-judge both name the judge: leave one of them out")
     if not passports:
         raise ConfigError("--choose-judge chooses by passports: name them with --passport FILE, once for each model")
-    found = read_all(passports)
-    said: list[str] = []
+    file_passports = read_all(passports)
+    reasons: list[str] = []
     considered: list[tuple[str, Passport]] = []
     for spec in session.models(several, "--choose-judge"):
         name = spec.ref.name
-        passport = passport_of_judge(found, spec)
+        passport = passport_of_judge(file_passports, spec)
         if passport is None:
-            said.append(f"{name} has no passport")
+            reasons.append(f"{name} has no passport")
             continue
         if unknown := [way.what for way in ways if choosing_worth(passport, way) is None]:
-            said.append(f"{name} has a passport that knows nothing of {in_words(unknown)}")
+            reasons.append(f"{name} has a passport that knows nothing of {in_words(unknown)}")
             continue
         considered.append((name, passport))
         worths = [f"{signed_text(choosing_worth(passport, way) or 0.0)}{_in_way(way, ways)}" for way in ways]
-        said.append(f"{name} {in_words(worths)} on {_images(passport, ways)}")
+        reasons.append(f"{name} {in_words(worths)} on {_images(passport, ways)}")
     if not considered:
         raise ConfigError(
-            f"--choose-judge: {'; '.join(said)}: there is nothing to choose by; name the judge with --judge, or make "
+            f"--choose-judge: {'; '.join(reasons)}: there is nothing to choose by; name the judge with --judge, or make "
             "passports from probes that judge so (dokimasia passport)"
         )
     candidates = [passport for _, passport in considered]
     name, passport = considered[best_of(candidates, ways)]
-    files = tuple(path for path, (_, other) in zip(passports, found, strict=True) if other is passport)
+    files = tuple(path for path, (_, other) in zip(passports, file_passports, strict=True) if other is passport)
     what = in_words([way.what for way in ways])
-    estimates = in_words([f"{_measured(passport, way)}{_in_way(way, ways)}" for way in ways])
+    estimates = in_words([f"{_estimates(passport, way)}{_in_way(way, ways)}" for way in ways])
     if least_worth(passport, ways) <= 0:
-        said.append("none of them detects more than it raises false alarms, so none is better than chance")
+        reasons.append("none of them detects more than it raises false alarms, so none is better than chance")
     if len(considered) == 1 and len(several) > 1:
-        said.append(f"{name} alone has figures, and was compared with nobody")
+        reasons.append(f"{name} alone has figures, and was compared with nobody")
     # the halves have the same images if items and seed are the same
     if len({(candidate.seed, tuple(data.hash for data in candidate.data)) for candidate in candidates}) > 1:
-        said.append("their passports rest on other items or seeds, so that these are not the same images")
+        reasons.append("their passports rest on other items or seeds, so that these are not the same images")
     why = (
         f"chosen among {in_words(list(several))} for {what}, by detection less false alarms on one half of the images: "
-        f"{'; '.join(said)}. On the other half, which did not choose, {name} {estimates}"
+        f"{'; '.join(reasons)}. On the other half, which did not choose, {name} {estimates}"
     )
     return ChosenJudge(name, files, why)
 
@@ -138,25 +138,27 @@ def without_blind(panel: Sequence[ModelSpec], passports: Sequence[Path], way: Ju
     """
     if not passports:
         raise ConfigError("--drop-blind goes by passports: name them with --passport FILE, once for each member")
-    found = read_all(passports)
-    kept: list[ModelSpec] = []
+    file_passports = read_all(passports)
+    seeing: list[ModelSpec] = []
     dropped: list[DroppedJudge] = []
     for spec in panel:
-        passport = passport_of_judge(found, spec)
+        passport = passport_of_judge(file_passports, spec)
         if passport is None or not is_blind(detection := detection_of(passport, way), below):
-            kept.append(spec)
+            seeing.append(spec)
             continue
         why = (
             f"left out of the panel: it detects {percent(detection)} of errors as {evaluator_for(passport, way)}, "
             f"surely below {percentage(below)}"
         )
         dropped.append(DroppedJudge(spec.ref.name, passport.sha256, why))
-    if len(kept) < 2:
+    if len(seeing) < 2:
         reasons = "; ".join(f"{judge.name}: {judge.why}" for judge in dropped)
-        raise ConfigError(f"--drop-blind leaves {len(kept)} of the panel, and a review needs two: {reasons}")
+        raise ConfigError(f"--drop-blind leaves {len(seeing)} of the panel, and a review needs two: {reasons}")
     hashes = {judge.sha256 for judge in dropped}
-    files = tuple(path for path, (_, passport) in zip(passports, found, strict=True) if passport.sha256 not in hashes)
-    return Seeing(tuple(kept), files, tuple(dropped))
+    files = tuple(
+        path for path, (_, passport) in zip(passports, file_passports, strict=True) if passport.sha256 not in hashes
+    )
+    return Seeing(tuple(seeing), files, tuple(dropped))
 
 
 def weights_of(passports: Mapping[str, Passport], way: JudgeUse) -> dict[str, float]:
@@ -186,7 +188,7 @@ def weights_of(passports: Mapping[str, Passport], way: JudgeUse) -> dict[str, fl
     return {name: worth / total for name, worth in worths.items()}
 
 
-def _measured(passport: Passport, way: JudgeUse) -> str:
+def _estimates(passport: Passport, way: JudgeUse) -> str:
     """Return the judge's figures on the half not used for choosing, and the numbers that they rest on."""
     both = halves_for(passport, way)
     if both is None or both.estimating.worth is None:

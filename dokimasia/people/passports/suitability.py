@@ -188,7 +188,7 @@ def judge_check(
         if way[1] in unjudged and passport.rates(*way) is None:
             continue
         replies = next(rates for rates in passport.replies if rates.way == way)
-        qualities = [*_measured(passport, way, replies)]
+        qualities = [*_measured_qualities(passport, way, replies)]
         if (disagreement := labelled.get(way)) is not None:
             qualities.append(_quality("disagreement with labels", *disagreement))
         if compared and (disagreement := compared.get(way)) is not None:
@@ -239,11 +239,11 @@ def judge_check(
 
 def _is_unmeasured(passport: Passport, way: JudgeUse) -> bool:
     """Return whether none of the evaluators for a way of judging a task's answers was measured."""
-    asked = [evaluator for task, evaluator in passport.evaluators if task == way.task]
-    return bool(asked) and not set(asked).intersection(way.evaluators)
+    measured_evaluators = [evaluator for task, evaluator in passport.evaluators if task == way.task]
+    return bool(measured_evaluators) and not set(measured_evaluators).intersection(way.evaluators)
 
 
-def _measured(passport: Passport, way: Way, replies: ReplyRates) -> Iterator[JudgeQuality]:
+def _measured_qualities(passport: Passport, way: Way, replies: ReplyRates) -> Iterator[JudgeQuality]:
     """Yield a passport's qualities of one evaluator."""
     errors = passport.rates(*way)
     if errors is None:
@@ -328,7 +328,7 @@ def _verdict(way: Way, qualities: Sequence[JudgeQuality]) -> tuple[Suitability, 
     """
     beyond = [quality for quality in qualities if quality.within == "no"]
     unsettled = [quality for quality in qualities if _is_unsettled(quality)]
-    missing = [_missing(quality) for quality in unsettled]
+    missing = [_missing_data(quality) for quality in unsettled]
     corrections = [_correction(way, quality) for quality in beyond]
     reasons = [_reason(quality) for quality in beyond]
     if not all(corrections):
@@ -372,7 +372,7 @@ def _reason(quality: JudgeQuality) -> str:
     return f"{quality.name} {_value_text(quality)}, {comparison} {_limit_text(quality)}"
 
 
-def _missing(quality: JudgeQuality) -> str:
+def _missing_data(quality: JudgeQuality) -> str:
     """Return the data that would settle an open quality, with an estimate of the number of items if possible."""
     if not quality.n:
         return (
@@ -514,15 +514,15 @@ def verdict_on(check: JudgeCheck) -> tuple[str | Span, ...]:
 def _notes(check: JudgeCheck) -> Iterator[str]:
     """Yield limits of the verdict: errors that an evaluator does not judge, and unlabelled ones."""
     for evaluator, count in check.unjudged.items():
-        left = f"{count:,} of {check.perturbations:,} perturbations leave the final answer as it is"
+        unjudged = f"{count:,} of {check.perturbations:,} perturbations leave the final answer as it is"
         if all(use.evaluator != evaluator for use in check.uses):
             yield (
                 f"{evaluator} is left out, without a verdict: it judges final answers alone, and no planted error changes one "
-                f"({left})."
+                f"({unjudged})."
             )
         else:
             yield (
-                f"{evaluator} judges final answers alone: {left}, are no errors to it, and it is not asked about them."
+                f"{evaluator} judges final answers alone: {unjudged}, are no errors to it, and it is not asked about them."
             )
     unmeasured = [
         use.evaluator for use in check.uses if all(quality.name != "false alarms" for quality in use.qualities)
