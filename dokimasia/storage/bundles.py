@@ -450,6 +450,8 @@ def _add_rows(
                 continue  # the home's own tree of this name stays as it is
             if table == "decisions" and row["item"] in items:
                 continue
+            if table == "runs":  # a service opens the files that runs name
+                row = _without_folders(row)
             if table not in NUMBERED:
                 connection.execute(insert_statement(table, row), tuple(row.values()))
             elif table != "attempts" or row["call_key"] not in known_calls:
