@@ -5,7 +5,7 @@ import importlib
 import io
 import re
 import warnings
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -198,7 +198,7 @@ def _cell_text(value: object) -> str:
 
 def repeated_column(header: Sequence[str], inside: str = "header") -> str | None:
     """Return the problem of a header with a duplicate column; None if there is none."""
-    repeated = sorted({name for name in header if header.count(name) > 1})
+    repeated = sorted(name for name, times in Counter(header).items() if times > 1)
     return f"the column {repeated[0]!r} stands twice in the {inside}" if repeated else None
 
 

@@ -1,6 +1,7 @@
 """Data sets from a spreadsheet: CSV with commas or semicolons, workbooks, and images found by their file names."""
 
 import io
+import time
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -92,6 +93,16 @@ def test_a_small_file_that_stands_for_a_large_sheet_is_refused(tmp_path: Path, s
     path = workbook_of(tmp_path / "data.xlsx", SHEET.format(sheet))
     with pytest.raises(DataError, match=message):
         list(open_dataset(path))
+
+
+def test_many_columns_are_read_in_time(tmp_path: Path) -> None:
+    """The time grows with the number of columns, and not with its square."""
+    names = ["id", "prompt", *(f"column{number}" for number in range(50_000))]
+    path = tmp_path / "data.csv"
+    path.write_text(",".join(names) + "\n" + ",".join(["1"] * len(names)) + "\n")
+    began = time.process_time()
+    (sample,) = read(path)
+    assert (sample.id, time.process_time() - began < 5) == ("1", True)
 
 
 @pytest.mark.parametrize("name", ["ID", "Id", "id"])
