@@ -24,7 +24,10 @@ PAGE = 500
 """Entries on a page of a list."""
 
 MOST_REPLY = 2_000_000_000
-"""Bytes of a reply, unpacked, at most."""
+"""Bytes of a service's reply, unpacked, at most."""
+
+MOST_PAGE = 1_000_000
+"""Bytes of a reply that is no service's, such as the page of a network's login, at most."""
 
 ENCODED = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 """Headers that say how the bytes of a reply were sent."""
@@ -157,19 +160,18 @@ class Connection:
             time.sleep(wait)
 
     def _read(self, reply: httpx.Response) -> httpx.Response:
-        """Read a reply whole, up to `MOST_REPLY` bytes.
+        """Read a reply whole, up to `MOST_REPLY` bytes, or `MOST_PAGE` where no service of Dokimasia sent it.
 
         Raises:
             ConfigError: it is longer.
         """
         data = bytearray()
+        most = MOST_REPLY if VERSION_HEADER in reply.headers else MOST_PAGE
         try:
             for piece in reply.iter_bytes():
                 data += piece
-                if len(data) > MOST_REPLY:
-                    raise ConfigError(
-                        f"{self.url} answers with more than {MOST_REPLY:,} bytes: it is not read any further"
-                    )
+                if len(data) > most:
+                    raise ConfigError(f"{self.url} answers with more than {most:,} bytes: it is not read any further")
         finally:
             reply.close()
         headers = [pair for pair in reply.headers.multi_items() if pair[0] not in ENCODED]
