@@ -102,8 +102,9 @@ class Opened(Value):
 
 def bundle_file(home: Home, run: Run) -> Path:
     """Return the file of a run's bundle in the working folder: RUN.dokimasia, by the run's name or else its id."""
-    name = labels(home).get(run.id, Label()).name.replace(" ", "-")
-    return Path(f"{name or run.id}.dokimasia")
+    name = labels(home).get(run.id, Label()).name
+    plain = re.sub(r"[^\w.-]+", "-", name)  # an opened bundle may bring a name with any sign
+    return Path(f"{plain or run.id}.dokimasia")
 
 
 def write_bundle(home: Home, run: Run, path: Path) -> Manifest:

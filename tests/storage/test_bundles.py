@@ -12,7 +12,9 @@ import pytest
 from dokimasia.cli.main import run
 from dokimasia.domain.identity import canonical_json
 from dokimasia.simulation.world import write_world
+from dokimasia.storage.bundles import bundle_file
 from dokimasia.storage.home import Home
+from dokimasia.storage.naming import name_run
 from dokimasia.storage.runs import list_runs
 from dokimasia.storage.schema.rows import SEAL, row_digest, without_seal
 from dokimasia.storage.verification import verify_home
@@ -227,6 +229,15 @@ def test_the_file_has_the_name_of_the_run(
         assert printed(capfd, tmp_path / "home", "bundle", name).startswith(f"{file}: run ")
         assert (tmp_path / file).is_file()
         printed(capfd, tmp_path / "home", "runs", "name", name, "shared")
+
+
+async def test_the_file_lies_in_the_working_folder(folder: Path, tmp_path: Path) -> None:
+    """A name with slashes, as a bundle may bring one, leads nowhere else."""
+    shutil.copytree(folder / "home", tmp_path / "home")
+    with Home.open(tmp_path / "home", write=True) as home:
+        named, *_ = list_runs(home)
+        await name_run(home, named.id, "../../x", ())
+        assert bundle_file(home, named) == Path("..-..-x.dokimasia")
 
 
 def test_no_bundle_and_no_finished_run(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
