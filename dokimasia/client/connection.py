@@ -26,6 +26,9 @@ PAGE = 500
 MOST_REPLY = 2_000_000_000
 """The maximum number of bytes of an unpacked reply."""
 
+MOST_PAGE = 1_000_000
+"""The same for a reply from anything but a service, such as the login page of a network."""
+
 ENCODED = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 """Headers that describe the encoding of a reply in transit."""
 
@@ -157,19 +160,18 @@ class Connection:
             time.sleep(wait)
 
     def _read(self, reply: httpx.Response) -> httpx.Response:
-        """Read a whole reply, up to `MOST_REPLY` bytes.
+        """Read a whole reply, up to `MOST_REPLY` bytes, or `MOST_PAGE` unless a service of Dokimasia sent it.
 
         Raises:
             ConfigError: it is longer.
         """
         data = bytearray()
+        most = MOST_REPLY if VERSION_HEADER in reply.headers else MOST_PAGE
         try:
             for piece in reply.iter_bytes():
                 data += piece
-                if len(data) > MOST_REPLY:
-                    raise ConfigError(
-                        f"{self.url} answers with more than {MOST_REPLY:,} bytes: it is not read any further"
-                    )
+                if len(data) > most:
+                    raise ConfigError(f"{self.url} answers with more than {most:,} bytes: it is not read any further")
         finally:
             reply.close()
         headers = [pair for pair in reply.headers.multi_items() if pair[0] not in ENCODED]

@@ -5,7 +5,7 @@ import importlib
 import io
 import re
 import warnings
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -132,6 +132,12 @@ def csv_delimiter(path: Path) -> str:
 MAX_WORKBOOK = 2**30
 """The maximum number of bytes of an unpacked workbook."""
 
+SMALL_WORKBOOK, MAX_UNPACKING = 20_000_000, 100
+"""Bytes that any workbook may have unpacked; how many times its size a larger one may have."""
+
+MAX_ROWS, MAX_CELLS = 2**20, 20_000_000
+"""Rows of a sheet, as in Excel, and cells up to the last in each row, empty ones included."""
+
 
 def workbook_cells(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield (row, cells as texts) for each row of the first sheet of a workbook that has a value; see `workbook_rows`."""
@@ -159,15 +165,22 @@ def workbook_rows(path: Path, *, formulas: bool = False) -> Iterator[tuple[int, 
         ) from None
     try:
         with ZipFile(path) as packed:
-            if sum(part.file_size for part in packed.infolist()) > MAX_WORKBOOK:
-                raise DataError(
-                    f"{path}: unpacked it has more than {MAX_WORKBOOK:,} bytes, and is not read; save it as TSV"
-                )
+            most = min(MAX_WORKBOOK, max(SMALL_WORKBOOK, MAX_UNPACKING * path.stat().st_size))
+            if sum(part.file_size for part in packed.infolist()) > most:
+                raise DataError(f"{path}: unpacked it has more than {most:,} bytes, and is not read; save it as TSV")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about styles and other contents of workbooks besides cells
             book = openpyxl.load_workbook(path, read_only=True, data_only=not formulas)
             try:
-                yield from enumerate(book.worksheets[0].iter_rows(values_only=True), start=1)
+                cells = 0
+                for number, values in enumerate(book.worksheets[0].iter_rows(values_only=True), start=1):
+                    cells += len(values)
+                    if number > MAX_ROWS or cells > MAX_CELLS:
+                        raise DataError(
+                            f"{path}: its first sheet has more than {MAX_ROWS:,} rows or {MAX_CELLS:,} cells, empty ones "
+                            "included, and is not read; save it as TSV"
+                        )
+                    yield number, values
             finally:
                 book.close()
     except FileNotFoundError as error:
@@ -185,7 +198,7 @@ def _cell_text(value: object) -> str:
 
 def repeated_column(header: Sequence[str], inside: str = "header") -> str | None:
     """Return the problem of a header with a duplicate column; None if there is none."""
-    repeated = sorted({name for name in header if header.count(name) > 1})
+    repeated = sorted(name for name, times in Counter(header).items() if times > 1)
     return f"the column {repeated[0]!r} stands twice in the {inside}" if repeated else None
 
 

@@ -7,7 +7,10 @@ import tomllib
 from collections.abc import Iterable, Mapping
 
 from dokimasia.domain.identity import JsonObject
+from dokimasia.endpoints.models import list_models
 from dokimasia.errors import ConfigError, InputError, NotFound
+from dokimasia.gateway.litellm.transport import has_provider
+from dokimasia.gateway.routes import DEFAULT_TRANSPORT
 from dokimasia.runs.plans import WAY
 from dokimasia.settings import CONFIG_NAME, Settings, check_model_name, read_added_models, with_added_models
 from dokimasia.storage.home import Home
@@ -51,6 +54,24 @@ def settings_with(settings: Settings, name: str, table: JsonObject) -> Settings:
     except UnicodeEncodeError:
         raise ConfigError(f"{name!r}: the name or a value has characters that no file can hold") from None
     return with_added_models(settings, {**read_added_models(settings), name: table})
+
+
+def check_new_model(settings: Settings, name: str, table: JsonObject) -> None:
+    """Refuse a model that cannot be added, or that no transport can ask; nothing is sent. LiteLLM may be loaded.
+
+    Raises:
+        ConfigError: the name is taken, the table has an unknown key or an invalid value, or LiteLLM knows no provider of the
+            model.
+    """
+    (listed,) = list_models(settings, [settings_with(settings, name, table).models[name]])
+    if listed.problem:
+        raise ConfigError(f"transport: {listed.problem.partition(': ')[2]}")
+    if listed.transport == DEFAULT_TRANSPORT and not has_provider(listed.model, listed.api_base):
+        model = listed.model[:80]
+        raise ConfigError(
+            f"model: LiteLLM knows no provider of {model!r}: write PROVIDER/MODEL, such as openai/gpt-5; for a server of your "
+            f"own that speaks OpenAI's format write hosted_vllm/{model}, and its address as api_base"
+        )
 
 
 def add_model(home: Home, settings: Settings, name: str, table: JsonObject) -> Settings:

@@ -1,5 +1,6 @@
 """Models with their measurements, models added to the home, and prompts."""
 
+import asyncio
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
@@ -7,7 +8,7 @@ from pydantic import BaseModel, Field
 from dokimasia.domain.call import Capability, Sampling, Weights
 from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.wording import nearest
-from dokimasia.endpoints.added import add_model, remove_model
+from dokimasia.endpoints.added import add_model, check_new_model, remove_model
 from dokimasia.endpoints.models import KeyListed, ModelListed, chosen_models, list_models
 from dokimasia.errors import NotFound
 from dokimasia.log import logger
@@ -164,6 +165,7 @@ async def put_model(context: OperationContext, name: ModelName, body: ModelSent)
     Its key is never sent, only the name of the environment variable that holds it. A model of dokimasia.toml is changed
     there, and one that an unfinished run asks is not changed.
     """
+    await asyncio.to_thread(check_new_model, context.settings, name, body.as_table())  # loading LiteLLM takes seconds
     settings = add_model(context.home, context.settings, name, body.as_table())
     _log_change(context, "a model is configured", name)
     context.configure(settings)

@@ -28,6 +28,9 @@ SHIPPED = Path(__file__).parent
 MOST_BYTES = 256 * 1024
 """The maximum number of bytes of a prompt's file."""
 
+MOST_FRONT = 8 * 1024
+"""Characters of a prompt's front matter, at most: YAML is read slowly."""
+
 MOST_FILES = 500
 """The maximum number of prompts in a folder that replaces the package's."""
 
@@ -238,6 +241,10 @@ def _read(path: Path, data: bytes, name: str) -> Prompt:
         raise ConfigError(f"{path}: not UTF-8") from None
     if matched is None:
         raise ConfigError(f"{path}: a prompt begins with a front matter between two lines of ---")
+    if len(matched[1]) > MOST_FRONT:
+        raise ConfigError(
+            f"{path}: {len(matched[1]):,} characters are too many for a front matter, which has {MOST_FRONT:,} at most"
+        )
     try:
         # The package's own files need no check, which would double the time.
         shipped = path.is_relative_to(SHIPPED)

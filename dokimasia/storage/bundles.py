@@ -102,8 +102,9 @@ class Opened(Value):
 
 def bundle_file(home: Home, run: Run) -> Path:
     """Return the path of a run's bundle in the working folder: RUN.dokimasia, by the run's name or else its id."""
-    name = labels(home).get(run.id, Label()).name.replace(" ", "-")
-    return Path(f"{name or run.id}.dokimasia")
+    name = labels(home).get(run.id, Label()).name
+    plain = re.sub(r"[^\w.-]+", "-", name)  # a run opened from a bundle may have any name
+    return Path(f"{plain or run.id}.dokimasia")
 
 
 def write_bundle(home: Home, run: Run, path: Path) -> Manifest:
@@ -451,6 +452,8 @@ def _add_rows(
                 continue  # the home's own tree of this name stays unchanged
             if table == "decisions" and row["item"] in items:
                 continue
+            if table == "runs":  # a service would open the files that runs name
+                row = _without_folders(row)
             if table not in NUMBERED:
                 connection.execute(insert_statement(table, row), tuple(row.values()))
             elif table != "attempts" or row["call_key"] not in known_calls:

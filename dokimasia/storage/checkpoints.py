@@ -189,6 +189,8 @@ async def open_saver(home: Home) -> AsyncIterator[Saver]:
         raise StorageError(f"{home.path} is open for reading only: checkpoints need it open with write=True.")
     with ExitStack() as stack:
         with keeping_steps(home, doing="opening the checkpoints"):
+            with suppress(OSError):  # SQLite would create it readable for others
+                home.checkpoints.touch(mode=home.database.stat().st_mode & 0o660, exist_ok=False)
             connection = sqlite3.connect(home.checkpoints, timeout=BUSY_TIMEOUT, check_same_thread=False)
             stack.callback(connection.close)
             for pragma in ("journal_mode=WAL", *SAFE_AND_SMALL):

@@ -1,13 +1,16 @@
 """Data sets from a spreadsheet: CSV with commas or semicolons, workbooks, and images found by their file names."""
 
 import io
+import time
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 from PIL import Image
 
 from dokimasia.datasets import Problem, open_dataset
 from dokimasia.domain.sample import Sample
+from dokimasia.errors import DataError
 
 QUESTION = 'What is "2 + 2", in one word?\nThink.'
 
@@ -56,6 +59,50 @@ def test_a_workbook_is_read_as_its_csv_is(tmp_path: Path) -> None:
     book.save(tmp_path / "data.xlsx")
     (tmp_path / "data.csv").write_text("id,question,A,B,answer\n1,Which?,left,right,B\n2,And?,3,4,A\n")
     assert read(tmp_path / "data.xlsx") == read(tmp_path / "data.csv")
+
+
+def workbook_of(path: Path, sheet: str) -> Path:
+    """Write a workbook whose sheet is this XML; its packing is that of openpyxl."""
+    openpyxl = pytest.importorskip("openpyxl")
+    openpyxl.Workbook().save(path)
+    with ZipFile(path) as packed:
+        parts = {name: packed.read(name) for name in packed.namelist()}
+    parts["xl/worksheets/sheet1.xml"] = sheet.encode()
+    with ZipFile(path, "w", ZIP_DEFLATED) as packed:
+        for name, part in parts.items():
+            packed.writestr(name, part)
+    return path
+
+
+SHEET = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">{}</worksheet>'
+ID = '<row><c r="A1" t="inlineStr"><is><t>id</t></is></c></row>'
+TOO_LARGE = "more than 1,048,576 rows or 20,000,000 cells, empty ones included, and is not read; save it as TSV"
+
+
+@pytest.mark.parametrize(
+    ("sheet", "message"),
+    [
+        ('<sheetData><row r="1000000000000"><c r="A1000000000000"><v>1</v></c></row></sheetData>', TOO_LARGE),
+        ("<sheetData>" + ID + '<row><c r="XFD2"><v>1</v></c></row>' * 2_000 + "</sheetData>", TOO_LARGE),
+        ("<sheetData>" + " " * 21_000_000 + "</sheetData>", "unpacked it has more than 20,000,000 bytes"),
+    ],
+    ids=["last row", "wide rows", "packed spaces"],
+)
+def test_a_small_file_that_stands_for_a_large_sheet_is_refused(tmp_path: Path, sheet: str, message: str) -> None:
+    """A sheet is read up to as many rows as Excel has and a number of cells, whatever its numbers say."""
+    path = workbook_of(tmp_path / "data.xlsx", SHEET.format(sheet))
+    with pytest.raises(DataError, match=message):
+        list(open_dataset(path))
+
+
+def test_many_columns_are_read_in_time(tmp_path: Path) -> None:
+    """The time grows with the number of columns, and not with its square."""
+    names = ["id", "prompt", *(f"column{number}" for number in range(50_000))]
+    path = tmp_path / "data.csv"
+    path.write_text(",".join(names) + "\n" + ",".join(["1"] * len(names)) + "\n")
+    began = time.process_time()
+    (sample,) = read(path)
+    assert (sample.id, time.process_time() - began < 5) == ("1", True)
 
 
 @pytest.mark.parametrize("name", ["ID", "Id", "id"])

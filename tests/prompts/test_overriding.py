@@ -76,6 +76,10 @@ def test_a_file_that_replaces_nothing_is_refused(tmp_path: Path) -> None:
         (b"---\ninputs: &a [*a]\n---\n", r"solver\.md: line 1: the YAML of the front matter may not refer to itself"),
         (b"---\nversion: " + b"1:" * 200 + b"1\n---\n", r"solver\.md: line 1: a number of 401 signs"),
         (b"---\nversion: " + b"7" * 5_000 + b"\n---\n", r"solver\.md: line 1: a number of 5,000 signs"),
+        (
+            b"---\nversion: [" + b"1," * 100_000 + b"1]\n---\n",
+            r"solver\.md: 200,012 characters are too many for a front matter, which has 8,192 at most",
+        ),
         (b"---\ninputs: " + b"[" * 5_000 + b"\n---\n", r"solver\.md: line 1: .* nested more deeply than 20"),
         (b"---\nversion: " + b"1:" * 200_000 + b"1\n---\n", r"solver\.md: 400,.* bytes are too many for a prompt"),
         (b"no head", r"solver\.md: a prompt begins with a front matter"),

@@ -113,9 +113,12 @@ async def test_a_name_that_litellm_cannot_ask_is_refused(tmp_path: Path, sent: d
     """A name without a provider is refused beside its field, with the two ways out; what can be asked is kept."""
     async with models_of(tmp_path) as at:
         reply = await at.client.post("/models", data={"name": "mine", **sent}, headers=BROWSER)
+        put = await at.client.put("/api/models/other", json=sent)
     if accepted:
-        assert reply.status_code == 303
+        assert (reply.status_code, put.status_code) == (303, 200)
         return
+    assert put.status_code == 422
+    assert f"LiteLLM knows no provider of '{sent['model']}': write PROVIDER/MODEL" in put.json()["detail"]
     assert reply.status_code == 422
     beside = faults(reply.text)
     assert set(beside) == {"model"}

@@ -14,6 +14,7 @@ from dokimasia.client import connection as client_connection
 from dokimasia.errors import ConfigError
 from dokimasia.service.guard import follow_tokens, read_tokens
 from dokimasia.storage.home import Home
+from dokimasia.version import __version__
 from tests.report.conftest import Finished
 from tests.service.conftest import asking, service_over
 from tests.service.working import working
@@ -116,14 +117,18 @@ def test_a_client_says_that_a_login_page_is_no_service() -> None:
 
 
 def test_a_client_reads_so_much_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reply without an end is given up."""
+    """A reply without an end is given up, and sooner where no service of Dokimasia sent it."""
     monkeypatch.setattr(client_connection, "MOST_REPLY", 1_000)
-    endless = httpx.MockTransport(lambda request: httpx.Response(200, content=b"1" * 2_000))
-    with (
-        Client("http://judge.example.org", transport=endless) as client,
-        pytest.raises(ConfigError, match="more than 1,000 bytes"),
-    ):
-        client.health()
+    monkeypatch.setattr(client_connection, "MOST_PAGE", 100)
+    for headers, most in (({"dokimasia-version": __version__}, "1,000"), ({}, "100")):
+        reply = httpx.Response(200, content=b"1" * 2_000, headers=headers)
+        with (
+            Client(
+                "http://judge.example.org", transport=httpx.MockTransport(lambda request, reply=reply: reply)
+            ) as client,
+            pytest.raises(ConfigError, match=f"more than {most} bytes"),
+        ):
+            client.health()
 
 
 def test_a_home_is_its_owners(tmp_path: Path) -> None:

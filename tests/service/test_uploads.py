@@ -240,6 +240,17 @@ async def test_what_a_killed_service_left_half_is_removed(client: httpx.AsyncCli
     assert not left.exists()
 
 
+async def test_a_preview_is_no_longer_than_its_limit(client: httpx.AsyncClient) -> None:
+    """A sample that is too long to be shown is counted, and those before it are shown."""
+    lines = [{"id": "a", "prompt": "2 + 2?", "reference_answer": "4"}]
+    lines.append({**lines[0], "id": "b", "prompt": "x" * 2_000_001})
+    data = "\n".join(map(json.dumps, lines)).encode()
+    sent = (await client.post("/api/uploads", files={"file": ("long.jsonl", data)})).json()
+    preview = (await client.get(f"/api/uploads/{sent['id']}")).json()["preview"]
+    assert preview["report"]["samples"] == 2
+    assert [sample["id"] for sample in preview["samples"]] == ["a"]
+
+
 async def test_an_upload_is_deleted(client: httpx.AsyncClient, service: Service) -> None:
     """A deleted upload is gone from the disk; another time it is not there."""
     id = (await client.post("/api/uploads", files=sent(("q.jsonl", LINE)))).json()["id"]

@@ -10,8 +10,14 @@ from pathlib import Path
 import pytest
 
 from dokimasia.cli.main import run
+from dokimasia.domain.identity import canonical_json
 from dokimasia.simulation.world import write_world
+from dokimasia.storage.bundles import bundle_file
 from dokimasia.storage.home import Home
+from dokimasia.storage.naming import name_run
+from dokimasia.storage.runs import list_runs
+from dokimasia.storage.schema.rows import SEAL, row_digest, without_seal
+from dokimasia.storage.verification import verify_home
 
 Change = Callable[[dict[str, bytes]], None]
 
@@ -189,6 +195,29 @@ def test_a_changed_bundle_is_refused_whole(
     assert [path.name for path in tmp_path.iterdir()] == ["changed"]
 
 
+def test_a_run_of_a_bundle_names_no_file_of_this_machine(
+    folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever may name a file that a run was given gets none by a bundle that was made for it."""
+
+    def change(files: dict[str, bytes]) -> None:
+        row = json.loads(files["rows/runs.jsonl"])
+        request = json.loads(row["options"])
+        request["request"]["data"] = "/etc/passwd"
+        row["options"] = canonical_json(request).decode()
+        row[SEAL] = row_digest("runs", without_seal(row))
+        old = files["rows/runs.jsonl"]
+        _consistently("rows/runs.jsonl", old, json.dumps(row).encode() + b"\n")(files)
+
+    bundle = changed(folder / "shared.dokimasia", tmp_path / "changed", change)
+    code, _, errors = opened(capfd, bundle, tmp_path / "home")
+    assert code == 0, errors
+    with Home.open(tmp_path / "home", write=False) as home:
+        (stored,) = list_runs(home)
+        assert stored.request["data"] == "passwd"
+        assert all(not check.findings for check in verify_home(home))
+
+
 def test_the_file_has_the_name_of_the_run(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -200,6 +229,15 @@ def test_the_file_has_the_name_of_the_run(
         assert printed(capfd, tmp_path / "home", "bundle", name).startswith(f"{file}: run ")
         assert (tmp_path / file).is_file()
         printed(capfd, tmp_path / "home", "runs", "name", name, "shared")
+
+
+async def test_the_file_lies_in_the_working_folder(folder: Path, tmp_path: Path) -> None:
+    """A name with slashes, as a bundle may bring one, leads nowhere else."""
+    shutil.copytree(folder / "home", tmp_path / "home")
+    with Home.open(tmp_path / "home", write=True) as home:
+        named, *_ = list_runs(home)
+        await name_run(home, named.id, "../../x", ())
+        assert bundle_file(home, named) == Path("..-..-x.dokimasia")
 
 
 def test_no_bundle_and_no_finished_run(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,6 @@
 """Checkpoints keep the steps of unfinished threads, refuse foreign types, and are swept."""
 
+import os
 import pickle
 import sqlite3
 from pathlib import Path
@@ -42,6 +43,18 @@ async def run(saver: Saver, thread_id: str) -> dict[str, int]:
 async def steps(saver: Saver, thread_id: str) -> int:
     """Return how many checkpoints a thread has."""
     return len([step async for step in saver.alist({"configurable": {"thread_id": thread_id}})])
+
+
+async def test_new_checkpoints_are_closed_to_others(tmp_path: Path) -> None:
+    """They have the rights of the home's database, whatever the umask."""
+    before = os.umask(0o022)
+    try:
+        with Home.open(tmp_path, write=True) as home:
+            async with open_saver(home):
+                files = [home.checkpoints, home.path / "checkpoints.db-wal", home.database]
+                assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
+    finally:
+        os.umask(before)
 
 
 async def test_steps_are_kept_until_the_thread_is_deleted(home: Home) -> None:

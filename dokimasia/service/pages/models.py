@@ -14,12 +14,10 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import JsonValue
 
 from dokimasia.domain.identity import JsonObject
-from dokimasia.endpoints.added import added_table, field_of_fault, settings_with
+from dokimasia.endpoints.added import added_table, check_new_model, field_of_fault
 from dokimasia.endpoints.models import KeyListed, ModelListed, chosen_models, list_models
 from dokimasia.endpoints.probing import ModelCheck, check_models
 from dokimasia.errors import ConfigError, InputError, NotFound
-from dokimasia.gateway.litellm.transport import has_provider
-from dokimasia.gateway.routes import DEFAULT_TRANSPORT
 from dokimasia.log import logger
 from dokimasia.operations.knowledge import ModelSent, delete_model, put_model
 from dokimasia.operations.operation import RequestRefused
@@ -54,12 +52,6 @@ FIRST = (
     "capabilities",
 )
 """The settings that most models need; the others are folded."""
-
-NO_PROVIDER = (
-    "LiteLLM knows no provider of {0!r}: write PROVIDER/MODEL, such as openai/gpt-5. For a server of your own that speaks "
-    "OpenAI's format, write hosted_vllm/{0} and fill in “Address of the API”."
-)
-"""The message about a model name that LiteLLM cannot route."""
 
 NAME = InputField(
     name="name", kind="text", required=True, hint="What runs call it: no spaces, commas, # or =.", flag=""
@@ -162,18 +154,13 @@ def _problem_of(service: Service, name: str, sent: Mapping[str, JsonValue], left
     checked_name = "name" if "name" in left_out else name
     try:
         table = validate_json(ModelSent, {"model": "sim/strong", **rest}).as_table()
-        new_settings = settings_with(service.settings, checked_name, table)
-        (model,) = list_models(new_settings, [new_settings.models[checked_name]])
+        check_new_model(service.settings, checked_name, table)
     except ConfigError as problem:
         fault = str(problem).removeprefix(f"{service.settings.added_path}, [models.{checked_name}]: ")
         field = field_of_fault(fault, ("name", *ModelSent.model_fields))
-        return f"{field}: {fault.removeprefix('name: ')}".removeprefix(": ")
+        return f"{field}: {fault.removeprefix(f'{field}: ')}".removeprefix(": ")
     except InputError as problem:
         return str(problem)
-    if model.problem:
-        return f"transport: {model.problem.partition(': ')[2]}"
-    if model.transport == DEFAULT_TRANSPORT and not has_provider(model.model, model.api_base):
-        return f"model: {NO_PROVIDER.format(model.model)}"
     return ""
 
 

@@ -66,6 +66,10 @@ SENT = {
 }
 
 
+MOST_PREVIEW = 2_000_000
+"""Characters of the samples of a preview, at most: while a reply is redacted, others wait."""
+
+
 class UploadShown(BaseModel):
     """An upload: its id by content, its name, whose it is, and what names it in a request."""
 
@@ -92,7 +96,7 @@ class Preview(BaseModel):
 
     report: JsonObject | None = Field(description="null where it is no data set")
     problem: str = Field(description="why it is none; else empty")
-    samples: list[JsonObject]
+    samples: list[JsonObject] = Field(description=f"the first samples, of at most {MOST_PREVIEW:,} characters in all")
 
 
 class UploadDetail(UploadShown):
@@ -300,7 +304,14 @@ def _preview(path: Path, places: RequestFiles, *, prompt: str | None, samples: i
         name = format_of(path).name
         report = plain_report(path, name, check(path, prompt=prompt))
         rows = islice(open_dataset(path, prompt=prompt, limit=max(1, samples)), MANY)
-        sample_rows = [row.model_dump(mode="json") for row in rows if not isinstance(row, Problem)][:samples]
+        sample_rows: list[JsonObject] = []
+        size = 0
+        for row in rows:
+            if not isinstance(row, Problem) and len(sample_rows) < samples:
+                size += len(row.model_dump_json())
+                if size > MOST_PREVIEW:
+                    break
+                sample_rows.append(row.model_dump(mode="json"))
     except InputError as problem:
         return Preview(report=None, problem=places.shortened(str(problem)), samples=[])
     report |= {part: report[part][:MANY] for part in ("problems", "warnings")}
