@@ -36,7 +36,7 @@ _ONE_AT_A_TIME = threading.Lock()
 def waits(run: Run) -> bool:
     """Return whether a run has captions, rubrics or perturbations to check, or questions to people."""
     try:
-        return run.status == "waiting" or method_of(run).checked
+        return run.status == "waiting" or method_of(run).people.checked
     except NotFound:
         return False
 

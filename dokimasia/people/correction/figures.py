@@ -67,7 +67,7 @@ ROUNDING = 1e-9
 def is_correctable(run: Run) -> bool:
     """Return whether the method of a run decides about answers with yes or no."""
     try:
-        return method_of(run).decisions is not None
+        return method_of(run).people.decisions is not None
     except NotFound:
         return False
 
@@ -78,7 +78,7 @@ def decided_run(home: Home, run: Run, *, scored: bool = False) -> DecidedRun:
     Raises:
         InputError: the run's method makes no such decisions, or the run has none.
     """
-    decisions = method_of(run).decisions
+    decisions = method_of(run).people.decisions
     if decisions is None:
         raise InputError(
             f"run {run.id} is of kind {run.method!r}: rates are corrected of runs of evaluate, whose answers are right or "
