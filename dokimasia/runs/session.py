@@ -52,6 +52,8 @@ class Accepted(Generic[P_co]):
         keep: stores what else belongs to the run once it is accepted.
         first: the first sample, from which the preview is made.
         spread: some of its samples, over which the estimate looks through the ledger; by default those that are stored.
+        missing_calls: counts the calls on these samples that a home's ledger lacks, by step and model; by default the
+            stages of the run are rehearsed instead.
         request: the request that is stored; by default the one that was made. Names in it such as `last`, which mean
             another run later, are replaced by what they mean.
     """
@@ -69,6 +71,7 @@ class Accepted(Generic[P_co]):
     keep: Callable[[Home, Run], Awaitable[None]] | None = None
     first: Sample | None = None
     spread: Sequence[Sample] = ()
+    missing_calls: Callable[[Home], Awaitable[Mapping[tuple[str, str], int]]] | None = None
     request: RunRequest | None = None
 
 
