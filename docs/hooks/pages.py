@@ -82,8 +82,8 @@ def _graph(graph: Any) -> Iterator[str]:
 
 def _sections() -> Iterator[str]:
     """List the sections of an evaluation's report in their order, each with the first sentence of its file."""
-    drawing = own_method("evaluate").drawing()
-    added = [(name, adds.section()) for name in OWN if (adds := own_method(name).adds) is not None]
+    drawing = own_method("evaluate").report.drawing()
+    added = [(name, adds.section()) for name in OWN if (adds := own_method(name).report.adds) is not None]
     sections: list[tuple[str, Any]] = []
     for section in drawing.sections:
         sections.append((section.__module__.rpartition(".")[2], section))

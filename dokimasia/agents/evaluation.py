@@ -1,6 +1,6 @@
 """The roles of an evaluation: a judge solves, compares answers, draws criteria and scores (ATOM, sections 3.1 and 3.3)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import orjson
@@ -18,6 +18,12 @@ from dokimasia.parsing.criteria_check import parse_criteria_check
 from dokimasia.parsing.criterion_scores import parse_criterion_scores, parse_reasoned_scores
 from dokimasia.parsing.verdicts import parse_equivalence
 from dokimasia.prompts import choices_text, lines_text
+
+PLACEHOLDER_CHAIN = ReferenceChain(reasoning="(the judge's reasoning stands here)", answer="(its final answer)")
+PLACEHOLDER_CRITERIA = CriteriaSet(
+    criteria=(Criterion(question="(the judge's question)", ground_truth="(what it holds to be true)", weight=10),)
+)
+"""What stands in the preview of a prompt for text that the judge writes."""
 
 
 def question_inputs(sample: Sample) -> dict[str, str]:
@@ -125,6 +131,13 @@ def examine_criteria(sample: Sample, chain: ReferenceChain, criteria: Sequence[C
         structured=schemas.criteria_check(len(criteria)),
         count=len(criteria),
     )
+
+
+def criteria_previews(sample: Sample, *, count: str | None) -> Iterator[Ask[object]]:
+    """Yield the asks that make criteria of a chain, with a placeholder for it; without `count` as in the paper."""
+    yield extract_criteria(sample, PLACEHOLDER_CHAIN, count=count)
+    if count is not None:
+        yield examine_criteria(sample, PLACEHOLDER_CHAIN, PLACEHOLDER_CRITERIA.criteria)
 
 
 def score_criteria(

@@ -162,50 +162,64 @@ def _read_elements(form: str) -> tuple[list[FormPiece], list[FormField]] | None:
 def _read_lines(lines: Sequence[str], introduction: str) -> tuple[list[FormPiece], list[FormField]] | None:
     """Read a form of lines that begin differently; lines that differ only in the bracketed text are one choice."""
     pieces, places = list[FormPiece](), list[FormField]()
+    reasons = ""
     if re.search(r"sentence|few words|[Jj]ustify|Go through", introduction):
-        places.append(FormField("0", "Reasons", "in a few sentences; may stay empty", "text"))
+        reasons = "in a few sentences; may stay empty"
+    elif found := re.fullmatch(r"<([^<>]+)>", lines[0]):
+        reasons, lines = found[1], lines[1:]
+    if reasons:
+        places.append(FormField("0", "Reasons", reasons, "text"))
         pieces.append(FormPiece(("", ""), ("0",)))
-    elif match := re.fullmatch(r"<([^<>]+)>", lines[0]):
-        places.append(FormField("0", "Reasons", match[1], "text"))
-        pieces.append(FormPiece(("", ""), ("0",)))
-        lines = lines[1:]
-    chosen: dict[str, list[str]] = {}
+    options_of: dict[str, list[str]] = {}
     for line in lines:
-        if match := re.fullmatch(r"(.*)\[\[([^\[\]]+)\]\]", line):
-            chosen.setdefault(match[1], []).append(match[2])
+        if found := re.fullmatch(r"(.*)\[\[([^\[\]]+)\]\]", line):
+            options_of.setdefault(found[1], []).append(found[2])
     begun: list[str] = []
     for line in lines:
         before = line.partition("[[")[0]
-        several = len(chosen.get(before, ())) > 1
-        if several and before in begun:
+        options = options_of.get(before, [])
+        is_choice = len(options) > 1
+        if is_choice and before in begun:
             continue
-        begun.append(before if several else re.split(r"[|:]", line)[0].strip())
-        words, names, at = list[str](), list[str](), 0
-        for match in _PLACE.finditer(line):
-            hint = next(group for group in match.groups() if group)
-            start, end = next(match.span(n) for n in range(1, 6) if match[n])
-            if match[3] or match[4]:
-                start, end = match.span()
-            label = re.sub(r"[\"\[\]]", "", line[at:start]).strip(" |:/,").replace(" | ", ": ")
-            if not label and not names:
-                return None
-            label = label or hint.replace("_", " ").lower()
-            name = str(len(places))
-            options = chosen[before] if several else ()
-            if names and begun[-1].isdigit():
-                label = f"{begun[-1]}: {label}"
-            place = FormField(name, spoken_name(label), hint, "choice" if options else "words")
-            places.append(place._replace(options=tuple((option, "") for option in options)))
-            words.append(line[at:start])
-            names.append(name)
-            at = end
-        pieces.append(FormPiece((*words, line[at:]), tuple(names)))
+        begun.append(before if is_choice else re.split(r"[|:]", line)[0].strip())
+        read = _places_of_line(line, options if is_choice else (), number=begun[-1], first=len(places))
+        if read is None:
+            return None
+        pieces.append(read[0])
+        places += read[1]
     odd = len(set(begun)) < len(begun) or any(line.startswith(("- ", "mode ", "new ")) for line in lines)
-    return (
-        None
-        if odd or not any(field.name != "0" or not field.hint.endswith("empty") for field in places)
-        else (pieces, places)
-    )
+    only_reasons = all(field.name == "0" and field.hint.endswith("empty") for field in places)
+    return None if odd or only_reasons else (pieces, places)
+
+
+def _places_of_line(
+    line: str, options: Sequence[str], *, number: str, first: int
+) -> tuple[FormPiece, list[FormField]] | None:
+    """Read the places of a line; None if the first of them has no label.
+
+    Args:
+        line: the line.
+        options: what a place of a choice can be filled with; empty for words.
+        number: how the line begins; a number stands before the labels of further places.
+        first: the number of the line's first place among those of the form.
+    """
+    words, fields, at = list[str](), list[FormField](), 0
+    for found in _PLACE.finditer(line):
+        hint = next(group for group in found.groups() if group)
+        start, end = next(found.span(n) for n in range(1, 6) if found[n])
+        if found[3] or found[4]:
+            start, end = found.span()
+        label = re.sub(r"[\"\[\]]", "", line[at:start]).strip(" |:/,").replace(" | ", ": ")
+        if not label and not fields:
+            return None
+        label = label or hint.replace("_", " ").lower()
+        if fields and number.isdigit():
+            label = f"{number}: {label}"
+        field = FormField(str(first + len(fields)), spoken_name(label), hint, "choice" if options else "words")
+        fields.append(field._replace(options=tuple((option, "") for option in options)))
+        words.append(line[at:start])
+        at = end
+    return FormPiece((*words, line[at:]), tuple(field.name for field in fields)), fields
 
 
 def _json_field(name: str, field: re.Match[str]) -> FormField:

@@ -56,7 +56,7 @@ def print_run(
     if as_json:
         print_json(view)
     elif sample is not None:
-        print_sample(method_of(backend.find(run)).drawing(), sample, view, raw=raw)
+        print_sample(method_of(backend.find(run)).report.drawing(), sample, view, raw=raw)
 
 
 def print_sample(drawing: "Drawing", sample: str, view: JsonObject, *, raw: bool = False) -> None:

@@ -23,6 +23,7 @@ from dokimasia.report.fields import RunFigures, as_json
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import AnyMethod
+from dokimasia.runs.reading.inspection import items_of_run
 from dokimasia.runs.requests import Invocation, RunRequest
 from dokimasia.settings import Settings
 from dokimasia.storage.decisions import clear_draft, draft_file
@@ -210,8 +211,8 @@ class LocalBackend:
         with reading(self.settings, run) as (home, row):
             method = method_of(row)
             view = as_json(method.figures(home, row) if figures is None else figures)
-            if method.items is not None and method.items_shown:
-                view["items"] = list(method.items(home, row, None))
+            if method.results.items_shown:
+                view["items"] = list(items_of_run(home, row))
             return view
 
     def draw(

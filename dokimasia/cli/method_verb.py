@@ -32,7 +32,7 @@ def verb_of(method: AnyMethod) -> click.Command:
     """Return the command that starts a run of a method, resumes it, or prints its results if it is done."""
 
     @click.command(help=method.request.__doc__, cls=BattlesVerb if method.rates_battles else click.Command)
-    @request_options(method.request, leave_out=method.unmeasured)
+    @request_options(method.request, leave_out=method.scores.unmeasured)
     @dry_run_options
     @json_option
     @with_backend

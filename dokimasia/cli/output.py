@@ -185,7 +185,7 @@ def export(
             stream(exported.parts())
             return
         write_whole(output, exported.parts())
-        click.echo(f"wrote {exported.headers['dokimasia-rows']} {method_of(row).row_name} to {output}", err=True)
+        click.echo(f"wrote {exported.headers['dokimasia-rows']} {method_of(row).results.name} to {output}", err=True)
 
 
 def _refuse_file_options(files: FileOptions) -> None:

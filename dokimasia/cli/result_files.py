@@ -122,7 +122,7 @@ def read_sources(backend: "Backend", names: Sequence[str], files: FileOptions) -
                 f"{name} is a run of a service, and files are compared on this machine: write it to a file first, with "
                 f"dokimasia export {name} -o FILE.jsonl"
             )
-        with reading(backend.settings, name, lambda run: method_of(run).scale is not None) as (home, run):
+        with reading(backend.settings, name, lambda run: method_of(run).scores.scale is not None) as (home, run):
             sources.append(results_of_run(home, run))
     return sources
 

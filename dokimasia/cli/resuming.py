@@ -115,7 +115,7 @@ def fork(
     )
 
     def forked(run: "Run") -> bool:
-        return run.status == "done" and not isinstance(method_of(run).fork, str)
+        return run.status == "done" and method_of(run).reruns.no_fork is None
 
     parent = backend.find(run, forked)
     preview = backend.fork_preview(parent, request)
@@ -151,7 +151,7 @@ def _resumable(*, retry_failed: bool) -> "Usable":
     from dokimasia.runs.catalogue import method_of
 
     if retry_failed:
-        return lambda run: method_of(run).retry is None
+        return lambda run: method_of(run).reruns.no_retry is None
     return lambda run: run.status != "done"
 
 

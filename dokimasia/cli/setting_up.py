@@ -140,7 +140,7 @@ def schema(method: str | None) -> None:
             (
                 method_entry.name
                 for method_entry in methods_with_schema()
-                if method in (method_entry.drawing().name, method_entry.title)
+                if method in (method_entry.report.drawing().name, method_entry.title)
             ),
             None,
         )

@@ -207,7 +207,7 @@ def export(
             unsent.pop_all()
         counts = {"dokimasia-rows": str(count)}
         return FileReply(content, MEDIA_TYPES[format], f"{stem}.{SUFFIXES[rows_format]}", headers=counts)
-    forms = method_of(row).forms
+    forms = method_of(row).export.forms
     if context.served and format not in forms:
         formats = ", ".join((*get_args(Format), *forms))
         raise RequestRefused(422, f"format: run {row.id} is exported as one of {formats}")

@@ -201,7 +201,7 @@ def one_run(context: OperationContext, run: str) -> RunDetail:
         title=method.title,
         estimate=estimate_of(row),
         figures=context.figures(row),
-        items_shown=method.items is not None and method.items_shown,
+        items_shown=method.results.items_shown,
         links=links_of(row.id),
     )
 
@@ -272,7 +272,7 @@ def diff(
     pair = None if models is None else _two(models)
 
     def comparable(run: Run) -> bool:
-        return method_of(run).diff is None
+        return method_of(run).scores.no_diff is None
 
     run = resolve_run(context.home, first, comparable)
     other = resolve_run(context.home, second, comparable if pair else comparable_with(run))

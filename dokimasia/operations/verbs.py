@@ -214,17 +214,24 @@ async def diff(
     if len(names) == 1 and not is_results_file(first):
         names.append("last")
     _refuse_missing(names)
-    if len(names) > 2 or any(map(is_results_file, names)):
+    if len(names) == 2 and not any(map(is_results_file, names)):
+        runs, pair = ",".join(map(_run_or_path, names)), _joined(models)
+        return await _read(
+            settings, home, lambda context: compare(context, runs, models=pair, top=top, seed=seed), *names
+        )
+
+    def compare_files() -> "ResultsComparison":
         from dokimasia.runs.reading.result_files import compare_results
 
-        def compare_files() -> "ResultsComparison":
-            sources = _sources(names, place_of(settings, home, *names), format, scorer, columns)
-            return compare_results(sources, models=models, scale=scale, top=top, seed=seed or 0)
+        sources = _sources(names, place_of(settings, home, *names), format, scorer, columns)
+        return compare_results(sources, models=models, scale=scale, top=top, seed=seed or 0)
 
-        return await asyncio.to_thread(compare_files)
-    pair = None if models is None else ",".join(models)
-    runs = ",".join(map(_run_or_path, names))
-    return await _read(settings, home, lambda context: compare(context, runs, models=pair, top=top, seed=seed), *names)
+    return await asyncio.to_thread(compare_files)
+
+
+def _joined(models: tuple[str, str] | None) -> str | None:
+    """Return two models as operations take them."""
+    return None if models is None else ",".join(models)
 
 
 def _run_or_path(name: Path | RunLike) -> str:
@@ -304,7 +311,11 @@ async def board(
         InputError: the runs have no board.
     """
     names = ",".join(map(name_of_run, runs))
-    return await _read(settings, home, lambda context: rank(context, names, list(tags) or None, measure, seed), *runs)
+
+    def read(context: OperationContext) -> Board:
+        return rank(context, names, list(tags) or None, measure, seed)
+
+    return await _read(settings, home, read, *runs)
 
 
 @python_verb()
@@ -335,11 +346,12 @@ async def gate(
         NotFound: there is no such run.
         InputError: the runs cannot be compared.
     """
-    pair = None if models is None else ",".join(models)
     names = name_of_run(run), name_of_run(baseline)
-    return await _read(
-        settings, home, lambda context: decide_gate(context, *names, max_drop, measure, pair, seed), run, baseline
-    )
+
+    def read(context: OperationContext) -> Gate:
+        return decide_gate(context, *names, max_drop, measure, _joined(models), seed)
+
+    return await _read(settings, home, read, run, baseline)
 
 
 @python_verb()
@@ -473,11 +485,7 @@ async def write_report(
     from dokimasia.runs.reading.reporting import write_report as write
     from dokimasia.runs.reading.result_files import compare_results, report_file, results_report
 
-    names: list[Path | RunLike] = []
-    if isinstance(run, str | Path | Run | RunResult):
-        names.append(run)
-    else:
-        names += run
+    names: list[Path | RunLike] = [run] if isinstance(run, str | Path | Run | RunResult) else [*run]
     _refuse_missing(names)
     path = None if output is None else Path(output)
     configuration, opened_home = place_of(settings, home, *names)
@@ -603,19 +611,18 @@ async def correct(
     from dokimasia.people.correction import correct as corrected
     from dokimasia.people.correction import is_correctable
 
-    files = {name: _path(file) for name, file in (("passport", passport), ("human", human), ("mix", mix))}
-    return await _read(
-        settings,
-        home,
-        lambda context: corrected(
+    def read(context: OperationContext) -> CorrectionFigures:
+        return corrected(
             context.home,
             resolve_run(context.home, name_of_run(run), is_correctable),
-            **files,
+            passport=_path(passport),
+            human=_path(human),
+            mix=_path(mix),
             by_category=by_category,
             width=width,
-        ),
-        run,
-    )
+        )
+
+    return await _read(settings, home, read, run)
 
 
 @python_verb(passports="--passport", benchmarks="--benchmark")

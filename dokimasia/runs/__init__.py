@@ -10,7 +10,18 @@ if TYPE_CHECKING:
     from dokimasia.runs.estimate import Estimate, ExpectedCalls, total_estimate
     from dokimasia.runs.figures import calls_and_costs, failure_counts, simulated_names
     from dokimasia.runs.lifecycle import run_sync
-    from dokimasia.runs.method import Addition, Method, lazy_function, lazy_value
+    from dokimasia.runs.method import (
+        Addition,
+        ExportParts,
+        Method,
+        PeopleParts,
+        ReportParts,
+        RerunParts,
+        ResultParts,
+        ScoreParts,
+        lazy_function,
+        lazy_value,
+    )
     from dokimasia.runs.plans import AnyOrder, DataPlan, JudgedPlan, OutsideIdentity, RunPlan, prompts_used
     from dokimasia.runs.requests import DataRequest, Judge, Models, Option, RunRequest
     from dokimasia.runs.session import Accepted, Session
@@ -21,6 +32,7 @@ _MODULES: dict[str, str] = {
     **dict.fromkeys(("failure_counts", "calls_and_costs", "simulated_names"), "figures"),
     "run_sync": "lifecycle",
     **dict.fromkeys(("Addition", "Method", "lazy_value", "lazy_function"), "method"),
+    **dict.fromkeys(("ExportParts", "PeopleParts", "ReportParts", "RerunParts", "ResultParts", "ScoreParts"), "method"),
     **dict.fromkeys(("AnyOrder", "DataPlan", "JudgedPlan", "OutsideIdentity", "RunPlan", "prompts_used"), "plans"),
     **dict.fromkeys(("DataRequest", "Judge", "Models", "Option", "RunRequest"), "requests"),
     **dict.fromkeys(("Accepted", "Session"), "session"),
@@ -35,6 +47,7 @@ __all__ = [
     "DataRequest",
     "Estimate",
     "ExpectedCalls",
+    "ExportParts",
     "Item",
     "Job",
     "Judge",
@@ -43,8 +56,13 @@ __all__ = [
     "Models",
     "Option",
     "OutsideIdentity",
+    "PeopleParts",
+    "ReportParts",
+    "RerunParts",
+    "ResultParts",
     "RunPlan",
     "RunRequest",
+    "ScoreParts",
     "Session",
     "Stage",
     "calls_and_costs",

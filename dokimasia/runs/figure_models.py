@@ -66,7 +66,7 @@ def figures_schema(method: AnyMethod) -> JsonObject:
     if method.shape is None:
         raise NotFound(f"the method {method.name!r} says nothing of the shape of its figures")
     schema = method.shape().model_json_schema()
-    if method.items is not None and method.items_shown:
+    if method.results.items_shown:
         schema["properties"]["items"] = {
             "type": "array",
             "items": {"type": "object"},

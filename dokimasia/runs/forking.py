@@ -132,16 +132,16 @@ async def prepare_fork(
         InputError: see `fork`.
     """
     method = method_of(parent)
-    if isinstance(method.fork, str):
-        raise InputError(f"{method.title} is not forked: {method.fork}")
+    if method.reruns.no_fork is not None:
+        raise InputError(f"{method.title} is not forked: {method.reruns.no_fork}")
     if parent.status != "done":
         raise InputError(f"run {parent.id} is {parent.status}; finish it first: dokimasia resume {parent.id}")
     _, parent_request = method.read(parent)
     folders = (*parent_request.prompts, *request.prompts)
     library = method.library(parent_request.model_copy(update={"prompts": folders}), given)
     session = Session(settings, home, library, source_run=parent, given=given, transports=transports)
-    if method.fork is not None:
-        changed, accepted, preview = await method.fork(session, parent, request)
+    if method.reruns.fork is not None:
+        changed, accepted, preview = await method.reruns.fork(session, parent, request)
         check_items(method, changed, accepted.estimate.most_items)
     else:
         if request.node is not None:

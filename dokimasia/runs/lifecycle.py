@@ -315,8 +315,8 @@ async def resume(
     async with open_home(settings, home, transports, create=False) as opened:
         await asyncio.to_thread(check_samples, opened, run)
         session = Session(settings, opened, library, given=given)
-        if method.resumable is not None:
-            await asyncio.to_thread(method.resumable, session, run, plan, request)
+        if method.reruns.check is not None:
+            await asyncio.to_thread(method.reruns.check, session, run, plan, request)
         estimate: Estimate | None = None
         if run.status != "done" and calls_made(opened, run.id):
             estimate = (await _accept_again(method, plan, request, session, run)).estimate
@@ -357,8 +357,8 @@ async def preview_resume(
         prepare_resume, run, changes=changes, retry=retry, given=given
     )
     session = Session(settings, home, library, given=given)
-    if method.resumable is not None:
-        await asyncio.to_thread(method.resumable, session, run, plan, request)
+    if method.reruns.check is not None:
+        await asyncio.to_thread(method.reruns.check, session, run, plan, request)
     accepted = await _accept_again(method, plan, request, session, run)
     estimate, begun = accepted.estimate, begun_json(home, run)
     if failed := count_failed(home, run.id, retry):
@@ -392,8 +392,8 @@ def prepare_resume(
     once = {name: value for name, value in Invocation().invocation.items() if name not in LIMITS}
     request = accepted.model_copy(update={**once, **(changes or {})})
     library = method.library(request, given) if prompts is None else prompts
-    if retry and method.retry is not None:
-        raise InputError(f"{method.title} cannot ask anew what failed: {method.retry}")
+    if retry and method.reruns.no_retry is not None:
+        raise InputError(f"{method.title} cannot ask anew what failed: {method.reruns.no_retry}")
     if run.status != "done" or retry:
         check_range(accepted, run.id)
         check_versions(method, run, plan)
@@ -621,7 +621,7 @@ def models_to_reach(
         ConfigError: a limit on cost cannot be kept.
     """
     plan = as_configured_now(method.read(run)[0], settings)
-    models = plan.models if method.reaches is None else method.reaches(home, run, plan, retry)
+    models = plan.models if method.reruns.reaches is None else method.reruns.reaches(home, run, plan, retry)
     check_prices(models, max_cost=request.max_cost)
     return plan, models
 

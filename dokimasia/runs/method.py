@@ -103,8 +103,152 @@ PLAIN = lazy_value("dokimasia.report.sections.plain", "DRAWING")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ResultParts:
+    """What a method says of the rows that are the results of its runs.
+
+    Attributes:
+        kind: the kind of these rows; by default the method's name.
+        name: their name for readers.
+        items: yields each item of a run, ready for JSON; with a sample's name, that sample's items with all details.
+        items_apart: whether the JSON of a run's figures leaves its items out.
+        sample: returns one sample of a run with all details, if these are more than its items.
+    """
+
+    kind: str = ""
+    name: str = "results"
+    items: Callable[[Home, Run, str | None], Iterator[Mapping[str, object]]] | None = None
+    items_apart: bool = False
+    sample: Callable[[Home, Run, str], Awaitable[Mapping[str, object]]] | None = None
+
+    @property
+    def items_shown(self) -> bool:
+        """Whether the JSON of a run's figures has its items, too."""
+        return self.items is not None and not self.items_apart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreParts:
+    """What a method says of the scores of its runs, and of comparing these runs.
+
+    Attributes:
+        scale: the lowest and the highest score of a row; None for a method without scores.
+        factor: from a row's score to the scale of the figures: 100 if a share is shown in percent.
+        name: the name of the measure `score` on the pages of its runs.
+        measures: the path of a measure, such as `score`, in the figures of each model; `--min-score` and `--min-accuracy`
+            read it.
+        rubrics: returns an id of the rubrics that a run scored each sample's answers by, by the sample's name; None if rows
+            name criteria.
+        no_diff: a sentence that says what to do instead if two runs are not compared row by row.
+    """
+
+    scale: tuple[float, float] | None = None
+    factor: float = 1.0
+    name: str = "score"
+    measures: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    rubrics: Callable[[Home, Run], Mapping[str, str]] | None = None
+    no_diff: str | None = None
+
+    @property
+    def shown_scale(self) -> tuple[float, float] | None:
+        """The lowest and the highest score in the scale of the figures; None for a method without scores."""
+        return None if self.scale is None else (self.scale[0] * self.factor, self.scale[1] * self.factor)
+
+    @property
+    def unmeasured(self) -> tuple[str, ...]:
+        """The thresholds of a request for which the figures have no measure."""
+        return tuple(f"min_{name}" for name in ("score", "accuracy") if name not in self.measures)
+
+    def measure_called(self, name: str) -> tuple[str, str]:
+        """Return a measure's name beside those of other methods, and its scale in words, empty if unknown."""
+        if name != "score" or self.shown_scale is None:
+            return "strict accuracy" if name == "accuracy" else name, ""
+        low, high = (f"{end:g}".replace("-", "\N{MINUS SIGN}") for end in self.shown_scale)
+        return self.name, f"{low} to {high}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportParts:
+    """What a method says of the reports of its runs.
+
+    Attributes:
+        drawing: returns how its runs are drawn on a page, in Markdown and on a terminal; by default as plain figures.
+        opening: returns the sentences, a paragraph each, with which the report of a finished run begins.
+        figures: returns the figures of a report, if they are more than those of `show`.
+        extend: adds to a report's data what only the page shows, such as chosen samples; by default the items.
+        adds: what it adds to the page of a run that its own runs rest on.
+    """
+
+    drawing: "Callable[[], Drawing]" = PLAIN
+    opening: "Callable[[Home, Run], Sequence[Cell]] | None" = None
+    figures: Callable[[Home, Run], RunFigures] | None = None
+    extend: "Callable[[Home, Run, ReportData, int], Awaitable[ReportData]] | None" = None
+    adds: Addition | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportParts:
+    """What a method says of the exports of its runs.
+
+    Attributes:
+        columns: further columns with their types; `cells` returns their values.
+        cells: returns the values of these columns for rows of a run.
+        paged: whether `cells` takes some rows of a run as well as all, so that an export is written as it is read.
+        table: returns the whole table, for a run whose results are no rows.
+        forms: other forms by name; each returns the files of a folder by name.
+    """
+
+    columns: Mapping[str, ColumnType] = field(default_factory=dict[str, ColumnType])
+    cells: Callable[[Home, Run, Sequence[ResultRow]], Awaitable[Sequence[Mapping[str, object]]]] | None = None
+    paged: bool = False
+    table: Callable[[Home, Run], Export] | None = None
+    forms: Mapping[str, Callable[[Home, Run], Mapping[str, bytes]]] = field(
+        default_factory=dict[str, Callable[[Home, Run], Mapping[str, bytes]]]
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleParts:
+    """What a method says of people: what of its runs they check and rate, too.
+
+    Attributes:
+        checked: whether people check what its runs made.
+        judged: returns the judge's scores of things that people rate, too, by the way the judge was asked (empty: all of
+            them); by default the scores of its rows' models.
+        decisions: returns the yes-or-no decisions of a run, whose rates `dokimasia correct` corrects.
+        pairs: returns the pairs of responses that it compares, for people to compare them, too.
+    """
+
+    checked: bool = False
+    judged: "Callable[[Home, Run], Mapping[str, Mapping[AnnotationUnit, float]]] | None" = None
+    decisions: "Callable[[Home, Run], DecidedRun] | None" = None
+    pairs: "Callable[[Home, Run], Iterable[ResponsePair]] | None" = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RerunParts(Generic[Q, P]):
+    """What a method says of resuming, retrying and forking its runs.
+
+    Attributes:
+        check: checks that what a run was accepted with has not changed.
+        reaches: returns the models that a run still has to call; by default all of its plan.
+        no_retry: a sentence that says what to do instead if failed items cannot be asked anew.
+        fork: accepts a fork of a run with steps; by default a fork is accepted like a new run, with other models or prompts.
+        fork_steps: returns the steps that a fork can begin at, in order, each with what it does; none for a method whose
+            forks begin at the beginning.
+        no_fork: a sentence that says what to do instead if the method has no forks.
+    """
+
+    check: "Callable[[Session, Run, P, Q], None] | None" = None
+    reaches: Callable[[Home, Run, P, Collection[FailureKind]], Mapping[str, ModelSpec]] | None = None
+    no_retry: str | None = None
+    fork: "Callable[[Session, Run, Any], Awaitable[tuple[Q, Accepted[P], Mapping[str, object]]]] | None" = None
+    fork_steps: Callable[[], Mapping[str, str]] = field(default=dict)
+    no_fork: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Method(Generic[Q, P]):
-    """The parts that a method fills into the life-cycle of runs.
+    """What a method fills into the life-cycle of runs.
 
     Attributes:
         name: its name, stored with every run.
@@ -117,47 +261,18 @@ class Method(Generic[Q, P]):
             may read its rows.
         figures: a finished or unfinished run's figures: a model, or plain JSON; equal rows give equal bytes.
         shape: returns the model of these figures, from which the schema of `--json` is published; None publishes none.
-        graphs: its graphs with their versions, read without LangGraph.
-        graphs_of: returns the same for a plan, if the plan decides which graph runs.
+        graphs: its graphs with their versions, read without LangGraph; a function of the plan if the plan decides which run.
         library: returns the prompts of a run, from its request and what a program passed beside it.
-        reaches: returns the models that a run still has to call; by default all of its plan.
-        resumable: checks that what a run was accepted with has not changed.
-        ended: called when all stages are done.
-        checked: whether people check what its runs made.
-        after: writes the files that a request asks for when its run has ended; returns a line for each.
-        items: yields each item of a run, ready for JSON; with a sample's name, that sample's items with all details.
-        items_shown: whether the JSON of a run's figures has its items, too.
-        sample: returns one sample of a run with all details, if these are more than its items.
-        drawing: returns how its runs are drawn on a page, in Markdown and on a terminal; by default as plain figures.
-        opening: returns the sentences, a paragraph each, with which the report of a finished run begins.
-        report: adds to a report's data what only the page shows, such as chosen samples; by default the items.
-        report_figures: returns the figures of a report, if they are more than those of `show`.
-        adds: what it adds to the page of a run that its own runs rest on.
-        row_kind: the kind of the result rows that are a run's results; by default the method's name.
-        row_name: the name of these rows for readers.
-        columns: further columns of an export with their types; `cells` returns their values.
-        paged: whether `cells` takes some rows of a run as well as all, so that an export is written as it is read.
-        export: returns the whole table of an export, for a run whose results are no rows.
-        forms: other forms of an export by name; each returns the files of a folder by name.
-        scale: the lowest and the highest score of a row; None for a method without scores.
-        shown: the factor from a row's score to the scale of the figures: 100 if a share is shown in percent.
-        rubrics: returns an id of the rubrics that a run scored each sample's answers by, by the sample's name; None if rows
-            name criteria.
-        rates_battles: whether battles that exist are rated in place of a run, with `--battles FILE` after the verb.
-        judged: returns the judge's scores of things that people rate, too, by the way the judge was asked (empty: all of
-            them); by default the scores of its rows' models.
-        decisions: returns the yes-or-no decisions of a run, whose rates `dokimasia correct` corrects.
-        pairs: returns the pairs of responses that it compares, for people to compare them, too.
-        measures: the path of a measure, such as `score`, in the figures of each model; `--min-score` and `--min-accuracy`
-            read it.
-        score_called: the name of the measure `score` on the pages of its runs.
         previews: returns one prompt of each kind, rendered for a sample.
-        fork: accepts a fork of a run with steps. By default a fork is accepted like a new run, with other models or prompts;
-            a sentence says what to do instead if the method has no forks.
-        fork_steps: returns the steps that a fork can begin at, in order, each with what it does; none for a method whose
-            forks begin at the beginning.
-        diff: a sentence that says what to do instead if two runs are not compared row by row.
-        retry: a sentence that says what to do instead if failed items cannot be asked anew.
+        ended: called when all stages are done.
+        after: writes the files that a request asks for when its run has ended; returns a line for each.
+        rates_battles: whether battles that exist are rated in place of a run, with `--battles FILE` after the verb.
+        results: the rows of its runs.
+        scores: their scores, and how runs are compared by them.
+        report: what is drawn of a run.
+        export: what is exported of a run.
+        people: what people check and rate.
+        reruns: how its runs are resumed, retried and forked.
     """
 
     name: str
@@ -169,65 +284,27 @@ class Method(Generic[Q, P]):
     stages: "Callable[[Job[P]], AsyncIterator[Stage[Any]]]"
     figures: Callable[[Home, Run], RunFigures]
     shape: Callable[[], type[Value]] | None = None
-    graphs: Mapping[str, int] = field(default_factory=dict[str, int])
-    graphs_of: Callable[[P], Mapping[str, int]] = field(default=lambda plan: {})
+    graphs: Mapping[str, int] | Callable[[P], Mapping[str, int]] = field(default_factory=dict[str, int])
     library: Callable[[Q, object], PromptLibrary] = shipped_prompts
-    reaches: Callable[[Home, Run, P, Collection[FailureKind]], Mapping[str, ModelSpec]] | None = None
-    resumable: "Callable[[Session, Run, P, Q], None] | None" = None
-    ended: "Callable[[Job[P]], Awaitable[None]] | None" = None
-    checked: bool = False
-    after: Callable[[Home, Run, Q], Iterable[str]] | None = None
-    items: Callable[[Home, Run, str | None], Iterator[Mapping[str, object]]] | None = None
-    items_shown: bool = True
-    sample: Callable[[Home, Run, str], Awaitable[Mapping[str, object]]] | None = None
-    drawing: "Callable[[], Drawing]" = PLAIN
-    opening: "Callable[[Home, Run], Sequence[Cell]] | None" = None
-    report: "Callable[[Home, Run, ReportData, int], Awaitable[ReportData]] | None" = None
-    report_figures: Callable[[Home, Run], RunFigures] | None = None
-    adds: "Addition | None" = None
-    row_kind: str = ""
-    row_name: str = "results"
-    columns: Mapping[str, ColumnType] = field(default_factory=dict[str, ColumnType])
-    cells: Callable[[Home, Run, Sequence[ResultRow]], Awaitable[Sequence[Mapping[str, object]]]] | None = None
-    paged: bool = False
-    export: Callable[[Home, Run], Export] | None = None
-    forms: Mapping[str, Callable[[Home, Run], Mapping[str, bytes]]] = field(
-        default_factory=dict[str, Callable[[Home, Run], Mapping[str, bytes]]]
-    )
-    scale: tuple[float, float] | None = None
-    shown: float = 1.0
-    rubrics: Callable[[Home, Run], Mapping[str, str]] | None = None
-    rates_battles: bool = False
-    judged: "Callable[[Home, Run], Mapping[str, Mapping[AnnotationUnit, float]]] | None" = None
-    decisions: "Callable[[Home, Run], DecidedRun] | None" = None
-    pairs: "Callable[[Home, Run], Iterable[ResponsePair]] | None" = None
-    measures: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    score_called: str = "score"
     previews: Callable[[P, Sample, PromptLibrary], Sequence[Rendered]] | None = None
-    fork: "Callable[[Session, Run, Any], Awaitable[tuple[Q, Accepted[P], Mapping[str, object]]]] | str | None" = None
-    fork_steps: Callable[[], Mapping[str, str]] = field(default=dict)
-    diff: str | None = None
-    retry: str | None = None
-
-    def __post_init__(self) -> None:
-        """Fill in the defaults that depend on other fields."""
-        if not self.row_kind:
-            object.__setattr__(self, "row_kind", self.name)
-        if self.graphs:
-            graphs = dict(self.graphs)
-            object.__setattr__(self, "graphs_of", lambda plan: graphs)
+    ended: "Callable[[Job[P]], Awaitable[None]] | None" = None
+    after: Callable[[Home, Run, Q], Iterable[str]] | None = None
+    rates_battles: bool = False
+    results: ResultParts = ResultParts()
+    scores: ScoreParts = ScoreParts()
+    report: ReportParts = ReportParts()
+    export: ExportParts = ExportParts()
+    people: PeopleParts = PeopleParts()
+    reruns: RerunParts[Q, P] = field(default_factory=lambda: RerunParts())
 
     @property
-    def unmeasured(self) -> tuple[str, ...]:
-        """The thresholds of a request for which its figures have no measure."""
-        return tuple(f"min_{name}" for name in ("score", "accuracy") if name not in self.measures)
+    def row_kind(self) -> str:
+        """The kind of the result rows that are a run's results."""
+        return self.results.kind or self.name
 
-    def measure_called(self, name: str) -> tuple[str, str]:
-        """Return a measure's name beside those of other methods, and its scale in words, empty if unknown."""
-        if name != "score" or self.scale is None:
-            return "strict accuracy" if name == "accuracy" else name, ""
-        low, high = (f"{end * self.shown:g}".replace("-", "\N{MINUS SIGN}") for end in self.scale)
-        return self.score_called, f"{low} to {high}"
+    def graphs_of(self, plan: P) -> Mapping[str, int]:
+        """Return the versions of a plan's graphs, by name."""
+        return self.graphs(plan) if callable(self.graphs) else self.graphs
 
     def read(self, run: Run) -> tuple[P, Q]:
         """Return the plan and the request that a run was accepted with.

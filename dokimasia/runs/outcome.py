@@ -52,7 +52,7 @@ def check_measures(method: AnyMethod, request: Invocation) -> None:
         ConfigError: one is missing.
     """
     for name, least in _thresholds(request).items():
-        if least is not None and name not in method.measures:
+        if least is not None and name not in method.scores.measures:
             raise ConfigError(f"--min-{name}: {method.title} gives its models no {name}")
 
 
@@ -185,7 +185,7 @@ def python_way(run: Run, arguments: str = "") -> str:
 
 def _ways_out(method: AnyMethod, run: Run, failures: Collection[str], by_object: bool) -> Iterator[str]:
     """Yield what the user can do about failures of these kinds."""
-    if method.retry is None and any(kind in RETRYABLE for kind in failures):
+    if method.reruns.no_retry is None and any(kind in RETRYABLE for kind in failures):
         them = "the others" if "undecided" in failures else "them"
         if by_object:
             yield f"to ask {them} anew, {python_way(run, 'retry=True, ')}"
@@ -201,7 +201,7 @@ def _thresholds(request: Invocation) -> dict[str, float | None]:
 
 def _measured(method: AnyMethod, figures: JsonObject, name: str) -> dict[str, float | None]:
     """Return a measure of each model, None if missing, without arms that hide the image."""
-    steps = method.measures[name]
+    steps = method.scores.measures[name]
     sighted = {
         model: figures_of_model for model, figures_of_model in figures["models"].items() if not model.endswith(BLIND)
     }

@@ -137,13 +137,20 @@ async def followed_estimate(
 ) -> Estimate:
     """Return the estimate of an accepted request without the calls that the ledger has.
 
-    A finished run has nothing left. Otherwise its stages are rehearsed over at most twice `FOLLOWED` samples. Where a reply is
-    missing, all that depends on it counts in full, and the calls that are left are taken to be the dearer ones of a model.
+    A finished run has nothing left. Otherwise the method counts the calls that the ledger lacks, or its stages are rehearsed,
+    over at most twice `FOLLOWED` samples. After a rehearsal, all that depends on a missing reply counts in full, and the calls
+    that are left are taken to be the dearer ones of a model.
     """
     estimate, home = accepted.estimate, session.home
-    if home is None or session.source_run is not None or estimate.followed or not estimate.calls or not has_calls(home):
+    if home is None or session.source_run is not None or not has_calls(home):
         return estimate
-    if not request.fresh and _is_done(home, run_id(method, accepted.plan)):
+    done = not request.fresh and _is_done(home, run_id(method, accepted.plan))
+    if accepted.missing_calls is not None:
+        missing = {} if done else await accepted.missing_calls(home)
+        return estimate.following(missing, samples=len(accepted.spread))
+    if not estimate.calls:
+        return estimate
+    if done:
         return estimate.without({}, samples=estimate.samples, complete=True).exact(asks=True)
     samples = _samples(home, accepted)
     if accepted.places and not samples:
@@ -152,15 +159,23 @@ async def followed_estimate(
     if rehearsal.broken and not rehearsal.answered:
         return estimate
     count = max(len(accepted.samples), len(accepted.places), len(samples))
-    scale = count / len(samples) if samples and rehearsal.by_sample and not rehearsal.broken else 1.0
+    return _without_answered(estimate, rehearsal, rehearsed=len(samples), samples=count)
+
+
+def _without_answered(estimate: Estimate, rehearsal: Rehearsal, *, rehearsed: int, samples: int) -> Estimate:
+    """Return an estimate without the calls that the ledger has, as counted over the rehearsed ones of a run's samples."""
+    scale = 1.0
+    if rehearsed and rehearsal.by_sample and not rehearsal.broken:
+        scale = samples / rehearsed
     answered = {model: int(calls * scale) for model, calls in rehearsal.answered.items()}
-    followed = estimate.samples if len(samples) == count else len(samples)
+    followed = estimate.samples if rehearsed == samples else rehearsed
     estimate = estimate.without(answered, samples=followed, complete=rehearsal.complete)
-    if (
-        rehearsal.complete and followed == estimate.samples and not estimate.people
-    ):  # whose answers may lead to more calls
-        estimate = estimate.exact(asks=bool(rehearsal.answered))
-    return estimate.model_copy(update={"notes": (*estimate.notes, PARTLY_FOLLOWED)}) if rehearsal.broken else estimate
+    if rehearsal.broken:
+        return estimate.model_copy(update={"notes": (*estimate.notes, PARTLY_FOLLOWED)})
+    may_ask_more = bool(estimate.people)  # an answer of a person may lead to further calls
+    if rehearsal.complete and followed == estimate.samples and not may_ask_more:
+        return estimate.exact(asks=bool(rehearsal.answered))
+    return estimate
 
 
 def _is_done(home: Home, run: str) -> bool:
@@ -189,35 +204,41 @@ def _spread(items: Sequence[T]) -> Iterator[T]:
 async def _rehearse(
     method: AnyMethod, request: RunRequest, session: Session, accepted: Accepted[RunPlan], samples: Sequence[Sample]
 ) -> Rehearsal:
-    """Do the stages of a run over some samples with the ledger's replies; nothing that it makes is kept."""
-    home, plan = session.opened, accepted.plan
-    gateway = RehearsalGateway(home, dict(plan.models))
+    """Do the stages of a run over some samples with the ledger's replies; nothing that it makes is kept.
+
+    Whatever a method cannot do without its home or its people ends the rehearsal: the estimate is a bound then.
+    """
+    home = session.opened
+    gateway = RehearsalGateway(home, dict(accepted.plan.models))
     complete = broken = by_sample = False
     try:
-        plan = next_fresh(method, home, plan) if request.fresh else plan
+        plan = next_fresh(method, home, accepted.plan) if request.fresh else accepted.plan
         row = run_row(method, plan, request, accepted)
         with TemporaryDirectory() as folder, Home.open(folder, write=True) as scratch:
-            beside = RehearsalHome(home, scratch, row.id)
-            by_sample = await _do_stages(
-                method, request, replace(session, home=beside), accepted, row, samples, gateway
-            )
+            both = RehearsalHome(home, scratch, row.id)
+            run = await _store_run(both, row, accepted, samples)
+            by_sample = await _do_stages(method, request, replace(session, home=both), run, gateway)
             complete = not gateway.missing
-    except (
-        Exception
-    ) as error:  # whatever a method cannot do without its home or its people: the estimate is a bound then
+    except Exception as error:
         logger(__name__).debug("ledger followed in part", method=method.name, error=type(error).__name__)
         broken = True
     return Rehearsal(Counter(gateway.answered.values()), complete, broken, by_sample)
 
 
+async def _store_run(home: Home, row: Run, accepted: Accepted[RunPlan], samples: Sequence[Sample]) -> Run:
+    """Store an accepted run with some of its samples, and return its row as stored."""
+    await create_run(home, row)
+    await add_samples(home, row.id, samples)
+    store = SqliteValueStore(home)
+    for value in accepted.values:
+        await store.put(value)
+    if accepted.keep is not None:
+        await accepted.keep(home, row)
+    return get_run(home, row.id)
+
+
 async def _do_stages(
-    method: AnyMethod,
-    request: RunRequest,
-    session: Session,
-    accepted: Accepted[RunPlan],
-    row: Run,
-    samples: Sequence[Sample],
-    gateway: "RehearsalGateway",
+    method: AnyMethod, request: RunRequest, session: Session, run: Run, gateway: "RehearsalGateway"
 ) -> bool:
     """Do the stages up to a call that belongs to no row and has no reply; return whether all of their units are samples."""
     from dokimasia.graphs.executor import LocalExecutor
@@ -226,32 +247,24 @@ async def _do_stages(
     from dokimasia.storage.checkpoints import open_saver
     from dokimasia.storage.people.asking import QueuedPeople
 
-    home = session.opened
-    store = SqliteValueStore(home)
-    await create_run(home, row)
-    await add_samples(home, row.id, samples)
-    for value in accepted.values:
-        await store.put(value)
-    if accepted.keep is not None:
-        await accepted.keep(home, row)
-    row = get_run(home, row.id)
-    plan, by_sample = method.read(row)[0], True
-    async with open_saver(cast("RehearsalHome", home).scratch) as saver:
+    home, (plan, _) = cast("RehearsalHome", session.opened), method.read(run)
+    by_sample = True
+    async with open_saver(home.scratch) as saver:
         services = Services(
             gateway=cast("ModelGateway", gateway),
-            store=store,
+            store=SqliteValueStore(home),
             saver=saver,
             specs=plan.models,
-            people=QueuedPeople(home, row.id, plan.models),
+            people=QueuedPeople(home, run.id, plan.models),
             executor=LocalExecutor(saver),
         )
-        job = Job(session, row, plan, request, services, SilentObserver())
+        job = Job(session, run, plan, request, services, SilentObserver())
         try:
             async for stage in method.stages(job):
                 for unit in stage.units:
                     by_sample = by_sample and isinstance(unit, Sample)
                     await stage.do(unit)
-        except CallFailed as failed:  # what the ledger lacks, in a call that belongs to no row
+        except CallFailed as failed:
             if failed.kind not in OPEN_KINDS:
                 raise
     return by_sample

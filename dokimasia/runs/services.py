@@ -324,10 +324,9 @@ async def open_services(
             from dokimasia.distribution.driver import RemoteCallLedger
 
             ledger = RemoteCallLedger(home)
-        before = spent_by(home, run)
         budget = Budget(
             **request.spending_limits,
-            **before._asdict(),
+            **spent_by(home, run)._asdict(),
             record=spending_recorder(home, run),
             above=shared.budgets_of(run),
         )
@@ -366,27 +365,45 @@ async def open_services(
                 waiting=partial(_wait_for_workers, observer, stop, workers, request.address),
             )
             executor = await unless_stopped(stop, stack.enter_async_context(opened))
-
-        async def drain_when_asked() -> None:
-            await stop.wait()
-            await (gateway.abort() if stop.at_once else gateway.drain())
-
-        helpers = [asyncio.create_task(drain_when_asked()), asyncio.create_task(watch_home(home, stop))]
-        try:
+        services = Services(gateway=gateway, store=store, saver=saver, specs=specs, people=people, executor=executor)
+        async with _until_ended(gateway, home, stop, close=not transports):
             with keeping_steps(home):
-                yield Services(gateway=gateway, store=store, saver=saver, specs=specs, people=people, executor=executor)
-            if not home.in_place:
-                raise home_gone(home)
-        except Exception as error:
-            problem = stop.problem if home.in_place else home_gone(home)
-            if problem is None:
-                raise
-            raise problem from error
-        finally:
-            for helper in helpers:
-                helper.cancel()
-            if stop.at_once:
-                await gateway.abort()
-            await (gateway.drain() if transports else gateway.aclose())
-            if home.in_place:
-                await import_filed(home)
+                yield services
+
+
+@asynccontextmanager
+async def _until_ended(gateway: ModelGateway, home: Home, stop: Stop, *, close: bool) -> AsyncIterator[None]:
+    """Watch the home and `stop` while a run is at work; at the end, finish its calls in flight and import filed decisions.
+
+    Args:
+        gateway: sends no call any more once `stop` is set.
+        home: the home of the run.
+        stop: ends the run.
+        close: whether the transports of the gateway are closed, too.
+
+    Raises:
+        StorageError: the home was deleted or moved.
+    """
+
+    async def drain_when_asked() -> None:
+        await stop.wait()
+        await (gateway.abort() if stop.at_once else gateway.drain())
+
+    helpers = [asyncio.create_task(drain_when_asked()), asyncio.create_task(watch_home(home, stop))]
+    try:
+        yield
+        if not home.in_place:
+            raise home_gone(home)
+    except Exception as error:
+        problem = stop.problem if home.in_place else home_gone(home)
+        if problem is None:
+            raise
+        raise problem from error
+    finally:
+        for helper in helpers:
+            helper.cancel()
+        if stop.at_once:
+            await gateway.abort()
+        await (gateway.aclose() if close else gateway.drain())
+        if home.in_place:
+            await import_filed(home)

@@ -46,14 +46,16 @@ class Accepted(Generic[P_co]):
         places: its samples, if they are stored in the home already.
         samples: its samples, if they are still to be stored.
         values: values that are stored with the run.
-        skipped: a text for each skipped part of the data, with the reason.
-        notes: further inputs of the figures, by name; stored unchanged.
-        needs: ids of other runs that it reads until it is finished; they cannot be deleted before.
-        keep: stores anything else that belongs to the run, once it is accepted.
-        first: the first sample, used for the preview.
-        spread: the samples whose calls the estimate looks up in the ledger; by default the stored ones.
-        request: the request to store; by default the original one. Names such as `last`, which may mean another run
-            later, are resolved in it.
+        skipped: why parts of the data were left out, a text each.
+        notes: what the figures need beside the plan, by name; stored as it is.
+        needs: ids of other runs that it reads until it is finished, and which cannot be deleted before.
+        keep: stores what else belongs to the run once it is accepted.
+        first: the first sample, from which the preview is made.
+        spread: some of its samples, over which the estimate looks through the ledger; by default those that are stored.
+        missing_calls: counts the calls on these samples that a home's ledger lacks, by step and model; by default the
+            stages of the run are rehearsed instead.
+        request: the request that is stored; by default the one that was made. Names in it such as `last`, which mean
+            another run later, are replaced by what they mean.
     """
 
     plan: P_co
@@ -69,6 +71,7 @@ class Accepted(Generic[P_co]):
     keep: Callable[[Home, Run], Awaitable[None]] | None = None
     first: Sample | None = None
     spread: Sequence[Sample] = ()
+    missing_calls: Callable[[Home], Awaitable[Mapping[tuple[str, str], int]]] | None = None
     request: RunRequest | None = None
 
 

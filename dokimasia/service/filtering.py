@@ -207,7 +207,7 @@ def filter_of(parameters: Mapping[str, str], filterable: FilterableRun, *, show:
             HTTPStatus.UNPROCESSABLE_ENTITY,
             f"show: there is no model {unknown[0][:80]!r}; there are {', '.join(models)}",
         )
-    unit = filterable.method.shown
+    unit = filterable.method.scores.factor
     search = filterable.look_up(values["meaning"], "answers" in values) if "meaning" in values else None
     query = SampleQuery(
         search=values.get("q", ""),
@@ -270,7 +270,7 @@ def failure_label(kind: str) -> str:
 
 def _every_choice(filterable: FilterableRun) -> list[FilterChoice]:
     models = [(name, name) for name in (shown_name(*model) for model in filterable.facets.models)]
-    scored = filterable.method.scale and models
+    scored = filterable.method.scores.scale and models
     orders = [(order, text) for order, text in ORDERS.items() if scored or order not in ("low", "high", "apart")]
     return [
         FilterChoice("model", "model", models),

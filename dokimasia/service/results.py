@@ -98,13 +98,13 @@ def _samples_run(service: Service, run: Run) -> str:
     """
     method = method_of(run)
     source: object = getattr(method.read(run)[0], "source", None)
-    if method.adds is None or method.adds.groups is None or not isinstance(source, str):
+    if method.report.adds is None or method.report.adds.groups is None or not isinstance(source, str):
         return run.id
     try:
-        groups = method.adds.groups(service.home, get_run(service.home, source))
+        groups = method.report.adds.groups(service.home, get_run(service.home, source))
     except NotFound:
         return run.id
-    if groups and groups == method.adds.groups(service.home, run):
+    if groups and groups == method.report.adds.groups(service.home, run):
         return source
     return run.id
 

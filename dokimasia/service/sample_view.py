@@ -48,7 +48,7 @@ def view_of(home: Home, run: Run, sample_id: str, who: str) -> Mapping[str, Json
 def draw_sample(service: Service, run: Run, sample: Sample, view: Mapping[str, JsonValue]) -> Markup:
     """Return a sample as drawn by its method, from the results returned by `view_of`."""
     shown_view: Mapping[str, Any] = redact_texts(view, service.redact)
-    drawing = method_of(run).drawing()
+    drawing = method_of(run).report.drawing()
     pictures = pictures_of(service.home, {image.sha256: image for image in sample.images})
     clip = Clip(run.id, service.redact(sample.id), LONGEST)
     markup = Markup(definitions(pictures))

@@ -72,10 +72,19 @@ async def record_decision(home: Home, filing: FiledDecision) -> Decision:
     """Store a decision, durably on return; repeating a person's last decision changes nothing.
 
     Raises:
+        InputError: as `insert_decision`.
+        StorageError: it could not be written.
+    """
+    return await home.write(lambda connection: insert_decision(connection, filing))
+
+
+def insert_decision(connection: sqlite3.Connection, filing: FiledDecision) -> Decision:
+    """Insert a decision within a transaction, and return it; one that repeats a person's last decision changes nothing.
+
+    Raises:
         InputError: the item does not allow the action or its reasons, the edit changes nothing or leaves nothing, or the
             question belongs to another person, is answered already, or was withdrawn.
         DecidedMeanwhile: there are decisions that the person has not seen.
-        StorageError: it could not be written.
     """
     item = filing.item
     if refusal := (
@@ -90,18 +99,14 @@ async def record_decision(home: Home, filing: FiledDecision) -> Decision:
         raise InputError(f"item {item.id}: the reply is empty")
     if filing.action == "edit" and not edit:
         raise InputError(f"item {item.id}: the edit changes nothing: accept the text instead")
-
-    def insert(connection: sqlite3.Connection) -> Decision:
-        if item.kind != "question":
-            insert_row(connection, "check_items", item_row(item))
-            return _recorded(connection, filing, text, edit)
-        questions = same_questions(connection, item, filing.action)
-        decisions = [
-            _recorded(connection, filing.model_copy(update={"item": question}), text, "") for question in questions
-        ]
-        return decisions[0]
-
-    return await home.write(insert)
+    if item.kind != "question":
+        insert_row(connection, "check_items", item_row(item))
+        return _recorded(connection, filing, text, edit)
+    questions = same_questions(connection, item, filing.action)
+    decisions = [
+        _recorded(connection, filing.model_copy(update={"item": question}), text, "") for question in questions
+    ]
+    return decisions[0]
 
 
 def _recorded(connection: sqlite3.Connection, filing: FiledDecision, text: str, edit: str) -> Decision:

@@ -279,11 +279,11 @@ def test_a_model_that_always_wins_has_no_rating_and_that_is_said(cases: Path, se
     assert done.summary["models"]["sim/weak"]["win_rate"]["mean"] == 100
     with Home.open(settings.home, write=False) as home:
         data: ReportData = asyncio.run(report_data(home, get_run(home, done.run)))
-    section = METHOD.drawing().sections[0](data)
+    section = METHOD.report.drawing().sections[0](data)
     said = [plain(block.text) for block in section.blocks if hasattr(block, "kind") and block.kind == "warning"]
     assert any("cannot be compared" in text for text in said)
     assert any("sim/weak: no finite rating" in text for text in said)
-    conclude = METHOD.drawing().conclusion
+    conclude = METHOD.report.drawing().conclusion
     assert conclude is not None
     concluded = [plain(sentence) for sentence in conclude(data)]
     assert concluded[0].startswith("The ratings of sim/hasty, sim/steady and sim/strong cannot be tested")
@@ -298,7 +298,7 @@ def test_ratings_that_cannot_be_tested_rank_nobody(tmp_path: Path, settings: Set
     assert all(pair["p"] is None for pair in done.summary["pairs"])
     with Home.open(settings.home, write=False) as home:
         data: ReportData = asyncio.run(report_data(home, get_run(home, done.run)))
-    conclude = METHOD.drawing().conclusion
+    conclude = METHOD.report.drawing().conclusion
     assert conclude is not None
     text = " ".join(plain(sentence) for sentence in conclude(data))
     rated = [name for name, one in done.summary["models"].items() if one["rating"] is not None]
@@ -330,7 +330,7 @@ def test_the_page_draws_ranks_and_the_win_matrix_with_their_numbers(cases: Path,
     done = run(settings, cases, judge="sim/judge-noisy")
     with Home.open(settings.home, write=False) as home:
         data: ReportData = asyncio.run(report_data(home, get_run(home, done.run)))
-    sections = {one.id: one for make in METHOD.drawing().sections if (one := make(data)) is not None}
+    sections = {one.id: one for make in METHOD.report.drawing().sections if (one := make(data)) is not None}
     wins = sections["wins"].blocks
     chart = next(block for block in wins if isinstance(block, Chart))
     table = next(block for block in wins if isinstance(block, Table))

@@ -242,7 +242,7 @@ def test_models_stand_in_groups_with_their_parameters() -> None:
     }
 
     def tables() -> list[Table]:
-        drawn = scores(ReportData(METHOD.drawing(), FACTS, summary))
+        drawn = scores(ReportData(METHOD.report.drawing(), FACTS, summary))
         return [block for block in drawn.blocks if isinstance(block, Table)]
 
     for table in tables():

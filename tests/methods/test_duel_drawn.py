@@ -55,7 +55,7 @@ CASES_OF_RUN = dict.fromkeys(Cases.model_fields, 0)
 
 def data(summary: dict[str, Any]) -> ReportData:
     """A report's data with these figures alone."""
-    return ReportData(METHOD.drawing(), FACTS, summary)
+    return ReportData(METHOD.report.drawing(), FACTS, summary)
 
 
 def summary(rows: Iterable[DuelRow] = (), **changes: Any) -> dict[str, Any]:
@@ -166,8 +166,8 @@ def drawn_case(make: Any, request: Any, settings: Settings) -> tuple[str, str]:
     with Home.open(settings.home, write=False) as home:
         run = get_run(home, done.run)
         method = method_of(run)
-        views = list(method.items(home, run, "creative-1-0000")) if method.items else []
-    draw = method.drawing().sample
+        views = list(method.results.items(home, run, "creative-1-0000")) if method.results.items else []
+    draw = method.report.drawing().sample
     assert draw is not None
     out = io.StringIO()
     draw_blocks(Console(file=out, width=300, highlight=False), list(draw(views, str)))

@@ -112,7 +112,7 @@ def test_a_case_that_cannot_be_judged_has_no_score_and_says_why(request_of: Any,
         }
     assert exported["neither"]["factuality_first"] is None
     assert items["neither"]["failure"] is None
-    section = METHOD.drawing().sections[0](data)
+    section = METHOD.report.drawing().sections[0](data)
     assert section is not None
     assert (
         "Visual factuality is judged by the ground truth alone, and by the images in 1 case without a ground truth; it does "

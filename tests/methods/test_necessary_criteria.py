@@ -150,5 +150,5 @@ async def test_what_was_found_is_in_the_figures_and_on_the_page(
         faulty = next(sample.id for sample in load_samples(home, run.id) if sets[sample.prompt].faults)
         view = await sample_of_run(home, run, faulty)
     assert "the answer does not rest on it" in page
-    print_sample(METHOD.drawing(), faulty, view)
+    print_sample(METHOD.report.drawing(), faulty, view)
     assert "dropped: unnecessary" in capsys.readouterr().out

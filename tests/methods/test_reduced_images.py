@@ -52,7 +52,7 @@ async def test_a_judge_of_small_images_scores_and_what_was_sent_is_shown(
     assert solver["originals"] == {sent["sha256"]: sent["original"]}
     (candidate,) = [call for call in others if call["label"] == "candidate"]
     assert candidate["originals"] == {}
-    print_sample(METHOD.drawing(), rows[0].sample_id, view, raw=True)
+    print_sample(METHOD.report.drawing(), rows[0].sample_id, view, raw=True)
     shown = capsys.readouterr().out
     assert f"sent as {sent['sha256'][:12]}" in shown
     assert f"made from {sent['original'][:12]}" in shown.replace("\n", " ")

@@ -580,7 +580,7 @@ def test_several_questions_to_one_picture_are_samples_of_it(tmp_path: Path, sett
     data.write_bytes(data.read_bytes() + b"\n".join(map(orjson.dumps, rows)) + b"\n")
     summary = review(settings, data, Panel(each_for(agreeable))).summary
     assert (summary["n"], summary["images"]) == (6, 3)
-    data = ReportData(METHOD.drawing(), cast("Any", None), summary)
+    data = ReportData(METHOD.report.drawing(), cast("Any", None), summary)
     blocks = section(data).blocks
     assert plain(conclusion(data)[0]) == "The panel agreed on 6 of 6 samples (3 images) within 2 cycles."
     table = next(block for block in blocks if isinstance(block, Table))

@@ -77,7 +77,7 @@ def test_power_stands_in_files_exports_and_items(world: Tried, tmp_path: Path) -
         run = get_run(home, world.ours.run)
         sets = sets_of_run(home, run)
         rows = asyncio.run(export_rows(home, run)).rows
-        items = list(METHOD.items(home, run, None)) if METHOD.items else []
+        items = list(METHOD.results.items(home, run, None)) if METHOD.results.items else []
     (tmp_path / "r.jsonl").write_bytes(encode_sets(sets))
     assert [one.tried for one in read_sets(tmp_path / "r.jsonl")] == [one.tried for one in sets]
     for row, one, item in zip(rows, sets, items, strict=True):

@@ -202,7 +202,7 @@ def test_pairs_that_say_little_are_listed_and_those_that_say_much_are_a_note() -
 
 def findings(summary: dict[str, Any], pairs: Sequence[dict[str, Any]] = ()) -> str:
     """What the conclusion and the overview say of figures."""
-    data = ReportData(METHOD.drawing(), FACTS, summary, differences=pairs)
+    data = ReportData(METHOD.report.drawing(), FACTS, summary, differences=pairs)
     more = [cell for block in overview(data).blocks if isinstance(block, Bullets) for cell in block.items]
     return "\n".join(map(plain, (*conclusion(data), *more)))
 

@@ -31,14 +31,14 @@ from tests.looks import made_once
 from tests.methods.test_graph_run import graph_file
 
 Said = Callable[..., str]
-KINDS = {name: own_method(name).drawing() for name in OWN}
+KINDS = {name: own_method(name).report.drawing() for name in OWN}
 WITH_SAMPLES = [kind for kind, one in KINDS.items() if one.sample is not None]
 ALL = 100_000
 PLACES: tuple[Place, ...] = ("terminal", "page")
 
 
 def test_the_catalogue_says_which_methods_add_to_the_page_of_another() -> None:
-    adding = [name for name in OWN if own_method(name).adds is not None]
+    adding = [name for name in OWN if own_method(name).report.adds is not None]
     assert adding == [name for name, entry in OWN.items() if entry.adds]
 
 

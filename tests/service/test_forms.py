@@ -209,7 +209,7 @@ async def test_rules_of_fields_stand_beside_them(client: httpx.AsyncClient) -> N
 def test_hints_of_forms_name_fields_and_no_options(method: str) -> None:
     """What a hint says of another field of its form it says by the field's label, and it names no command or file of a shell."""
     definition = method_named(method)
-    groups = groups_of(definition.request, definition.unmeasured)
+    groups = groups_of(definition.request, definition.scores.unmeasured)
     flags = {control.flag for group in groups for control in group.controls if control.flag}
     hints = {control.name: control.hint for group in groups for control in group.controls}
     for name, hint in hints.items():

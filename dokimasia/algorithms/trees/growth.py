@@ -120,77 +120,116 @@ def reconcile(
     dict of str to str
         Criterion to leaf, without the criteria of refused proposals.
     """
-    bottom, redirects = deepest(tree), sorted((absorbed or {}).items())
+    bottom, known = deepest(tree), _known_nodes(tree, absorbed or {})
     if bottom < DEEPEST:
         placements = {criterion: _broader(placement) for criterion, placement in placements.items()}
         parents = ()
-    node_by_key = {
-        removed.casefold(): node for removed, node in redirects if removed.count("<") == node.count("<") < bottom
-    }
-    node_by_key |= {str(node).casefold(): str(node) for node in tree if node != ROOT}
+    refused: Counter[tuple[str, str]] = Counter()
+    new_parents = _new_parents(parents, known.by_key, refused)
+    nodes = {**known.by_key, **new_parents}
+    placed: dict[str, str] = {}
+    proposed: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for criterion, placement in sorted(placements.items()):
+        if reason := _refusal(placement, known, nodes, bottom):
+            refused[str(placement), reason] += 1
+        elif isinstance(placement, str):
+            placed[criterion] = placement
+        else:
+            path = f"{nodes[placement.under.key]}<{placement.name}>"
+            proposed[placement.name.casefold()].append((criterion, path))
+    added: list[_NewLeaf] = []
+    for name, proposals in sorted(proposed.items()):
+        leaf = known.leaf_by_name.get(name) or _commonest(path for _, path in proposals)
+        supporters = tuple(criterion for criterion, _ in proposals)
+        placed |= dict.fromkeys(supporters, leaf)
+        if name not in known.leaf_by_name:
+            others = sorted({path for _, path in proposals} - {leaf})
+            added.append(_NewLeaf(leaf, supporters, others))
+    grown = assign(add_all(tree, [leaf.path for leaf in added]), {**leaf_mapping(tree), **placed})
+    refusals = [
+        (subject, reason if n == 1 else f"{reason} ({n} times)") for (subject, reason), n in sorted(refused.items())
+    ]
+    return Grown(grown, _additions(added, new_parents.values()), refusals), placed
+
+
+class _KnownNodes(NamedTuple):
+    """What proposals can refer to: nodes by the key of their path, leaves by name, and the names of leaves that were dropped.
+
+    What was merged or renamed stands for the node that holds it now.
+    """
+
+    by_key: Mapping[str, str]
+    leaf_by_name: Mapping[str, str]
+    dropped: frozenset[str]
+
+
+class _NewLeaf(NamedTuple):
+    """A leaf that is added: its path, the criteria that it was proposed for, and its other proposed paths."""
+
+    path: str
+    supporters: tuple[str, ...]
+    others: Sequence[str]
+
+
+def _known_nodes(tree: Tree, absorbed: Mapping[str, str]) -> _KnownNodes:
+    bottom, redirects = deepest(tree), sorted(absorbed.items())
+    by_key = {removed.casefold(): node for removed, node in redirects if removed.count("<") == node.count("<") < bottom}
+    by_key |= {str(node).casefold(): str(node) for node in tree if node != ROOT}
     removed_leaves = {
         place_of(removed).name.casefold(): node for removed, node in redirects if removed.count("<") == bottom
     }
-    names = {name: node for name, node in removed_leaves.items() if node.count("<") == bottom}
-    names |= {place_of(leaf).name.casefold(): leaf for leaf in leaves(tree)}
-    refused: Counter[tuple[str, str]] = Counter()
-    parent_proposals: defaultdict[str, list[Proposal]] = defaultdict(list)
+    leaf_by_name = {name: node for name, node in removed_leaves.items() if node.count("<") == bottom}
+    leaf_by_name |= {place_of(leaf).name.casefold(): leaf for leaf in leaves(tree)}
+    return _KnownNodes(by_key, leaf_by_name, frozenset(removed_leaves.keys() - leaf_by_name.keys()))
+
+
+def _new_parents(
+    parents: Iterable[Proposal], node_by_key: Mapping[str, str], refused: Counter[tuple[str, str]]
+) -> dict[str, str]:
+    """Return the paths of proposed parents that a tree does not have, by key; those that are refused are counted."""
+    proposals: defaultdict[str, list[Proposal]] = defaultdict(list)
     for parent in sorted(parents, key=str):
         reason = _unfit(parent, node_by_key) if parent.under.layer == 1 else "it is no parent below a category"
         if reason:
             refused[str(parent), reason] += 1
         elif parent.path.key not in node_by_key:
-            parent_proposals[parent.path.key].append(parent)
-    spelled = {
-        key: _commonest(f"{node_by_key[proposal.under.key]}<{proposal.name}>" for proposal in spellings)
-        for key, spellings in parent_proposals.items()
+            proposals[parent.path.key].append(parent)
+    return {
+        key: _commonest(f"{node_by_key[parent.under.key]}<{parent.name}>" for parent in spellings)
+        for key, spellings in proposals.items()
     }
-    nodes = {**node_by_key, **spelled}
-    placed: dict[str, str] = {}
-    proposed: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
-    for criterion in sorted(placements):
-        placement = placements[criterion]
-        if isinstance(placement, str):
-            if node_by_key.get(placement.casefold()) == placement and placement.count("<") == bottom:
-                placed[criterion] = placement
-            else:
-                refused[placement, "it is no leaf of the tree"] += 1
-            continue
-        reason = _unfit(placement, nodes)
-        if not reason and placement.under.layer != bottom - 1:
-            reason = "a criterion belongs to a capability below a parent"
-        if not reason and placement.name.casefold() in removed_leaves.keys() - names.keys():
-            reason = "a leaf of that name was dropped before"
-        if reason:
-            refused[str(placement), reason] += 1
-            continue
-        proposed[placement.name.casefold()].append((criterion, f"{nodes[placement.under.key]}<{placement.name}>"))
-    added: list[tuple[str, tuple[str, ...], list[str]]] = []
-    for name in sorted(proposed):
-        proposals = proposed[name]
-        leaf = names.get(name) or _commonest(path for _, path in proposals)
-        supporters = tuple(criterion for criterion, _ in proposals)
-        placed |= dict.fromkeys(supporters, leaf)
-        if name not in names:
-            others = sorted({path for _, path in proposals} - {leaf})
-            added.append((leaf, supporters, others))
-    changes: list[TreeEdit] = []
-    children: defaultdict[str, list[str]] = defaultdict(list)
-    for leaf, supporters, _ in added:
-        children[leaf.rpartition("<")[0]] += supporters
-    for path in sorted(set(spelled.values()) & children.keys()):
-        reason = "a parent for capabilities that no other parent covers"
-        changes.append(judged("add", path, None, reason, children[path]))
-    for leaf, supporters, others in added:
-        reason = f"no capability covered {len(supporters)} criteria"
-        if others:
-            reason += f"; also proposed as {', '.join(others[:3])}"
-        changes.append(judged("add", leaf, None, reason, supporters))
-    grown = add_all(tree, [leaf for leaf, _, _ in added])
-    refusals = [
-        (subject, reason if n == 1 else f"{reason} ({n} times)") for (subject, reason), n in sorted(refused.items())
+
+
+def _refusal(placement: str | Proposal, known: _KnownNodes, nodes: Mapping[str, str], bottom: int) -> str:
+    """Return why a criterion cannot be placed so; empty if it can."""
+    if isinstance(placement, str):
+        is_leaf = known.by_key.get(placement.casefold()) == placement and placement.count("<") == bottom
+        return "" if is_leaf else "it is no leaf of the tree"
+    if reason := _unfit(placement, nodes):
+        return reason
+    if placement.under.layer != bottom - 1:
+        return "a criterion belongs to a capability below a parent"
+    if placement.name.casefold() in known.dropped:
+        return "a leaf of that name was dropped before"
+    return ""
+
+
+def _additions(added: Sequence[_NewLeaf], parents: Collection[str]) -> list[TreeEdit]:
+    """Return the edits that add leaves, after those that add their new parents."""
+    supporters_below: defaultdict[str, list[str]] = defaultdict(list)
+    for leaf in added:
+        supporters_below[leaf.path.rpartition("<")[0]] += leaf.supporters
+    reason = "a parent for capabilities that no other parent covers"
+    edits = [
+        judged("add", parent, None, reason, supporters_below[parent])
+        for parent in sorted({*parents} & supporters_below.keys())
     ]
-    return Grown(assign(grown, {**leaf_mapping(tree), **placed}), changes, refusals), placed
+    for leaf in added:
+        reason = f"no capability covered {len(leaf.supporters)} criteria"
+        if leaf.others:
+            reason += f"; also proposed as {', '.join(leaf.others[:3])}"
+        edits.append(judged("add", leaf.path, None, reason, leaf.supporters))
+    return edits
 
 
 def thin_out(tree: Tree, min_support: int, *, fixed: Collection[str] = ()) -> Grown:

@@ -11,7 +11,17 @@ from dokimasia.methods.audit.figures import (
     rubrics_used,
 )
 from dokimasia.methods.audit.request import AuditPlan, AuditRequest, accept, models_to_ask, resumable
-from dokimasia.runs.method import Method, lazy_function, lazy_value
+from dokimasia.runs.method import (
+    ExportParts,
+    Method,
+    PeopleParts,
+    ReportParts,
+    RerunParts,
+    ResultParts,
+    ScoreParts,
+    lazy_function,
+    lazy_value,
+)
 from dokimasia.runs.verbs import verb
 
 METHOD: Method[AuditRequest, AuditPlan] = Method(
@@ -21,23 +31,18 @@ METHOD: Method[AuditRequest, AuditPlan] = Method(
     plan=AuditPlan,
     accept=accept,
     stages=lazy_function("dokimasia.methods.audit.work", "stages"),
-    drawing=lazy_value("dokimasia.methods.audit.report", "DRAWING"),
     figures=figures_of_run,
     shape=lambda: AuditFigures,
-    report_figures=lazy_function("dokimasia.methods.audit.analyses", "analyse"),
     graphs=versions_of("rubric_audit"),
-    reaches=models_to_ask,
-    resumable=resumable,
-    items=audit_items,
-    items_shown=False,
-    row_name="responses",
-    columns=COLUMNS,
-    cells=cells,
-    decisions=lazy_function("dokimasia.methods.audit.decisions", "decisions"),
-    scale=(0.0, 1.0),
-    shown=100.0,
-    rubrics=rubrics_used,
-    measures={"score": ("overall", "mean")},
+    results=ResultParts(name="responses", items=audit_items, items_apart=True),
+    scores=ScoreParts(scale=(0.0, 1.0), factor=100.0, measures={"score": ("overall", "mean")}, rubrics=rubrics_used),
+    report=ReportParts(
+        drawing=lazy_value("dokimasia.methods.audit.report", "DRAWING"),
+        figures=lazy_function("dokimasia.methods.audit.analyses", "analyse"),
+    ),
+    export=ExportParts(columns=COLUMNS, cells=cells),
+    people=PeopleParts(decisions=lazy_function("dokimasia.methods.audit.decisions", "decisions")),
+    reruns=RerunParts(check=resumable, reaches=models_to_ask),
 )
 
 audit = verb(METHOD, "audit")

@@ -3,7 +3,7 @@
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.density.figures import FilterFigures, after, filter_figures, items
 from dokimasia.methods.density.request import FilterPlan, FilterRequest, accept
-from dokimasia.runs.method import Method, graph_stages, lazy_value
+from dokimasia.runs.method import Method, ReportParts, ResultParts, graph_stages, lazy_value
 from dokimasia.runs.verbs import verb
 
 METHOD: Method[FilterRequest, FilterPlan] = Method(
@@ -13,13 +13,12 @@ METHOD: Method[FilterRequest, FilterPlan] = Method(
     plan=FilterPlan,
     accept=accept,
     stages=graph_stages("density"),
-    drawing=lazy_value("dokimasia.methods.density.report", "DRAWING"),
     figures=filter_figures,
     shape=lambda: FilterFigures,
     graphs=versions_of("density_filter"),
-    items=items,
     after=after,
-    row_name="ratings",
+    results=ResultParts(name="ratings", items=items),
+    report=ReportParts(drawing=lazy_value("dokimasia.methods.density.report", "DRAWING")),
 )
 
 filter_images = verb(METHOD, "filter")

@@ -18,7 +18,7 @@ from dokimasia.methods.diagnosis.request import (
     written_from,
 )
 from dokimasia.methods.diagnosis.tables import diagnosis_of
-from dokimasia.runs.method import Addition, Method, lazy_function, lazy_value
+from dokimasia.runs.method import Addition, ExportParts, Method, ReportParts, ResultParts, lazy_function, lazy_value
 from dokimasia.runs.verbs import verb
 
 METHOD: Method[WordsRequest, WordsPlan] = Method(
@@ -28,18 +28,18 @@ METHOD: Method[WordsRequest, WordsPlan] = Method(
     plan=WordsPlan,
     accept=accept,
     stages=lazy_function("dokimasia.methods.diagnosis.work", "stages"),
-    drawing=lazy_value("dokimasia.methods.diagnosis.report", "DRAWING"),
-    adds=Addition(
-        lazy_function("dokimasia.methods.diagnosis.evidence", "report_diagnosis"),
-        lazy_value("dokimasia.methods.diagnosis.report", "section"),
-    ),
     figures=words_figures,
     shape=lambda: DiagnosisFigures,
     graphs=versions_of("diagnosis"),
-    row_kind=REPORT,
-    row_name="reports",
-    columns=COLUMNS,
-    cells=cells,
+    results=ResultParts(kind=REPORT, name="reports"),
+    report=ReportParts(
+        drawing=lazy_value("dokimasia.methods.diagnosis.report", "DRAWING"),
+        adds=Addition(
+            lazy_function("dokimasia.methods.diagnosis.evidence", "report_diagnosis"),
+            lazy_value("dokimasia.methods.diagnosis.report", "section"),
+        ),
+    ),
+    export=ExportParts(columns=COLUMNS, cells=cells),
 )
 
 reports_stage = lazy_function("dokimasia.methods.diagnosis.work", "reports_stage")

@@ -202,41 +202,50 @@ def _bars(asset: Asset, column_number: int) -> _Canvas:
         canvas.line([(x_of(value), TOP - 4), (x_of(value), bottom)], LINE)
         canvas.note(x_of(value), bottom + 12, f"{value:g}", anchor="mm")
     if asset.family == "leaves":
-        across = float(LEFT)
-        for meaning, colour in MEANINGS.items():
-            canvas.box(across, bottom + 37, across + 10, bottom + 47, colour)
-            canvas.note(across + 15, bottom + 42, meaning, size=10)
-            across += 40 + 5.2 * len(meaning)
+        _draw_meanings(canvas, bottom)
     unit = f", {column.unit}" if column.unit else ""
     canvas.note((LEFT + right) / 2, bottom + 27, f"{column.name}{unit}", anchor="mm")
     mean = _mean(asset, column_number)
     if mean is not None:
         canvas.line([(x_of(mean), TOP - 4), (x_of(mean), bottom)], MUTED, width=1.5)
         canvas.note(x_of(mean), TOP - 10, f"mean {mean:.1f}", size=10, anchor="mm")
-    zero = x_of(0.0) if low < 0 < high else LEFT
     if low < 0 < high:
-        canvas.line([(zero, TOP - 4), (zero, bottom)], MUTED, width=1.5)
-    names = _row_names(asset, 42)
-    for number, row in enumerate(rows):
+        canvas.line([(x_of(0.0), TOP - 4), (x_of(0.0), bottom)], MUTED, width=1.5)
+    as_bars = column.kind in ("score", "share") and low >= 0
+    for number, (row, name) in enumerate(zip(rows, _row_names(asset, 42), strict=True)):
         y = TOP + ROW * (number + 0.5)
         figure = row.cells[column_number]
         colour = COLOURS.get(row.mark, PLAIN)
-        canvas.name(names[number], y, colour=colour if row.mark in COLOURS else INK)
+        canvas.name(name, y, colour=colour if row.mark in COLOURS else INK)
         if not isinstance(figure.value, int | float):
             canvas.note(LEFT + 6, y, "nothing measured")
             continue
-        if column.kind in ("score", "share") and low >= 0:
+        if as_bars:
             canvas.box(LEFT, y - 7, max(LEFT + 1, x_of(figure.value)), y + 7, colour)
         else:
             canvas.dot(x_of(figure.value), y, 5, colour)
         if figure.low is not None and figure.high is not None:
-            canvas.line([(x_of(figure.low), y), (x_of(figure.high), y)], INK, width=1.2)
-            for end in (figure.low, figure.high):
-                canvas.line([(x_of(end), y - 4), (x_of(end), y + 4)], INK, width=1.2)
+            _draw_interval(canvas, x_of(figure.low), x_of(figure.high), y)
         canvas.note(right + 10, y, _number(column, figure.value))
     if len(asset.rows) > len(rows):
         canvas.note(24, bottom + 27, f"the first {len(rows)} of {len(asset.rows)} rows")
     return canvas
+
+
+def _draw_meanings(canvas: _Canvas, bottom: float) -> None:
+    """Draw what the colours of leaves mean, below the chart."""
+    across = float(LEFT)
+    for meaning, colour in MEANINGS.items():
+        canvas.box(across, bottom + 37, across + 10, bottom + 47, colour)
+        canvas.note(across + 15, bottom + 42, meaning, size=10)
+        across += 40 + 5.2 * len(meaning)
+
+
+def _draw_interval(canvas: _Canvas, low: float, high: float, y: float) -> None:
+    """Draw an interval as a line between two ends."""
+    canvas.line([(low, y), (high, y)], INK, width=1.2)
+    for end in (low, high):
+        canvas.line([(end, y - 4), (end, y + 4)], INK, width=1.2)
 
 
 def _heat_map(asset: Asset, scores: Sequence[int]) -> _Canvas:

@@ -25,7 +25,16 @@ from dokimasia.methods.duel.results import (
     judgements,
     pairs,
 )
-from dokimasia.runs.method import Method, lazy_function, lazy_value
+from dokimasia.runs.method import (
+    ExportParts,
+    Method,
+    PeopleParts,
+    ReportParts,
+    ResultParts,
+    ScoreParts,
+    lazy_function,
+    lazy_value,
+)
 from dokimasia.runs.verbs import verb
 
 with_cases = lazy_function("dokimasia.methods.duel.report", "with_cases")
@@ -41,26 +50,22 @@ METHOD: Method[DuelRequest, DuelPlan] = Method(
     plan=DuelPlan,
     accept=accept,
     stages=lazy_function("dokimasia.methods.duel.work", "stages"),
-    drawing=lazy_value("dokimasia.methods.duel.report", "DRAWING"),
-    report=with_cases,
-    previews=previews,
     figures=figures_of_run,
     shape=lambda: DuelFigures,
     graphs=versions_of("duel"),
-    items=duel_items,
-    items_shown=False,
-    row_name="duels",
-    columns=COLUMNS,
-    cells=cells,
-    forms={
-        "vlmevalkit": lazy_function("dokimasia.methods.duel.exporting", "vlmevalkit_files"),
-        "preferences": decided_pairs,
-    },
-    scale=(-100.0, 100.0),
-    judged=judged,
-    pairs=pairs,
-    measures={"score": ("reward", "mean")},
-    score_called="reward",
+    previews=previews,
+    results=ResultParts(name="duels", items=duel_items, items_apart=True),
+    scores=ScoreParts(scale=(-100.0, 100.0), name="reward", measures={"score": ("reward", "mean")}),
+    report=ReportParts(drawing=lazy_value("dokimasia.methods.duel.report", "DRAWING"), extend=with_cases),
+    export=ExportParts(
+        columns=COLUMNS,
+        cells=cells,
+        forms={
+            "vlmevalkit": lazy_function("dokimasia.methods.duel.exporting", "vlmevalkit_files"),
+            "preferences": decided_pairs,
+        },
+    ),
+    people=PeopleParts(judged=judged, pairs=pairs),
 )
 
 duel = verb(METHOD, "duel")

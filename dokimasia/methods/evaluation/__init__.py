@@ -12,7 +12,17 @@ from dokimasia.methods.evaluation.request import (
     scoring,
 )
 from dokimasia.runs.lifecycle import RunResult
-from dokimasia.runs.method import Method, lazy_function, lazy_value
+from dokimasia.runs.method import (
+    ExportParts,
+    Method,
+    PeopleParts,
+    ReportParts,
+    RerunParts,
+    ResultParts,
+    ScoreParts,
+    lazy_function,
+    lazy_value,
+)
 from dokimasia.runs.reading.comparison import ATOMS
 from dokimasia.runs.verbs import sync, verb
 
@@ -23,26 +33,33 @@ METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
     plan=EvaluationPlan,
     accept=accept,
     stages=lazy_function("dokimasia.methods.evaluation.work", "stages"),
-    drawing=lazy_value("dokimasia.methods.evaluation.report", "DRAWING"),
-    report=lazy_function("dokimasia.methods.evaluation.report", "with_samples"),
     figures=figures_of_run,
     shape=lambda: EvaluationFigures,
-    graphs_of=graphs_of,
-    reaches=models_to_ask,
+    graphs=graphs_of,
     previews=lazy_function("dokimasia.methods.evaluation.previews", "previews"),
-    sample=lazy_function("dokimasia.methods.evaluation.samples", "sample_view"),
-    resumable=resumable,
-    row_kind="score",
-    row_name="answers",
-    columns=COLUMNS,
-    cells=cells,
-    forms={"preferences": lazy_function("dokimasia.methods.evaluation.preferences", "files")},
-    paged=True,
-    decisions=lazy_function("dokimasia.methods.evaluation.decisions", "decisions"),
-    scale=ATOMS,
-    measures={"score": ("score", "mean"), "accuracy": ("strict_accuracy", "bounds", "low")},
-    fork=lazy_function("dokimasia.methods.evaluation.forking", "fork"),
-    fork_steps=lambda: {step.name: step.does for step in STEPS},
+    results=ResultParts(
+        kind="score", name="answers", sample=lazy_function("dokimasia.methods.evaluation.samples", "sample_view")
+    ),
+    scores=ScoreParts(
+        scale=ATOMS, measures={"score": ("score", "mean"), "accuracy": ("strict_accuracy", "bounds", "low")}
+    ),
+    report=ReportParts(
+        drawing=lazy_value("dokimasia.methods.evaluation.report", "DRAWING"),
+        extend=lazy_function("dokimasia.methods.evaluation.report", "with_samples"),
+    ),
+    export=ExportParts(
+        columns=COLUMNS,
+        cells=cells,
+        paged=True,
+        forms={"preferences": lazy_function("dokimasia.methods.evaluation.preferences", "files")},
+    ),
+    people=PeopleParts(decisions=lazy_function("dokimasia.methods.evaluation.decisions", "decisions")),
+    reruns=RerunParts(
+        check=resumable,
+        reaches=models_to_ask,
+        fork=lazy_function("dokimasia.methods.evaluation.forking", "fork"),
+        fork_steps=lambda: {step.name: step.does for step in STEPS},
+    ),
 )
 
 evaluate = verb(METHOD, "evaluate")

@@ -57,21 +57,15 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
         raise InputError("as published nobody takes a second look at criteria: fork from extract_criteria")
     stored = stored_request(EvaluationRequest, parent.request)
     prompts = _changed_prompts(old, session.library.identity(), node)
+    judged_steps = [step.name for step in steps if step.asked_role == "judge"]
     judges = {step: old.judge_of(step) for step in JUDGED}
     if request.judge is not None:
-        judge = session.judge(request.judge)
-        judges |= {step.name: judge for step in steps if step.asked_role == "judge"}
+        judges |= dict.fromkeys(judged_steps, session.judge(request.judge))
     candidates = _candidates(old, request, session, node)
-    changed = {step for step in JUDGED if model_identity(judges[step]) != model_identity(old.judge_of(step))}
+    changed = _steps_with_prompts(prompts, judged_steps)
+    changed |= {step for step in JUDGED if model_identity(judges[step]) != model_identity(old.judge_of(step))}
     if candidates != old.candidates:
         changed.add("answer")
-    shared = set(prompts)
-    for step in STEPS:
-        if prompts.intersection(step.prompts):
-            changed.add(step.name)
-        shared.difference_update(step.prompts)
-    if shared:
-        changed |= {step.name for step in steps if step.asked_role == "judge"}
     if not changed:
         raise InputError(_nothing_changes(old, request, node))
     rerun = steps_to_rerun({node, *changed})
@@ -135,6 +129,15 @@ def _changed_prompts(old: EvaluationPlan, versions: Mapping[str, str], node: str
                 f"{node}: fork from {step.name}, or leave that prompt as it was"
             )
     return changed
+
+
+def _steps_with_prompts(prompts: Collection[str], judged_steps: Collection[str]) -> set[str]:
+    """Return the steps that ask by any of these prompts; a prompt of no step is one of all judged steps."""
+    by_step = {step.name: {*prompts}.intersection(step.prompts) for step in STEPS}
+    using = {step for step, own in by_step.items() if own}
+    if {*prompts}.difference(*by_step.values()):
+        using |= {*judged_steps}
+    return using
 
 
 def _candidates(old: EvaluationPlan, request: ForkRequest, session: Session, node: str) -> tuple[ModelSpec, ...]:

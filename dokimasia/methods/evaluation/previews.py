@@ -2,20 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 
-from dokimasia.agents import Ask, schemas
-from dokimasia.agents.evaluation import criteria_text, examine_criteria, extract_criteria, question_inputs
+from dokimasia.agents import schemas
+from dokimasia.agents.evaluation import (
+    PLACEHOLDER_CHAIN,
+    PLACEHOLDER_CRITERIA,
+    criteria_previews,
+    criteria_text,
+    question_inputs,
+)
 from dokimasia.agents.schemas import takes_schema
 from dokimasia.algorithms.criteria import counted
-from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.options import scoring_prompt
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.methods.evaluation.plan import EvaluationPlan
 from dokimasia.prompts import PromptLibrary, Rendered, render, with_form, with_looking
-
-PLACEHOLDER_CHAIN = ReferenceChain(reasoning="(the judge's reasoning stands here)", answer="(its final answer)")
-PLACEHOLDER_CRITERIA = CriteriaSet(
-    criteria=(Criterion(question="(the judge's question)", ground_truth="(what it holds to be true)", weight=10),)
-)
 
 WITH_TOOLS = ("solver", "checkpoints", "checkpoints_published", "checkpoints_reasons")
 
@@ -53,12 +53,7 @@ def previews(plan: EvaluationPlan, sample: Sample, library: PromptLibrary) -> Se
     prompts = [rendered("solver", {**inputs, **reference}, sample.images)]
     if reference:
         prompts.append(rendered("equivalence", {**inputs, **reference, "answer": PLACEHOLDER_CHAIN.answer}))
-    asks: list[Ask[object]] = [extract_criteria(sample, PLACEHOLDER_CHAIN)]
-    if not published:
-        asks = [
-            extract_criteria(sample, PLACEHOLDER_CHAIN, count=counted(plan.criteria_count)),
-            examine_criteria(sample, PLACEHOLDER_CHAIN, PLACEHOLDER_CRITERIA.criteria),
-        ]
+    asks = criteria_previews(sample, count=None if published else counted(plan.criteria_count))
     prompts += [rendered(ask.prompt, ask.inputs, ask.images) for ask in asks]
     scoring = rendered(
         scoring_prompt(published=published, reasons=plan.reasons),

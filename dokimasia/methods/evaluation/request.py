@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -12,7 +13,7 @@ from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, PUBLISHED_COU
 from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions, scoring_prompt
 from dokimasia.domain.wording import shortened
 from dokimasia.errors import ConfigError, DataError, InputError, NotFound
-from dokimasia.methods.evaluation.held_calls import JUDGE_ANSWER, Left, calls_left
+from dokimasia.methods.evaluation.missing_calls import JUDGE_ANSWER, missing_calls
 from dokimasia.methods.evaluation.plan import EvaluationPlan, QuestionStyle, prompts_of_evaluation
 from dokimasia.people.passports import (
     BLIND_BELOW,
@@ -26,7 +27,6 @@ from dokimasia.people.passports import (
 )
 from dokimasia.prompts import PromptLibrary
 from dokimasia.report.figures import several
-from dokimasia.runs.catalogue import own_method
 from dokimasia.runs.estimate import (
     INSTRUCTION_TOKENS,
     Estimate,
@@ -35,8 +35,6 @@ from dokimasia.runs.estimate import (
     frame_tokens,
     total_estimate,
 )
-from dokimasia.runs.ledger_gateway import has_calls
-from dokimasia.runs.plans import run_id
 from dokimasia.runs.requests import (
     JUDGE_HELP,
     RESPONSES_HELP,
@@ -186,14 +184,10 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     plan = plan.model_copy(update={"prompts": prompts_of_evaluation(plan, session.library)})
     if plan.criteria is not None:
         _check_collection(session.opened, plan.criteria, stored.places)
-    expected = estimate(plan, stored.sizes, session.library)
-    if session.home is not None and has_calls(session.home):
-        left = Left()
-        if not _is_finished(session.home, plan, request):
-            left = await calls_left(plan, session.home, session.library, stored.spread, responses=responses)
-        expected = expected.following(left, samples=len(stored.spread))
-    accepted = stored.accepted(plan, expected)
-    return await with_passports(replace(accepted, request=request), request, session, stored, chosen=chosen.why)
+    accepted = stored.accepted(plan, estimate(plan, stored.sizes, session.library))
+    missing = partial(missing_calls, plan, session.library, stored.spread, responses)
+    accepted = replace(accepted, request=request, missing_calls=missing)
+    return await with_passports(accepted, request, session, stored, chosen=chosen.why)
 
 
 def check_request(request: EvaluationRequest, session: Session, responses: Responses | None) -> None:
@@ -216,14 +210,6 @@ def check_request(request: EvaluationRequest, session: Session, responses: Respo
         raise ConfigError("name at least one candidate with --models, or answers that exist with --responses FILE")
     else:
         session.models(request.models, "--models")
-
-
-def _is_finished(home: Home, plan: EvaluationPlan, request: EvaluationRequest) -> bool:
-    """Return whether the run of a plan is finished, so that no calls remain to be estimated."""
-    if request.fresh:
-        return False
-    id = run_id(own_method("evaluate"), plan)
-    return bool(home.all("SELECT 1 FROM runs WHERE id = ? AND status = 'done'", (id,)))
 
 
 def judge_uses(request: EvaluationRequest, stored: StoredSamples) -> tuple[JudgeUse, ...]:

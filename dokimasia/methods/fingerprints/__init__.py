@@ -13,7 +13,16 @@ from dokimasia.methods.fingerprints.figures import (
 )
 from dokimasia.methods.fingerprints.request import MATCH, NAME, FingerprintPlan, FingerprintRequest, accept
 from dokimasia.report.fields import as_json
-from dokimasia.runs.method import Addition, Method, lazy_function, lazy_value
+from dokimasia.runs.method import (
+    Addition,
+    ExportParts,
+    Method,
+    ReportParts,
+    ResultParts,
+    ScoreParts,
+    lazy_function,
+    lazy_value,
+)
 from dokimasia.runs.verbs import verb
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
@@ -38,17 +47,17 @@ METHOD: Method[FingerprintRequest, FingerprintPlan] = Method(
     plan=FingerprintPlan,
     accept=accept,
     stages=lazy_function("dokimasia.methods.fingerprints.work", "stages"),
-    drawing=lazy_value("dokimasia.methods.fingerprints.report", "DRAWING"),
-    adds=Addition(_of_evaluation, lazy_value("dokimasia.methods.fingerprints.report", "section")),
     figures=fingerprint_figures,
     shape=lambda: FingerprintFigures,
     graphs=versions_of("diagnosis", "fingerprinting"),
     after=_after,
-    row_kind=MATCH,
-    row_name="trials",
-    columns=COLUMNS,
-    cells=cells,
-    scale=(0.0, 1.0),
+    results=ResultParts(kind=MATCH, name="trials"),
+    scores=ScoreParts(scale=(0.0, 1.0)),
+    report=ReportParts(
+        drawing=lazy_value("dokimasia.methods.fingerprints.report", "DRAWING"),
+        adds=Addition(_of_evaluation, lazy_value("dokimasia.methods.fingerprints.report", "section")),
+    ),
+    export=ExportParts(columns=COLUMNS, cells=cells),
 )
 
 match_fingerprints = verb(METHOD, "match_fingerprints")

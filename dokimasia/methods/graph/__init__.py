@@ -13,7 +13,7 @@ from dokimasia.methods.graph.request import (
     library_of_graph,
     resumable,
 )
-from dokimasia.runs.method import Method, lazy_value
+from dokimasia.runs.method import Method, ReportParts, RerunParts, ResultParts, lazy_value
 from dokimasia.runs.verbs import verb
 
 if TYPE_CHECKING:
@@ -40,14 +40,13 @@ METHOD: Method[GraphRequest, GraphPlan] = Method(
     plan=GraphPlan,
     accept=accept,
     stages=stages,
-    drawing=lazy_value("dokimasia.methods.graph.report", "DRAWING"),
     figures=graph_figures,
     shape=lambda: GraphFigures,
-    graphs_of=lambda plan: {plan.graph: plan.version},
+    graphs=lambda plan: {plan.graph: plan.version},
     library=library_of_graph,
-    resumable=resumable,
-    items=items,
-    row_name="items",
+    results=ResultParts(name="items", items=items),
+    report=ReportParts(drawing=lazy_value("dokimasia.methods.graph.report", "DRAWING")),
+    reruns=RerunParts(check=resumable),
 )
 
 run_graph = verb(METHOD, "run_graph")

@@ -3,7 +3,16 @@
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.judging.figures import COLUMNS, JudgingFigures, cells, figures_of_run, judging_items
 from dokimasia.methods.judging.request import METHODS, JudgingPlan, JudgingRequest, accept, previews, resumable
-from dokimasia.runs.method import Method, lazy_function, lazy_value
+from dokimasia.runs.method import (
+    ExportParts,
+    Method,
+    ReportParts,
+    RerunParts,
+    ResultParts,
+    ScoreParts,
+    lazy_function,
+    lazy_value,
+)
 from dokimasia.runs.verbs import verb
 
 METHOD: Method[JudgingRequest, JudgingPlan] = Method(
@@ -13,20 +22,19 @@ METHOD: Method[JudgingRequest, JudgingPlan] = Method(
     plan=JudgingPlan,
     accept=accept,
     stages=lazy_function("dokimasia.methods.judging.work", "stages"),
-    drawing=lazy_value("dokimasia.methods.judging.report", "DRAWING"),
-    previews=previews,
     figures=figures_of_run,
     shape=lambda: JudgingFigures,
     graphs=versions_of(
         "batch_ranking", "checkpoint_scoring", "cognitive_replay", "criteria_making", "response_judging"
     ),
-    resumable=resumable,
-    items=judging_items,
-    items_shown=False,
-    row_name="judgements",
-    columns=COLUMNS,
-    cells=cells,
-    diff="its judges and methods are compared within one run, pair by pair, with tests (see the gaps that it prints)",
+    previews=previews,
+    results=ResultParts(name="judgements", items=judging_items, items_apart=True),
+    scores=ScoreParts(
+        no_diff="its judges and methods are compared within one run, pair by pair, with tests (see the gaps that it prints)"
+    ),
+    report=ReportParts(drawing=lazy_value("dokimasia.methods.judging.report", "DRAWING")),
+    export=ExportParts(columns=COLUMNS, cells=cells),
+    reruns=RerunParts(check=resumable),
 )
 
 compare_judging = verb(METHOD, "compare_judging")

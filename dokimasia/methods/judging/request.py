@@ -9,9 +9,11 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 from pydantic import Field
 
 from dokimasia.agents import Ask
+from dokimasia.agents.asking import rendered_asks
 from dokimasia.agents.evaluation import (
-    examine_criteria,
-    extract_criteria,
+    PLACEHOLDER_CHAIN,
+    PLACEHOLDER_CRITERIA,
+    criteria_previews,
     judge_equivalence,
     score_criteria,
     write_chain,
@@ -28,7 +30,7 @@ from dokimasia.agents.schemas import takes_schema
 from dokimasia.algorithms.criteria import COUNT, counted
 from dokimasia.datasets.annotations import GivenRanking, read_rankings, unknown_in
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.criterion import PUBLISHED_COUNT, CriteriaSet, Criterion, ReferenceChain
+from dokimasia.domain.criterion import PUBLISHED_COUNT
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.judgement import Provenance
 from dokimasia.domain.judging.judgements import ComparedCriteria, ComparedCriterion, HumanRanking, HumanRankings
@@ -36,7 +38,7 @@ from dokimasia.domain.options import GraphOptions, Protocol
 from dokimasia.domain.sample import Sample
 from dokimasia.domain.wording import is_or_are, shortened
 from dokimasia.errors import ConfigError, DataError, InputError
-from dokimasia.prompts import PromptLibrary, Rendered, render
+from dokimasia.prompts import PromptLibrary, Rendered
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, ExpectedCalls, SampleSize, total_estimate
 from dokimasia.runs.plans import AnyOrder, DataPlan, prompts_used
 from dokimasia.runs.requests import MOST_REPEATS, DataRequest, Models, Option
@@ -67,10 +69,6 @@ FEWEST_AUXILIARY = 2
 MOST_NAMED = 3
 RESPONSE_TOKENS, CHAIN_TOKENS, CRITERIA_TOKENS, CHECK_TOKENS, SCORES_TOKENS, WORD_TOKENS = 300, 600, 400, 120, 60, 15
 
-CHAIN = ReferenceChain(reasoning="(the judge's reasoning stands here)", answer="(its final answer)")
-CRITERIA = CriteriaSet(
-    criteria=(Criterion(question="(the judge's question)", ground_truth="(what it holds to be true)", weight=10),)
-)
 COMPARED = ComparedCriteria(
     criteria=(ComparedCriterion(criterion="(what tells responses apart)", weight=10),),
     provenance=Provenance(call="", model="", prompt="", prompt_version=0, prompt_hash=""),
@@ -447,7 +445,7 @@ def _calls(plan: JudgingPlan, size: SampleSize, responses: int) -> Iterator[Expe
 def previews(plan: JudgingPlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:
     """Return the prompts for every judge, in the order of the calls."""
     asks = (*_basis_asks(plan, sample), *_response_asks(plan, sample))
-    return [render(ask.prompt, ask.inputs, images=ask.images, count=ask.count, library=library) for ask in asks]
+    return rendered_asks(asks, library)
 
 
 def _basis_asks(plan: JudgingPlan, sample: Sample) -> Iterator[Ask[object]]:  # Replies have different types.
@@ -457,11 +455,9 @@ def _basis_asks(plan: JudgingPlan, sample: Sample) -> Iterator[Ask[object]]:  # 
     if "chain" in plan.bases:
         yield write_chain(sample)
         if sample.reference_text is not None:
-            yield judge_equivalence(sample, CHAIN.answer)
+            yield judge_equivalence(sample, PLACEHOLDER_CHAIN.answer)
     if "criteria" in plan.bases:
-        yield extract_criteria(sample, CHAIN, count=None if published else count)
-        if not published:
-            yield examine_criteria(sample, CHAIN, CRITERIA.criteria)
+        yield from criteria_previews(sample, count=None if published else count)
     if "chainless" in plan.bases:
         yield extract_without_chain(sample, count=count)
     if "compared" in plan.bases:
@@ -479,6 +475,8 @@ def _response_asks(plan: JudgingPlan, sample: Sample) -> Iterator[Ask[object]]:
         elif method == "scan":
             yield score_compared(sample, COMPARED, RESPONSE)
         elif method == "atom-no-decomposition":
-            yield score_aspects(sample, CHAIN, RESPONSE, show_image=plan.show_image)
+            yield score_aspects(sample, PLACEHOLDER_CHAIN, RESPONSE, show_image=plan.show_image)
         else:
-            yield score_criteria(sample, CRITERIA, RESPONSE, show_image=plan.show_image, published=published)
+            yield score_criteria(
+                sample, PLACEHOLDER_CRITERIA, RESPONSE, show_image=plan.show_image, published=published
+            )

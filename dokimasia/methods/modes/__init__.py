@@ -18,7 +18,17 @@ from dokimasia.methods.modes.figures import (
 from dokimasia.methods.modes.figures import ContrastFigures as Contrast
 from dokimasia.methods.modes.files import read_modes, write_modes
 from dokimasia.methods.modes.request import NAME, ModesPlan, ModesRequest, accept
-from dokimasia.runs.method import Addition, Method, SampleGroup, lazy_function, lazy_value
+from dokimasia.runs.method import (
+    Addition,
+    ExportParts,
+    Method,
+    ReportParts,
+    ResultParts,
+    SampleGroup,
+    ScoreParts,
+    lazy_function,
+    lazy_value,
+)
 from dokimasia.runs.verbs import verb
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
@@ -64,24 +74,25 @@ METHOD: Method[ModesRequest, ModesPlan] = Method(
     plan=ModesPlan,
     accept=accept,
     stages=lazy_function("dokimasia.methods.modes.work", "stages"),
-    drawing=lazy_value("dokimasia.methods.modes.report", "DRAWING"),
-    report=lazy_function("dokimasia.methods.modes.report", "with_samples"),
-    adds=Addition(
-        _of_evaluation, lazy_value("dokimasia.methods.modes.report", "section"), "failure mode", modes_by_answer
-    ),
     figures=modes_figures,
     shape=lambda: ModesFigures,
     graphs=versions_of("mode_coding", "mode_making"),
     after=_after,
-    items=items,
-    items_shown=False,
-    row_name="atoms",
-    columns=COLUMNS,
-    cells=cells,
-    diff=(
-        "a run with --modes FILE counts the modes of another on its own data; how far two judges agree on one run is said by "
-        "--coder"
+    results=ResultParts(name="atoms", items=items, items_apart=True),
+    scores=ScoreParts(
+        no_diff=(
+            "a run with --modes FILE counts the modes of another on its own data; how far two judges agree on one run is said by "
+            "--coder"
+        )
     ),
+    report=ReportParts(
+        drawing=lazy_value("dokimasia.methods.modes.report", "DRAWING"),
+        extend=lazy_function("dokimasia.methods.modes.report", "with_samples"),
+        adds=Addition(
+            _of_evaluation, lazy_value("dokimasia.methods.modes.report", "section"), "failure mode", modes_by_answer
+        ),
+    ),
+    export=ExportParts(columns=COLUMNS, cells=cells),
 )
 
 find_modes = verb(METHOD, "modes")

@@ -13,7 +13,7 @@ from dokimasia.methods.perturb.figures import (
 )
 from dokimasia.methods.perturb.request import PerturbPlan, PerturbRequest, accept
 from dokimasia.people.checks import open_checks
-from dokimasia.runs.method import Method, lazy_function, lazy_value
+from dokimasia.runs.method import ExportParts, Method, PeopleParts, ReportParts, ResultParts, lazy_function, lazy_value
 from dokimasia.runs.verbs import verb
 
 METHOD: Method[PerturbRequest, PerturbPlan] = Method(
@@ -23,19 +23,17 @@ METHOD: Method[PerturbRequest, PerturbPlan] = Method(
     plan=PerturbPlan,
     accept=accept,
     stages=lazy_function("dokimasia.methods.perturb.work", "stages"),
-    drawing=lazy_value("dokimasia.methods.perturb.report", "DRAWING"),
     figures=figures_of_run,
     shape=lambda: PerturbFigures,
-    report=lazy_function("dokimasia.methods.perturb.report", "with_items"),
     graphs=versions_of("gold_imaging", "gold_writing", "image_perturbing", "text_perturbing"),
-    items=items,
-    items_shown=False,
-    row_name="perturbations",
-    columns=COLUMNS,
-    cells=cells,
     ended=open_checks,
-    checked=True,
-    forms={"perturbations": perturbation_files},
+    results=ResultParts(name="perturbations", items=items, items_apart=True),
+    report=ReportParts(
+        drawing=lazy_value("dokimasia.methods.perturb.report", "DRAWING"),
+        extend=lazy_function("dokimasia.methods.perturb.report", "with_items"),
+    ),
+    export=ExportParts(columns=COLUMNS, cells=cells, forms={"perturbations": perturbation_files}),
+    people=PeopleParts(checked=True),
 )
 
 perturb = verb(METHOD, "perturb")

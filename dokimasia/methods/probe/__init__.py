@@ -6,7 +6,7 @@ from dokimasia.methods.probe.figures import COLUMNS, ProbeFigures, cells, figure
 from dokimasia.methods.probe.perturbations import Probes, probes_of
 from dokimasia.methods.probe.request import Arm, ProbePlan, ProbeRequest, graphs_of
 from dokimasia.methods.probe.units import stored_probes
-from dokimasia.runs.method import Method, lazy_function, lazy_value
+from dokimasia.runs.method import ExportParts, Method, ReportParts, ResultParts, ScoreParts, lazy_function, lazy_value
 from dokimasia.runs.verbs import verb
 
 METHOD: Method[ProbeRequest, ProbePlan] = Method(
@@ -16,20 +16,18 @@ METHOD: Method[ProbeRequest, ProbePlan] = Method(
     plan=ProbePlan,
     accept=accept,
     stages=lazy_function("dokimasia.methods.probe.work", "stages"),
-    previews=previews,
-    drawing=lazy_value("dokimasia.methods.probe.report", "DRAWING"),
     figures=figures_of_run,
-    opening=lazy_function("dokimasia.methods.probe.passports", "suitability_of"),
     shape=lambda: ProbeFigures,
-    graphs_of=graphs_of,
-    report=lazy_function("dokimasia.methods.probe.report", "with_samples"),
-    items=probe_items,
-    items_shown=False,
-    row_name="judgements",
-    columns=COLUMNS,
-    cells=cells,
-    scale=(0.0, 1.0),
-    shown=100.0,
+    graphs=graphs_of,
+    previews=previews,
+    results=ResultParts(name="judgements", items=probe_items, items_apart=True),
+    scores=ScoreParts(scale=(0.0, 1.0), factor=100.0),
+    report=ReportParts(
+        drawing=lazy_value("dokimasia.methods.probe.report", "DRAWING"),
+        opening=lazy_function("dokimasia.methods.probe.passports", "suitability_of"),
+        extend=lazy_function("dokimasia.methods.probe.report", "with_samples"),
+    ),
+    export=ExportParts(columns=COLUMNS, cells=cells),
 )
 
 probe = verb(METHOD, "probe")

@@ -17,8 +17,8 @@ from dokimasia.agents.blindspots import (
     write_reference,
 )
 from dokimasia.agents.evaluation import (
-    examine_criteria,
-    extract_criteria,
+    PLACEHOLDER_CRITERIA,
+    criteria_previews,
     judge_equivalence,
     score_criteria,
     write_chain,
@@ -28,7 +28,6 @@ from dokimasia.agents.schemas import takes_schema
 from dokimasia.algorithms.criteria import COUNT, counted
 from dokimasia.domain.blindspots import IN_USE, PUBLISHED, Evaluator, Probe, Task, paradigm_of
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.density import DOMAINS, domain_of
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.options import LOOKS
@@ -361,10 +360,6 @@ def _tokens_of(gold: Gold) -> int:
 
 
 GOLD, PERTURBED = "(the answer as it was)", "(the answer with a change in it)"
-CHAIN = ReferenceChain(reasoning="(the judge's reasoning stands here)", answer="(its final answer)")
-CRITERIA = CriteriaSet(
-    criteria=(Criterion(question="(the judge's question)", ground_truth="(what it holds to be true)", weight=10),)
-)
 RUBRIC = Rubric(stream="must_right", statement="(what a response must say)", polarity="positive")
 
 
@@ -396,9 +391,8 @@ def _asks(plan: ProbePlan, sample: Sample) -> Iterator[Ask[object]]:
 def _asks_in_use(evaluator: Evaluator, sample: Sample) -> Iterator[Ask[object]]:
     if evaluator == "checkpoints":
         yield write_chain(sample)
-        yield extract_criteria(sample, CHAIN, count=counted(COUNT))
-        yield examine_criteria(sample, CHAIN, CRITERIA.criteria)
-        yield score_criteria(sample, CRITERIA, PERTURBED)
+        yield from criteria_previews(sample, count=counted(COUNT))
+        yield score_criteria(sample, PLACEHOLDER_CRITERIA, PERTURBED)
     elif evaluator == "gated":
         yield write_must_right(sample, GOLD, domain_of(sample) or DOMAINS[0])
         yield assess_response(sample, RubricSet(sample_id=sample.id, rubrics=(RUBRIC,)), PERTURBED)

@@ -3,7 +3,7 @@
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.quality.figures import COLUMNS, QualityFigures, cells, items, judged, quality_figures
 from dokimasia.methods.quality.request import QualityPlan, QualityRequest, accept
-from dokimasia.runs.method import Method, lazy_function, lazy_value
+from dokimasia.runs.method import ExportParts, Method, PeopleParts, ReportParts, ResultParts, lazy_function, lazy_value
 from dokimasia.runs.verbs import verb
 
 METHOD: Method[QualityRequest, QualityPlan] = Method(
@@ -13,15 +13,13 @@ METHOD: Method[QualityRequest, QualityPlan] = Method(
     plan=QualityPlan,
     accept=accept,
     stages=lazy_function("dokimasia.methods.quality.work", "stages"),
-    drawing=lazy_value("dokimasia.methods.quality.report", "DRAWING"),
     figures=quality_figures,
     shape=lambda: QualityFigures,
     graphs=versions_of("criterion_quality"),
-    items=items,
-    row_name="ratings",
-    columns=COLUMNS,
-    cells=cells,
-    judged=judged,
+    results=ResultParts(name="ratings", items=items),
+    report=ReportParts(drawing=lazy_value("dokimasia.methods.quality.report", "DRAWING")),
+    export=ExportParts(columns=COLUMNS, cells=cells),
+    people=PeopleParts(judged=judged),
 )
 
 rate_criteria = verb(METHOD, "rate_criteria")

@@ -5,7 +5,16 @@ from dokimasia.methods.refinement.acceptance import NAME, accept, resumable
 from dokimasia.methods.refinement.figures import RefinementFigures, figures_of_run
 from dokimasia.methods.refinement.request import RefinementPlan, RefinementRequest
 from dokimasia.methods.refinement.rows import COLUMNS, cells, refined_sample, refinement_rows
-from dokimasia.runs.method import Method, lazy_function, lazy_value
+from dokimasia.runs.method import (
+    ExportParts,
+    Method,
+    ReportParts,
+    RerunParts,
+    ResultParts,
+    ScoreParts,
+    lazy_function,
+    lazy_value,
+)
 from dokimasia.runs.reading.comparison import ATOMS
 from dokimasia.runs.verbs import verb
 
@@ -16,20 +25,22 @@ METHOD: Method[RefinementRequest, RefinementPlan] = Method(
     plan=RefinementPlan,
     accept=accept,
     stages=lazy_function("dokimasia.methods.refinement.work", "stages"),
-    drawing=lazy_value("dokimasia.methods.refinement.report", "DRAWING"),
-    report=lazy_function("dokimasia.methods.refinement.report", "with_refined"),
     figures=figures_of_run,
     shape=lambda: RefinementFigures,
     graphs=versions_of("refinement"),
-    resumable=resumable,
-    sample=refined_sample,
-    row_name="arms of answers",
-    columns=COLUMNS,
-    cells=cells,
-    scale=ATOMS,
-    fork=(
-        "it takes its judge and models from the run that it refines: fork that run, then refine the fork (other prompts "
-        "are given to refine itself: --prompts DIR)"
+    results=ResultParts(name="arms of answers", sample=refined_sample),
+    scores=ScoreParts(scale=ATOMS),
+    report=ReportParts(
+        drawing=lazy_value("dokimasia.methods.refinement.report", "DRAWING"),
+        extend=lazy_function("dokimasia.methods.refinement.report", "with_refined"),
+    ),
+    export=ExportParts(columns=COLUMNS, cells=cells),
+    reruns=RerunParts(
+        check=resumable,
+        no_fork=(
+            "it takes its judge and models from the run that it refines: fork that run, then refine the fork (other prompts "
+            "are given to refine itself: --prompts DIR)"
+        ),
     ),
 )
 

@@ -4,7 +4,7 @@ from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.review.figures import ReviewFigures, figures_of_run, review_items
 from dokimasia.methods.review.request import ReviewPlan, ReviewRequest, accept, previews
 from dokimasia.people.checks import open_checks
-from dokimasia.runs.method import Method, graph_stages, lazy_value
+from dokimasia.runs.method import Method, PeopleParts, ReportParts, ResultParts, graph_stages, lazy_value
 from dokimasia.runs.verbs import verb
 
 METHOD: Method[ReviewRequest, ReviewPlan] = Method(
@@ -14,15 +14,14 @@ METHOD: Method[ReviewRequest, ReviewPlan] = Method(
     plan=ReviewPlan,
     accept=accept,
     stages=graph_stages("review.peer_review"),
-    ended=open_checks,
-    checked=True,
-    drawing=lazy_value("dokimasia.methods.review.report", "DRAWING"),
     figures=figures_of_run,
     shape=lambda: ReviewFigures,
     graphs=versions_of("peer_review"),
-    items=review_items,
-    row_name="reviews",
     previews=previews,
+    ended=open_checks,
+    results=ResultParts(name="reviews", items=review_items),
+    report=ReportParts(drawing=lazy_value("dokimasia.methods.review.report", "DRAWING")),
+    people=PeopleParts(checked=True),
 )
 
 review = verb(METHOD, "review")

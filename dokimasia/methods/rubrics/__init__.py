@@ -7,7 +7,7 @@ from dokimasia.methods.rubrics.figures import COLUMNS, RubricsFigures, cells, fi
 from dokimasia.methods.rubrics.files import encode_sets, read_sets, schema, sets_id, sets_of_run, write_sets
 from dokimasia.methods.rubrics.request import RubricPlan, RubricRequest, accept
 from dokimasia.people.checks import open_checks
-from dokimasia.runs.method import Method, graph_stages, lazy_value
+from dokimasia.runs.method import ExportParts, Method, PeopleParts, ReportParts, ResultParts, graph_stages, lazy_value
 from dokimasia.runs.verbs import verb
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
@@ -30,17 +30,15 @@ METHOD: Method[RubricRequest, RubricPlan] = Method(
     plan=RubricPlan,
     accept=accept,
     stages=graph_stages("rubrics.rubric_making"),
-    ended=open_checks,
-    checked=True,
-    drawing=lazy_value("dokimasia.methods.rubrics.report", "DRAWING"),
     figures=figures_of_run,
     shape=lambda: RubricsFigures,
     graphs=versions_of("rubric_making"),
-    items=rubric_items,
+    ended=open_checks,
     after=export_sets,
-    row_name="rubric sets",
-    columns=COLUMNS,
-    cells=cells,
+    results=ResultParts(name="rubric sets", items=rubric_items),
+    report=ReportParts(drawing=lazy_value("dokimasia.methods.rubrics.report", "DRAWING")),
+    export=ExportParts(columns=COLUMNS, cells=cells),
+    people=PeopleParts(checked=True),
 )
 
 make_rubrics = verb(METHOD, "make_rubrics")

@@ -45,7 +45,17 @@ from dokimasia.methods.tree.stored_trees import (
 from dokimasia.methods.tree.validity import validity_of
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.lifecycle import RunResult
-from dokimasia.runs.method import Addition, Method, lazy_function, lazy_value
+from dokimasia.runs.method import (
+    Addition,
+    ExportParts,
+    Method,
+    ReportParts,
+    RerunParts,
+    ResultParts,
+    ScoreParts,
+    lazy_function,
+    lazy_value,
+)
 from dokimasia.runs.plans import run_id
 from dokimasia.runs.session import Accepted, Session
 from dokimasia.runs.verbs import describe, sync, verb
@@ -145,25 +155,31 @@ METHOD: Method[GrowthRequest, GrowthPlan] = Method(
     plan=GrowthPlan,
     accept=accept,
     stages=lazy_function("dokimasia.methods.tree.work", "stages"),
-    drawing=lazy_value("dokimasia.methods.tree.report", "DRAWING"),
-    adds=Addition(
-        report_tree,
-        lazy_value("dokimasia.methods.tree.report", "section"),
-        "capability",
-        sample_groups,
-    ),
     figures=growth_json,
     shape=lambda: TreeFigures,
     graphs=versions_of("taxonomy_growth"),
-    resumable=resumable,
-    row_name="criteria",
-    export=growth_rows,
-    fork=(
-        "grow another tree with dokimasia tree grow RUN --judge OTHER --name NAME, and compare the two with dokimasia tree "
-        "agreement"
+    results=ResultParts(name="criteria"),
+    scores=ScoreParts(
+        no_diff="compare the trees with dokimasia tree diff A B, or their mappings with dokimasia tree agreement A B"
     ),
-    diff="compare the trees with dokimasia tree diff A B, or their mappings with dokimasia tree agreement A B",
-    retry="grow the tree on with dokimasia tree grow RUN --onto TREE, which asks again what has no place",
+    report=ReportParts(
+        drawing=lazy_value("dokimasia.methods.tree.report", "DRAWING"),
+        adds=Addition(
+            report_tree,
+            lazy_value("dokimasia.methods.tree.report", "section"),
+            "capability",
+            sample_groups,
+        ),
+    ),
+    export=ExportParts(table=growth_rows),
+    reruns=RerunParts(
+        check=resumable,
+        no_retry="grow the tree on with dokimasia tree grow RUN --onto TREE, which asks again what has no place",
+        no_fork=(
+            "grow another tree with dokimasia tree grow RUN --judge OTHER --name NAME, and compare the two with dokimasia tree "
+            "agreement"
+        ),
+    ),
 )
 
 

@@ -1,6 +1,7 @@
 """Merges of numbered capabilities: `same: 3, 7`, `vague: 5 | Name`, or `none` (ATOM, section 3.2)."""
 
 import re
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from dokimasia.errors import UnparsableReply
@@ -52,55 +53,79 @@ def parse_merges(text: str, expected: int, *, strict: bool = True) -> Merges:
     """
     if expected < 1:
         raise ValueError("at least one capability is expected")
-    same: list[tuple[int, ...]] = []
-    vague: dict[int, None] = {}
-    names: dict[int, str] = {}
-    problems: dict[str, None] = {}
-    merged: set[int] = set()
+    lines = _MergeLines(expected)
     has_lines = False
     for line in lines_with(_KEYWORD, own(text)):
         stripped = line.translate(DECORATION).translate(_BRACKETS).strip(_EDGE)
         if _NONE.fullmatch(stripped):
             has_lines = True
-            continue
-        match = _LINE.fullmatch(stripped)
-        if match is None:
-            continue
-        has_lines = True
-        kind, rest = match.groups()
-        about_vague = kind.casefold() == "vague"
-        written, *better_names = _NAME.split(rest, maxsplit=1) if about_vague else [rest]
-        if not _NUMBERS.fullmatch(written):
-            problems[f"'{short(stripped)}' is no list of numbers"] = None
-            continue
-        numbers = list(dict.fromkeys(int(number) for number in _NUMBER.findall(written)))
-        for number in numbers:
-            if not 1 <= number <= expected:
-                problems[f"there is no capability {number}: they are numbered 1 to {expected}"] = None
-        numbers = [number for number in numbers if 1 <= number <= expected]
-        if about_vague:
-            EXAMPLE.refuse(better_names[0] if better_names else "", "a better name")
-            vague |= dict.fromkeys(numbers)
-            try:
-                name = _better_name(better_names[0], len(numbers)) if better_names and numbers else ""
-                names |= {numbers[0]: name} if name else {}
-            except ValueError as problem:
-                problems[str(problem)] = None
-            continue
-        for number in numbers:
-            if number in merged:
-                problems[f"capability {number} stands in more than one group"] = None
-        group = [number for number in numbers if number not in merged]
-        if len(group) < 2:
-            problems[f"the group '{short(stripped)}' has fewer than two members"] = None
-            continue
-        merged.update(group)
-        same.append(tuple(group))
+        elif match := _LINE.fullmatch(stripped):
+            has_lines = True
+            lines.take(stripped, *match.groups())
     if not has_lines:
         raise UnparsableReply("there is no line of the form 'same: 3, 7' or 'vague: 5', and not the word none")
     if strict:
-        refuse(problems)
-    return Merges(tuple(same), tuple(vague), tuple(names.items()))
+        refuse(lines.problems)
+    return Merges(tuple(lines.same), tuple(lines.vague), tuple(lines.names.items()))
+
+
+class _MergeLines:
+    """What the lines of a reply say of the capabilities 1 to `expected`, and what is wrong with them."""
+
+    def __init__(self, expected: int) -> None:
+        self.same: list[tuple[int, ...]] = []
+        self.vague: dict[int, None] = {}
+        self.names: dict[int, str] = {}
+        self.problems: dict[str, None] = {}
+        self._expected = expected
+        self._grouped: set[int] = set()
+
+    def take(self, line: str, kind: str, rest: str) -> None:
+        """Read a line that begins with `kind`, followed by `rest`."""
+        about_vague = kind.casefold() == "vague"
+        written, *better_names = _NAME.split(rest, maxsplit=1) if about_vague else [rest]
+        if not _NUMBERS.fullmatch(written):
+            self._fault(f"'{short(line)}' is no list of numbers")
+            return
+        numbers = self._in_range(dict.fromkeys(int(number) for number in _NUMBER.findall(written)))
+        if about_vague:
+            self._take_vague(numbers, better_names[0] if better_names else "")
+        else:
+            self._take_group(line, numbers)
+
+    def _in_range(self, numbers: Iterable[int]) -> list[int]:
+        inside: list[int] = []
+        for number in numbers:
+            if 1 <= number <= self._expected:
+                inside.append(number)
+            else:
+                self._fault(f"there is no capability {number}: they are numbered 1 to {self._expected}")
+        return inside
+
+    def _take_vague(self, numbers: Sequence[int], better_name: str) -> None:
+        EXAMPLE.refuse(better_name, "a better name")
+        self.vague |= dict.fromkeys(numbers)
+        if not better_name or not numbers:
+            return
+        try:
+            if name := _better_name(better_name, len(numbers)):
+                self.names[numbers[0]] = name
+        except ValueError as problem:
+            self._fault(str(problem))
+
+    def _take_group(self, line: str, numbers: Sequence[int]) -> None:
+        for number in numbers:
+            if number in self._grouped:
+                self._fault(f"capability {number} stands in more than one group")
+        group = tuple(number for number in numbers if number not in self._grouped)
+        if len(group) < 2:
+            self._fault(f"the group '{short(line)}' has fewer than two members")
+            return
+        self._grouped.update(group)
+        self.same.append(group)
+
+    def _fault(self, problem: str) -> None:
+        self.problems[problem] = None
 
 
 def _better_name(text: str, count: int) -> str:

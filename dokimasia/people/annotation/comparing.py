@@ -34,12 +34,12 @@ def judged_of(home: Home, run: Run, scale: Ends) -> dict[str, dict[AnnotationUni
     """
     method = method_named(run.method)
     name = _judge_name(run)
-    if method.judged is not None:
-        ways = method.judged(home, run)
+    if method.people.judged is not None:
+        ways = method.people.judged(home, run)
         return {f"{name}, {way}" if way else name: dict(judge_ratings) for way, judge_ratings in ways.items()}
-    if method.scale is None:
+    if method.scores.scale is None:
         raise ConfigError(f"run {run.id}: {method.title} has no judge's scores that could be held against people's")
-    low, high = method.scale
+    low, high = method.scores.scale
     kind = method.row_kind
     stretch = (scale[1] - scale[0]) / (high - low)
     ratings: dict[AnnotationUnit, float] = {}
@@ -65,7 +65,7 @@ def verdicts_of(home: Home, run: Run) -> DecidedVerdicts | None:
     Raises:
         ConfigError: nothing was decided.
     """
-    decisions = method_named(run.method).decisions
+    decisions = method_named(run.method).people.decisions
     if decisions is None:
         return None
     verdicts = DecidedVerdicts({}, {})

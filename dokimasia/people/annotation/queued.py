@@ -48,7 +48,7 @@ def rateable(home: Home, run: Run) -> list[Kind]:
     )
     answered = home.one(sql, (run.id, method.row_kind)) is not None
     has: dict[Kind, bool] = {
-        "pair": answered and method.pairs is not None,
+        "pair": answered and method.people.pairs is not None,
         "response": answered,
         "criterion": next(iter(criteria_of_samples(home, run.id)), None) is not None,
     }

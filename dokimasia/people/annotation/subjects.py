@@ -154,7 +154,7 @@ def pairs_of_run(home: Home, run: Run, *, models: Sequence[str] = ()) -> list[Su
     Raises:
         InputError: a model has no pair.
     """
-    pairs = method_named(run.method).pairs
+    pairs = method_named(run.method).people.pairs
     if pairs is None:
         return None
     samples = samples_by_id(home, run.id)
@@ -174,7 +174,7 @@ def open_answers(home: Home, run: Run, subjects: Sequence[Subject]) -> list[Subj
     Raises:
         InputError: rules decided all of them.
     """
-    decisions = method_named(run.method).decisions
+    decisions = method_named(run.method).people.decisions
     if decisions is None:
         return list(subjects)
     verdicts: dict[AnnotationUnit, str] = {}

@@ -19,13 +19,14 @@ from dokimasia.storage.decisions import (
     clear_draft,
     file_decision,
     import_filed,
-    record_decision,
+    insert_decision,
     standing,
 )
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
 from dokimasia.storage.people.questions import get_question
 from dokimasia.storage.runs import Run, now
+from dokimasia.storage.writer import WriteJob
 
 T = TypeVar("T")
 
@@ -36,7 +37,7 @@ _ONE_AT_A_TIME = threading.Lock()
 def waits(run: Run) -> bool:
     """Return whether a run has captions, rubrics or perturbations to check, or questions for people."""
     try:
-        return run.status == "waiting" or method_of(run).checked
+        return run.status == "waiting" or method_of(run).people.checked
     except NotFound:
         return False
 
@@ -115,18 +116,23 @@ def decide(
     """
     settings, _ = place_of(settings, home)
     with Home.open(settings.home, write=False) as reading:
-        filed = checked(
+        filing = checked(
             reading, item, action, who=who, text=text, delete=delete, at=at, shown=shown, seen=seen, reasons=reasons
         )
-    item, who = filed.item, filed.who
+    return keep_or_file(settings.home, [filing], lambda connection: insert_decision(connection, filing))
+
+
+def keep_or_file(folder: Path, filings: Sequence[FiledDecision], insert: WriteJob[T]) -> T | None:
+    """Store decisions in a home as `keep_decisions`; where another process is writing to it, file them and return None."""
     try:
-        writing = Home.open(settings.home, write=True, create=False, command="dokimasia decide")
+        home = Home.open(folder, write=True, create=False, command="dokimasia decide")
     except HomeLocked:
-        file_decision(settings.home, filed.model_copy(update={"seen": None}))
-        clear_draft(settings.home, item.id, who)
+        for filing in filings:
+            file_decision(folder, filing.model_copy(update={"seen": None}))
+            clear_draft(folder, filing.item.id, filing.who)
         return None
-    with writing:
-        return _finish(keep_decision(writing, filed))
+    with home:
+        return _finish(keep_decisions(home, filings, insert))
 
 
 def checked(
@@ -192,9 +198,33 @@ async def keep_decision(home: Home, left: FiledDecision) -> Decision:
     Raises:
         InputError: as `decide`, if something has changed since the decision was checked.
     """
-    decision = await _store_decision(home, left)
-    clear_draft(home.path, left.item.id, left.who)
-    return decision
+    return await keep_decisions(home, [left], lambda connection: insert_decision(connection, left))
+
+
+async def keep_decisions(home: Home, filings: Sequence[FiledDecision], insert: WriteJob[T]) -> T:
+    """Store decisions, durably and all or none, resume what waited for them, and return what `insert` returns.
+
+    Args:
+        home: a home that is open for writing.
+        filings: the decisions.
+        insert: inserts them by `insert_decision`, in one transaction.
+    """
+    from dokimasia.people.checks.threads import go_on
+    from dokimasia.storage.checkpoints import open_saver
+
+    await import_filed(home)
+    while not _ONE_AT_A_TIME.acquire(blocking=False):  # noqa: ASYNC110 - an event loop must not stand still for another thread
+        await asyncio.sleep(0.005)
+    try:
+        stored = await home.write(insert)
+        async with open_saver(home) as saver:
+            for item in dict.fromkeys(filing.item.id for filing in filings):
+                await go_on(home, saver, standing(home, item))
+    finally:
+        _ONE_AT_A_TIME.release()
+    for filing in filings:
+        clear_draft(home.path, filing.item.id, filing.who)
+    return stored
 
 
 def open_for_people(settings: Settings, run: str) -> list[Standing]:
@@ -235,22 +265,6 @@ def _finish(work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run(work)
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, work).result()
-
-
-async def _store_decision(home: Home, left: FiledDecision) -> Decision:
-    from dokimasia.people.checks.threads import go_on
-    from dokimasia.storage.checkpoints import open_saver
-
-    await import_filed(home)
-    while not _ONE_AT_A_TIME.acquire(blocking=False):  # noqa: ASYNC110 - an event loop must not stand still for another thread
-        await asyncio.sleep(0.005)
-    try:
-        decision = await record_decision(home, left)
-        async with open_saver(home) as saver:
-            await go_on(home, saver, standing(home, left.item.id))
-    finally:
-        _ONE_AT_A_TIME.release()
-    return decision
 
 
 async def _open_run(home: Home, run_id: str) -> None:

@@ -1,21 +1,24 @@
 """Import of decisions from filled-in files of items; all lines are checked before any decision is stored."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from functools import partial
+import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, Field, ValidationError
 
 from dokimasia.agents.readers import faults_of
 from dokimasia.domain.blindspots import Label
 from dokimasia.domain.decision import Action, ChangeReason, CheckItem, Decision, Standing, ordered_reasons
-from dokimasia.errors import DataError, DokimasiaError, list_faults
-from dokimasia.people.checks import all_standings, checked, decide, keep_decision, nothing_to_check, open_for_people
+from dokimasia.errors import DataError, DokimasiaError, InputError, list_faults
+from dokimasia.people.checks.checking import checked, keep_decisions, keep_or_file, nothing_to_check, open_for_people
+from dokimasia.people.checks.standings import all_standings
 from dokimasia.settings import Settings
+from dokimasia.storage.decisions import FiledDecision, insert_decision
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import get_question
+from dokimasia.storage.writer import WriteJob
 
 MAX_LINE = 1 << 20
 
@@ -96,7 +99,9 @@ def import_checks(settings: Settings, run: str, path: Path, *, who: str) -> Impo
     standings = open_for_people(settings, run)
     with Home.open(settings.home, write=False) as home:
         decisions = _read_decisions(home, standings, lines, str(path), who)
-    return _store_all(decisions, standings, str(path), partial(decide, settings=settings))
+        new = _new_decisions(home, decisions, standings, str(path))
+    stored = keep_or_file(settings.home, [filing for _, filing in new], _insertion(new, str(path))) if new else []
+    return _result(decisions, standings, new, stored)
 
 
 def take_in_lines(
@@ -119,14 +124,18 @@ def take_in_lines(
         if decision is not None and decision.who != who and not others and decision.key(item) not in known:
             raise DataError(f"{name}, line {number}: {decision.who} decided this, and this is {who}'s token")
 
-    def keep(item: CheckItem, action: Action, **made: Any) -> Decision:
-        return asyncio.run(keep_decision(home, checked(home, item, action, **made)))
-
-    return _store_all(decisions, standings, name, keep)
+    new = _new_decisions(home, decisions, standings, name)
+    stored: Sequence[Decision] = []
+    if new:
+        stored = asyncio.run(keep_decisions(home, [filing for _, filing in new], _insertion(new, name)))
+    return _result(decisions, standings, new, stored)
 
 
 Wanted = tuple[int, CheckItem, LineDecision | None]
 """The number of a line, its item, and a decision on it; None without one."""
+
+NumberedFiling = tuple[int, FiledDecision]
+"""The number of a line, and a decision of it that can be stored."""
 
 
 def _read_decisions(
@@ -168,33 +177,55 @@ def _read_decisions(
     return entries
 
 
-def _store_all(
-    wanted: Sequence[Wanted], standings: Sequence[Standing], name: str, keep: Callable[..., Decision | None]
-) -> ImportResult:
-    decided = repeated = left = empty = 0
+def _new_decisions(
+    home: Home, wanted: Sequence[Wanted], standings: Sequence[Standing], name: str
+) -> list[NumberedFiling]:
+    """Return the decisions of lines that the home does not have.
+
+    Raises:
+        DataError: one of them cannot be stored; the message names its line.
+    """
     known = _decision_keys(standings)
-    ids: set[str] = set()
-    for standing in standings:
-        ids |= {decision.id for decision in standing.decisions}
-    for number, item, wanted_decision in wanted:
-        if wanted_decision is None:
-            empty += 1
-            continue
-        if wanted_decision.key(item) in known:
-            repeated += 1
+    new: list[NumberedFiling] = []
+    for number, item, decision in wanted:
+        if decision is None or decision.key(item) in known:
             continue
         try:
-            decision = keep(item, **dict(wanted_decision))
+            new.append((number, checked(home, item, **dict(decision))))
         except DokimasiaError as error:
             raise DataError(f"{name}, line {number}: {error}") from error
-        if decision is None:
-            left += 1
-        elif decision.id in ids:
-            repeated += 1
-        else:
-            decided += 1
-            ids.add(decision.id)
-    return ImportResult(decided=decided, known=repeated, left=left, empty=empty)
+    return new
+
+
+def _insertion(new: Sequence[NumberedFiling], name: str) -> WriteJob[list[Decision]]:
+    """Return a function that inserts all decisions, or none; its `DataError` names the line that cannot be stored."""
+
+    def insert(connection: sqlite3.Connection) -> list[Decision]:
+        decisions: list[Decision] = []
+        for number, filing in new:
+            try:
+                decisions.append(insert_decision(connection, filing))
+            except InputError as error:
+                raise DataError(f"{name}, line {number}: {error}") from error
+        return decisions
+
+    return insert
+
+
+def _result(
+    wanted: Sequence[Wanted],
+    standings: Sequence[Standing],
+    new: Sequence[NumberedFiling],
+    stored: Sequence[Decision] | None,
+) -> ImportResult:
+    """Return the counts of an import; `stored` is None if the decisions are left to the process that holds the home."""
+    empty = sum(decision is None for _, _, decision in wanted)
+    known = len(wanted) - empty - len(new)
+    if stored is None:
+        return ImportResult(decided=0, known=known, left=len(new), empty=empty)
+    ids = {decision.id for standing in standings for decision in standing.decisions}
+    decided = len({decision.id for decision in stored} - ids)
+    return ImportResult(decided=decided, known=known + len(stored) - decided, left=0, empty=empty)
 
 
 def _decision_keys(standings: Sequence[Standing]) -> set[tuple[str, ...]]:

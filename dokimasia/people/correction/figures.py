@@ -1,6 +1,6 @@
 """Figures of a correction: each model's rate as judged and corrected, and comparisons of all pairs of models."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from dokimasia.algorithms.correction import (
 from dokimasia.algorithms.statistics import difference_interval
 from dokimasia.domain.call import model_name
 from dokimasia.domain.differences import DIRECTION
+from dokimasia.domain.passport import Passport
 from dokimasia.errors import ConfigError, InputError, NotFound
 from dokimasia.people.correction.conclusion import conclusion
 from dokimasia.people.correction.given import (
@@ -67,7 +68,7 @@ ROUNDING = 1e-9
 def is_correctable(run: Run) -> bool:
     """Return whether the method of a run makes yes-or-no decisions on answers."""
     try:
-        return method_of(run).decisions is not None
+        return method_of(run).people.decisions is not None
     except NotFound:
         return False
 
@@ -78,7 +79,7 @@ def decided_run(home: Home, run: Run, *, scored: bool = False) -> DecidedRun:
     Raises:
         InputError: the run's method makes no such decisions, or the run has none yet.
     """
-    decisions = method_of(run).decisions
+    decisions = method_of(run).people.decisions
     if decisions is None:
         raise InputError(
             f"run {run.id} is of kind {run.method!r}: rates are corrected of runs of evaluate, whose answers are right or "
@@ -122,16 +123,7 @@ def correct(
     Raises:
         InputError: the run has no decisions, neither passport nor labels are given, or a file is unusable.
     """
-    if mix is not None and passport is None:
-        raise ConfigError("--mix weights the sensitivity of a passport: name it with --passport")
-    if passport is None and human is None:
-        raise ConfigError(
-            "a rate is corrected by the judge's passport (--passport FILE, with --mix FILE) or by labels of people (--human FILE)"
-        )
-    if human is None and (by_category or width is not None):
-        raise ConfigError("--by-category and --width are about labels: name them with --human")
-    if width is not None and not 0 < width < 1:
-        raise ConfigError(f"--width {width:g} is no share of the scale between 0 and 1, such as 5%")
+    _check_options(passport, human, mix, by_category=by_category, width=width)
     judged = decided_run(home, run, scored=human is not None)
     if human is not None and (people_scores := read_scores(human, judged)) is not None:
         if passport is not None:
@@ -151,35 +143,25 @@ def correct(
             labels = labels.by_category(judged.categories)
     if passport is not None and judged.judge is None:
         raise ConfigError(f"{passport}: rules alone decided run {run.id}, and there is no judge to be corrected")
+    known = None if mix is None else read_mix(mix)
     rates: dict[str, JudgeRates] = {}
     warnings: list[str] = []
     used: PassportRates | None = None
-    known = None if mix is None else read_mix(mix)
     if passport is not None and judged.judge is not None:
         read, lines = passport_for(passport, judged.judge, judged.prompts, home=home, tools=judged.tools)
-        warnings += lines
         if known is None and labels is not None and human is not None:
             known = observed_mix(labels, human.name, read)
-        for measure in judged.measures:
-            measured = no_rates(measure.without)
-            if measure.evaluator is not None:
-                measured = rates_for(measure, read, judged, known, labels, seed=run.seed)
-            rates[measure.name] = measured
-            warnings += measured.warnings
+        rates = {measure.name: _judge_rates(measure, read, judged, known, labels, run) for measure in judged.measures}
+        warnings += [*lines, *(warning for measured in rates.values() for warning in measured.warnings)]
         used = _passport_rates(passport.name, read.sha256, rates)
     if labels is not None and human is not None:
         if not any(rate.by_kind for rate in rates.values()):
             check_named(human.name, labels.named)
-        warnings.append(labels.drawn)
-        if labels.contradicting:
-            warnings.append(
-                f"people say otherwise than the rule on {labels.contradicting} of {labels.ruled} labelled answers that rules "
-                "decided, which are taken as the rules decided them: dokimasia show --sample says by which rule"
-            )
-        warnings.append(check_responses(human.name, labels, home, run))
-    measures: dict[str, CorrectedMeasure] = {}
-    for measure in judged.measures:
-        measures[measure.name] = _measure(measure, rates.get(measure.name), labels, width, seed=run.seed)
+        warnings += [*_label_warnings(labels), check_responses(human.name, labels, home, run)]
+    measures = {
+        measure.name: _measure(measure, rates.get(measure.name), labels, width, seed=run.seed)
+        for measure in judged.measures
+    }
     figures = _figures(
         judged, run, conclusion(tuple(measures.values())), warnings, by_category=by_category, width=width
     )
@@ -191,6 +173,41 @@ def correct(
             "measures": measures,
         }
     )
+
+
+def _check_options(
+    passport: Path | None, human: Path | None, mix: Path | None, *, by_category: bool, width: float | None
+) -> None:
+    """Check that the options of a correction go together."""
+    if mix is not None and passport is None:
+        raise ConfigError("--mix weights the sensitivity of a passport: name it with --passport")
+    if passport is None and human is None:
+        raise ConfigError(
+            "a rate is corrected by the judge's passport (--passport FILE, with --mix FILE) or by labels of people (--human FILE)"
+        )
+    if human is None and (by_category or width is not None):
+        raise ConfigError("--by-category and --width are about labels: name them with --human")
+    if width is not None and not 0 < width < 1:
+        raise ConfigError(f"--width {width:g} is no share of the scale between 0 and 1, such as 5%")
+
+
+def _judge_rates(
+    measure: Measure, passport: Passport, judged: DecidedRun, mix: Mix | None, labels: Labels | None, run: Run
+) -> JudgeRates:
+    """Return the judge's rates in a measure, refused if its passport has none for it."""
+    if measure.evaluator is None:
+        return no_rates(measure.without)
+    return rates_for(measure, passport, judged, mix, labels, seed=run.seed)
+
+
+def _label_warnings(labels: Labels) -> Iterator[str]:
+    """Yield what a reader should know of people's labels."""
+    yield labels.drawn
+    if labels.contradicting:
+        yield (
+            f"people say otherwise than the rule on {labels.contradicting} of {labels.ruled} labelled answers that rules "
+            "decided, which are taken as the rules decided them: dokimasia show --sample says by which rule"
+        )
 
 
 def _figures(

@@ -1,6 +1,6 @@
 """Checks of passports when a run is accepted: whether they match its judges, and their warnings."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -71,24 +71,13 @@ async def held(
             "--blind-below is the bound below which a passport's judge counts as blind: name the passport with "
             "--passport FILE, or leave --blind-below out"
         )
-    prompts = accepted.plan.prompts
     if session.source_run is None:
         passports = read_all(request.passports)
     else:
         passports = await _parent_passports(session, session.source_run)
-    fitting: dict[str, Passport] = {}
-    for path, passport in passports:
-        judge = _judge_of(passport, judges)
-        problem = refusal_of(passport, judges, prompts, session.home)
-        if problem and session.source_run is None:
-            raise ConfigError(f"{path}: {problem}")
-        if judge is None or problem:
-            continue
-        if judge.ref.name in fitting:
-            raise ConfigError(f"{path}: there is another passport of {judge.ref.name} already: name one a judge")
-        fitting[judge.ref.name] = passport
     if not (passports or dropped):
         return accepted
+    fitting = _fitting(passports, judges, accepted.plan.prompts, session)
     otherwise = _asked_otherwise(judges, fitting, ways)
     used: list[PassportUsed] = []
     for spec in {spec.ref.name: spec for spec in judges}.values():
@@ -101,9 +90,41 @@ async def held(
         sha256 = None if passport is None else passport.sha256
         used.append(PassportUsed(judge=name, sha256=sha256, warnings=tuple(warnings), chosen=chosen or None))
     used += [PassportUsed(judge=judge.name, sha256=judge.sha256, warnings=(judge.why,)) for judge in dropped]
-    notes = {"passports": [as_json(passport) for passport in used], KEPT: [*map(value_id, fitting.values())]}
     lines = [chosen] if chosen else []
     lines += [f"judge {passport.judge}: {warning}" for passport in used for warning in passport.warnings]
+    return _with_passports(accepted, used, fitting.values(), lines)
+
+
+def _fitting(
+    passports: Iterable[tuple[str, Passport]],
+    judges: Sequence[ModelSpec],
+    prompts: Mapping[str, str],
+    session: Session,
+) -> dict[str, Passport]:
+    """Return the passports that are of a run's judges and prompts, by judge; of a fork's those that are not are left out.
+
+    Raises:
+        ConfigError: a passport of a new run is of another judge or of other prompts, or there are two of one judge.
+    """
+    fitting: dict[str, Passport] = {}
+    for path, passport in passports:
+        judge = _judge_of(passport, judges)
+        problem = refusal_of(passport, judges, prompts, session.home)
+        if problem and session.source_run is None:
+            raise ConfigError(f"{path}: {problem}")
+        if judge is None or problem:
+            continue
+        if judge.ref.name in fitting:
+            raise ConfigError(f"{path}: there is another passport of {judge.ref.name} already: name one a judge")
+        fitting[judge.ref.name] = passport
+    return fitting
+
+
+def _with_passports(
+    accepted: Accepted[P], used: Sequence[PassportUsed], passports: Collection[Passport], lines: Sequence[str]
+) -> Accepted[P]:
+    """Return what was accepted with passports as values, what they say as notes, and `lines` among those of the estimate."""
+    notes = {"passports": [as_json(passport) for passport in used], KEPT: [*map(value_id, passports)]}
     before = accepted.keep
 
     async def keep(home: Home, run: Run) -> None:
@@ -114,7 +135,7 @@ async def held(
 
     return replace(
         accepted,
-        values=(*accepted.values, *fitting.values()),
+        values=(*accepted.values, *passports),
         notes={**accepted.notes, **notes},
         estimate=accepted.estimate.model_copy(update={"notes": (*accepted.estimate.notes, *lines)}),
         keep=keep,

@@ -15,6 +15,7 @@ from dokimasia.report.fields import Interval, IntervalMethod
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import simulated_names
 from dokimasia.runs.measures import mean_with_interval, rounded, strict_accuracy
+from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef, sides_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
@@ -34,10 +35,17 @@ class _DataSet:
     sides: Mapping[str, Sequence[tuple[Run, ComparisonSide]]]
 
 
+def scale_of(method: AnyMethod, measure: Measure) -> tuple[float, float]:
+    """Return the lowest and the highest value of a measure in the figures of a method."""
+    if measure == "accuracy":
+        return ACCURACY_SCALE
+    return method.scores.shown_scale or ACCURACY_SCALE
+
+
 def has_board(run: Run) -> bool:
     """Return whether a run's rows have scores by sample, so that it can be on a board."""
-    method = method_of(run)
-    return method.scale is not None and method.diff is None
+    scores = method_of(run).scores
+    return scores.scale is not None and scores.no_diff is None
 
 
 def board_of(home: Home, runs: Sequence[Run], *, measure: Measure | None = None, seed: int = 0) -> Board:
@@ -71,10 +79,7 @@ def board_of(home: Home, runs: Sequence[Run], *, measure: Measure | None = None,
             raise InputError(f"run {run.id} has no result yet; it is {run.status}")
     decided = all(any(answer.right is not None for answer in _answers(run_sides)) for run_sides in sides.values())
     measure = measure or ("accuracy" if decided else "score")
-    scale = ACCURACY_SCALE
-    if measure == "score":
-        low, high = method.scale or ACCURACY_SCALE
-        scale = (low * method.shown, high * method.shown)
+    scale = scale_of(method, measure)
     data_sets = _data_sets(runs, sides)
     entries: dict[str, dict[str, BoardEntry]] = {}
     others: list[OtherEntry] = []

@@ -856,14 +856,14 @@ def compare_runs(
             be compared.
     """
     method = method_of(first)
-    if isinstance(method.diff, str):
-        raise InputError(f"{method.title} is not compared so: {method.diff}")
+    if method.scores.no_diff is not None:
+        raise InputError(f"{method.title} is not compared so: {method.scores.no_diff}")
     if first.method != second.method:
         raise InputError(
             f"run {first.id} is {method.title} and run {second.id} is {method_of(second).title}: compare two of one kind"
         )
     plans = [method.read(run)[0] for run in (first, second)]
-    scale = method.scale and (method.scale[0] * method.shown, method.scale[1] * method.shown)
+    scale = method.scores.shown_scale
     both = {first.id: first, second.id: second}.values()
     sides: dict[str, Mapping[str, ComparisonSide]] = {}
     rows: dict[str, list[ResultRow]] = {}
@@ -886,7 +886,7 @@ def compare_runs(
         if first.id == second.id:
             comparison = comparison.model_copy(update={"agreement": None})
         pairs.append(comparison)
-    scored_by = "criteria" if method.rubrics is None else "rubrics"
+    scored_by = "criteria" if method.scores.rubrics is None else "rubrics"
     if scale is None:
         scored_by = None
     elif not any(pair.n_shared for pair in pairs):
@@ -966,14 +966,14 @@ def sides_of(home: Home, run: Run) -> dict[str, ComparisonSide]:
     texts = {id: digest("text", text) for id, text in response_texts(home, run.id)}
     method = method_of(run)
     rows, scored = results(home, run.id, kind=method.row_kind), bool(method.read(run)[0].judge_name)
-    rubrics = None if method.rubrics is None else method.rubrics(home, run)
+    rubrics = None if method.scores.rubrics is None else method.scores.rubrics(home, run)
     answers: dict[str, list[ComparedAnswer]] = {}
     for row in rows:
         answer = ComparedAnswer.of(row, judgements, weights)._replace(response=texts.get(row.response_id or ""))
         if rubrics is not None:
             answer = answer._replace(criteria=rubrics[row.sample_id])
         if answer.score is not None:
-            answer = answer._replace(score=answer.score * method.shown)
+            answer = answer._replace(score=answer.score * method.scores.factor)
         answers.setdefault(shown_name(row.model, row.arm), []).append(answer)
     scored = scored or any(row.score is not None for row in rows)
     return {

@@ -124,8 +124,8 @@ def export_pages(home: Home, run: Run) -> ExportPages:
     Reading a page raises `StorageError` if a value of the run is missing or damaged.
     """
     method = method_of(run)
-    if method.export is not None:
-        export = method.export(home, run)
+    if method.export.table is not None:
+        export = method.export.table(home, run)
         return ExportPages(export.columns, _only(export.rows))
     corrections = corrections_of(home, run.id)
     comments: dict[str, list[str]] = {}
@@ -133,7 +133,7 @@ def export_pages(home: Home, run: Run) -> ExportPages:
         comments.setdefault(comment.sample, []).append(f"{comment.who}, {comment.at}: {comment.text}")
     columns: dict[str, ColumnType] = {
         **FIRST,
-        **(method.columns or MADE),
+        **(method.export.columns or MADE),
         **(CORRECTED if corrections else {}),
         **(COMMENTED if comments else {}),
         **LAST,
@@ -155,16 +155,16 @@ async def _pages(
     attempts = {item: retry.attempt for item, retry in retries(home, run.id).items()}
     scores = judgement_scores(home, run.id) if corrections else {}
     judged_pages = result_pages(home, run.id, method.row_kind)
-    if method.cells is not None and not method.paged:
+    if method.export.cells is not None and not method.export.paged:
         judged_pages = iter([list(chain.from_iterable(judged_pages))])
     for judged in judged_pages:
         samples = {id: _question_cells(sample) for id, sample in samples_of(home, run.id, _names_of(judged)).items()}
         rows = [corrected(row, corrections) for row in judged] if corrections else judged
         figures = SqliteLedger(home).calls_for(key for row in rows for key in row.calls)
-        if method.cells is None:
+        if method.export.cells is None:
             own = [{"made": [find_value(home, id) for id in row.value_ids]} for row in rows]
         else:
-            own = await method.cells(home, run, rows)
+            own = await method.export.cells(home, run, rows)
         corrected_cells = [_corrected_cells(row, corrections, scores) if corrections else {} for row in judged]
         yield [
             {
@@ -222,10 +222,10 @@ def form_of(home: Home, run: Run, form: str) -> Mapping[str, bytes]:
         ConfigError: the run's method has no such format.
     """
     method = method_of(run)
-    if form not in method.forms:
-        others = f"; there is --as {' and '.join(method.forms)}" if method.forms else "; leave --as out"
+    if form not in method.export.forms:
+        others = f"; there is --as {' and '.join(method.export.forms)}" if method.export.forms else "; leave --as out"
         raise ConfigError(f"run {run.id} is {method.title}, which has no form {form!r}{others}")
-    return method.forms[form](home, run)
+    return method.export.forms[form](home, run)
 
 
 def image_files(home: Home, images: Iterable[ImageRef]) -> dict[str, bytes]:

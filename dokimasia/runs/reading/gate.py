@@ -16,7 +16,7 @@ from dokimasia.report.gate import GRAVEST_FIRST, Gate, GateDecision, GatedModel,
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import simulated_names
 from dokimasia.runs.measures import interval_of, mean, mean_bounds, rounded
-from dokimasia.runs.reading.board import ACCURACY_SCALE, has_board
+from dokimasia.runs.reading.board import ACCURACY_SCALE, has_board, scale_of
 from dokimasia.runs.reading.comparison import (
     AnswerMeasure,
     ComparisonSide,
@@ -94,10 +94,7 @@ def gate_of(
         raise InputError("a run has no decisions of right or wrong: gate its scores with --measure score")
     if measure == "score" and not all(side.scored for _, both in pairs for side in both):
         raise InputError("a run has no scores: gate its accuracy with --measure accuracy")
-    scale = ACCURACY_SCALE
-    if measure == "score":
-        low, high = method_of(run).scale or ACCURACY_SCALE
-        scale = (low * method_of(run).shown, high * method_of(run).shown)
+    scale = scale_of(method_of(run), measure)
     margin, level = max_drop / 100 * (scale[1] - scale[0]), 1 - ERROR / len(pairs)
     gated = tuple(
         _gated(pair, both, measure=measure, margin=margin, level=level, scale=scale, seed=seed) for pair, both in pairs

@@ -47,10 +47,10 @@ async def sample_of_run(
         if near := difflib.get_close_matches(sample_id, sample_ids, n=3):
             hint = f"; did you mean {' or '.join(near)}?"
         raise NotFound(f"run {run.id} has no sample {sample_id!r}{hint}")
-    if method.sample is not None:
-        view = await method.sample(home, run, sample_id)
+    if method.results.sample is not None:
+        view = await method.results.sample(home, run, sample_id)
     else:
-        items = list((method.items or _items)(home, run, sample_id))
+        items = list((method.results.items or _items)(home, run, sample_id))
         if not items:
             raise NotFound(f"run {run.id} has no finished item of a sample {sample_id!r}")
         view = {**(method.json_figures(home, run) if figures else {}), "items": items}
@@ -66,8 +66,8 @@ def items_of_run(home: Home, run: Run, sample_id: str | None = None) -> Iterator
     With a sample's id, only the items of that sample.
     """
     method = method_of(run)
-    if method.items is not None:
-        yield from method.items(home, run, sample_id)
+    if method.results.items is not None:
+        yield from method.results.items(home, run, sample_id)
         return
     for row in ordered_rows(home, run, sample_id):
         yield {"sample": row.sample_id, **row.model_dump(mode="json", include=set(_SHOWN))}
@@ -198,7 +198,7 @@ def sample_groupings(home: Home, run: Run) -> Sequence[SampleGrouping]:
     """Return all groupings of a run's samples, including those of plug-ins."""
     groupings: list[SampleGrouping] = []
     for name in adding_methods():
-        adds = method_named(name).adds
+        adds = method_named(name).report.adds
         if adds is not None and adds.groups is not None and (groups := adds.groups(home, run)):
             groupings.append(SampleGrouping(name, adds.grouping, groups))
     return groupings

@@ -20,6 +20,7 @@ from dokimasia.runs.catalogue import adding_methods, method_named, method_of
 from dokimasia.runs.estimate import UNSEEN, Estimate
 from dokimasia.runs.plans import RunPlan
 from dokimasia.runs.reading.exporting import write_whole
+from dokimasia.runs.reading.inspection import items_of_run
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import open_questions
 from dokimasia.storage.runs import Run
@@ -229,8 +230,8 @@ def run_data(home: Home, run: Run, figures: RunFigures | None = None) -> ReportD
     facts = facts_of(run, plan, graphs=_graphs(run, method.graphs_of(plan)), open_questions=open_count)
     if figures is None:
         figures = method.figures(home, run)
-    items = list(method.items(home, run, None)) if method.items is not None and method.items_shown else []
-    drawing = method.drawing()
+    items = list(items_of_run(home, run)) if method.results.items_shown else []
+    drawing = method.report.drawing()
     if drawing.figures is not None and isinstance(figures, Mapping):
         figures = drawing.figures.model_validate(figures)
     return ReportData(
@@ -238,7 +239,7 @@ def run_data(home: Home, run: Run, figures: RunFigures | None = None) -> ReportD
         facts,
         as_json(figures),
         figures if isinstance(figures, BaseModel) else None,
-        opening=method.opening(home, run) if method.opening is not None and run.status == "done" else (),
+        opening=method.report.opening(home, run) if method.report.opening is not None and run.status == "done" else (),
         samples=items,
     )
 
@@ -260,11 +261,11 @@ async def report_data(
         StorageError: the home is damaged; a missing image is only noted in its place.
     """
     method = method_of(run)
-    if figures is None and method.report_figures is not None:
-        figures = method.report_figures(home, run)
+    if figures is None and method.report.figures is not None:
+        figures = method.report.figures(home, run)
     data = run_data(home, run, figures)
-    if method.report is not None:
-        data = await method.report(home, run, data, samples)
+    if method.report.extend is not None:
+        data = await method.report.extend(home, run, data, samples)
     else:
         data = _with_items(run, data, samples)
     if data.drawing.added_after is not None:
@@ -281,7 +282,7 @@ def _added(home: Home, run: Run) -> dict[str, Added]:
     """Return the sections that other methods, including plug-ins, add to the page of a run they build on."""
     added: dict[str, Added] = {}
     for name in adding_methods():
-        adds = method_named(name).adds
+        adds = method_named(name).report.adds
         if adds is not None and (value := adds.figures(home, run)) is not None:
             added[name] = Added(value, adds.section())
     return added

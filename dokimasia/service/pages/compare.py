@@ -151,7 +151,7 @@ def models_of(home: Home, run: Run) -> list[str]:
 
 def models_compared(home: Home, run: Run) -> list[str]:
     """Return the models of a run that can be compared with each other; none if there are fewer than two."""
-    models = models_of(home, run) if method_of(run).diff is None else []
+    models = models_of(home, run) if method_of(run).scores.no_diff is None else []
     return models if len(models) > 1 else []
 
 
@@ -192,9 +192,8 @@ def _parts_apart(
     home: Home, first: str, second: str, models: tuple[str, str], changes: Changes
 ) -> list[tuple[str, list[PartComparison]]]:
     pair = ComparedPair(get_run(home, first), get_run(home, second), models)
-    sides, scale = both_sides(home, pair), method_of(pair.first).scale
+    sides, scale = both_sides(home, pair), method_of(pair.first).scores.shown_scale
     assert scale is not None
-    unit = method_of(pair.first).shown
     categories = category_parts((sample.id, sample.category or "") for sample in load_samples(home, first))
     groupings = [("category", categories)] if len(categories) > 1 else []
     for grouping in groupings_of(home, pair.first):
@@ -203,16 +202,13 @@ def _parts_apart(
             for group in grouping.groups.values()
         ]
         groupings.append((grouping.called, parts))
-    bounds = (scale[0] * unit, scale[1] * unit)
-    differences = [
-        (kind, compare_parts(*sides, parts, seed=pair.first.seed, scale=bounds)) for kind, parts in groupings
-    ]
+    differences = [(kind, compare_parts(*sides, parts, seed=pair.first.seed, scale=scale)) for kind, parts in groupings]
     return [grouped for grouped in differences if grouped[1]]
 
 
 def criteria_listed(home: Home, pair: ComparedPair) -> list[tuple[CriterionApart, str]]:
     """Return the criteria that differ most between two sides, each with its question."""
-    criteria = criteria_apart(*both_sides(home, pair), top=TOP) if method_of(pair.first).rubrics is None else []
+    criteria = criteria_apart(*both_sides(home, pair), top=TOP) if method_of(pair.first).scores.rubrics is None else []
     sets = find_values(home, CriteriaSet, [criterion.criteria for criterion in criteria])
     return [(criterion, sets[criterion.criteria].criteria[criterion.number - 1].question) for criterion in criteria]
 
@@ -261,14 +257,14 @@ def _answer_pair(
     pieces: Sequence[DifferencePiece] = ()
     if all(texts) and sum(map(len, texts)) <= 2 * LONGEST:
         pieces = word_difference(*texts)
-    shown = method_of(pair.first).shown
+    factor = method_of(pair.first).scores.factor
     sides: list[SideAnswer] = []
     for model, row, text, absent_kind in zip(pair.models, rows, texts, ("added", "removed"), strict=True):
         written = list(_as_written(text, [piece for piece in pieces if piece.kind != absent_kind]))
         if row is None:
             sides.append(SideAnswer(model, None, "", "nothing yet", written))
             continue
-        score = None if row.score is None else row.score * shown
+        score = None if row.score is None else row.score * factor
         failure = redact(f"{row.failure}: {row.reason or ''}") if row.failure else ""
         sides.append(SideAnswer(model, score, row.verdict or "", failure, written))
     return AnswerPair(sides[0], sides[1], list(_criteria(home, *rows)), repeat)
@@ -544,7 +540,7 @@ def _parts(service: Service, query: ComparisonQuery, part: str, show: str, numbe
         comparison = compared(home, first, second, query.models)
         blocks = list(comparison_blocks(comparison, changed=comparison.scale is None))
         parts.figures = _with_names(drawn(blocks, Charts()), {run.id: name_of(home, run) for run in query.runs})
-    if method_of(first).scale is None or not pairs:
+    if method_of(first).scores.scale is None or not pairs:
         return parts
     pair = ComparedPair(first, second, pairs[0])
     parts.pair = pair.models
@@ -651,7 +647,7 @@ def _offered(home: Home) -> list[tuple[Run, str]]:
 
 def _comparable(run: Run) -> bool:
     try:
-        return method_of(run).diff is None
+        return method_of(run).scores.no_diff is None
     except NotFound:
         return False
 
@@ -685,11 +681,9 @@ def _several(
 
 def _headlines(runs: Sequence[Run], summaries: Sequence[JsonObject]) -> Iterator[list[Cell]]:
     """Yield a row for each model and figure of any run, with figures on the same scale in one row."""
-    methods = [method_of(run) for run in runs]
-    per_run = [summary["models"] if method.measures else {} for method, summary in zip(methods, summaries, strict=True)]
-    paths_by_measure = [
-        {method.measure_called(name): path for name, path in method.measures.items()} for method in methods
-    ]
+    scores = [method_of(run).scores for run in runs]
+    per_run = [summary["models"] if own.measures else {} for own, summary in zip(scores, summaries, strict=True)]
+    paths_by_measure = [{own.measure_called(name): path for name, path in own.measures.items()} for own in scores]
     measures = {
         measure: [paths.get(measure, ()) for paths in paths_by_measure]
         for measure in dict.fromkeys(chain.from_iterable(paths_by_measure))

@@ -160,7 +160,7 @@ async def live(request: Request, service: TheService, person: Reader, run: str) 
             "live_part.html" if part else "live.html",
             run=row,
             called=name_of(service.home, row),
-            retries=method.retry is None,
+            retries=method.reruns.no_retry is None,
             may_run="run" in person.scopes,
             own=not part,
             workers=service.workers,

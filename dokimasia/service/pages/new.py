@@ -143,7 +143,7 @@ def blank(
 ) -> Response:
     """Show a method's form with its defaults or, with `from`, with the request of another run."""
     definition = known_method(method)
-    groups = groups_of(definition.request, definition.unmeasured)
+    groups = groups_of(definition.request, definition.scores.unmeasured)
     values = {**defaults_of(groups), **_newest_to_continue(service, definition)}
     reply = FormReply()
     if origin:
@@ -195,7 +195,7 @@ def _newest_to_continue(service: Service, method: AnyMethod) -> dict[str, tuple[
 async def filled(request: Request, service: TheService, person: Starter, method: str) -> Response:
     """Preview the data, estimate the cost, or start the run, by the button; errors are shown next to their fields."""
     definition = known_method(method)
-    groups = groups_of(definition.request, definition.unmeasured)
+    groups = groups_of(definition.request, definition.scores.unmeasured)
     texts = await texts_of(request)
     values = values_of(groups, texts)
     action = texts.get("do", ["start"])[0]

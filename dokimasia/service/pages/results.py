@@ -73,7 +73,7 @@ def one_run(
     keep(request, row)
     at_work = row.status in AT_WORK
     report = None if at_work else results_of(service, row, wait=wait)
-    unmeasured = method_of(row).unmeasured
+    unmeasured = method_of(row).scores.unmeasured
     return page(
         request,
         "results.html",
@@ -120,8 +120,8 @@ def standing(service: Service, run: Run) -> dict[str, object]:
         "far": reached_counts(service.home, [run.id]).get(run.id, ReachedCounts()),
         "estimate": run.options.get("estimate") or {},
         "failures": failures,
-        "no_retry": method.retry and as_on_pages(method.retry),
-        "no_fork": method.fork if isinstance(method.fork, str) else None,
+        "no_retry": method.reruns.no_retry and as_on_pages(method.reruns.no_retry),
+        "no_fork": method.reruns.no_fork,
         "compared": models_compared(service.home, run),
         "origin": origin,
         "origin_called": labels_by_run.get(str(origin["run"]), Label()).name if origin else "",
@@ -133,7 +133,7 @@ def standing(service: Service, run: Run) -> dict[str, object]:
         "limits": describe_limits(service.home, run),
         "lifts": [(name, LIMITED[name]) for name, limit in limits_of(run).items() if limit is not None],
         "waits": sum(count.items for count in check_counts(service.home) if count.run == run.id and count.waiting),
-        "exports": [(name, *EXPORTS.get(name, (name.capitalize(), ""))) for name in (*FORMATS, *method.forms)],
+        "exports": [(name, *EXPORTS.get(name, (name.capitalize(), ""))) for name in (*FORMATS, *method.export.forms)],
         "lacking": {} if find_spec("pyarrow") else {"parquet": NO_PYARROW},
     }
 

@@ -156,7 +156,7 @@ def _fork_form(
     A fault that mentions a step or a model is shown next to the list of steps or that model.
     """
     method = method_of(run)
-    groups = change_groups(ForkRequest, form="fork", named=True, leave_out=method.unmeasured)
+    groups = change_groups(ForkRequest, form="fork", named=True, leave_out=method.scores.unmeasured)
     entered = dict(zip(form.get("old", ()), form.get("new", ()), strict=False))
     replacements = [
         Replacement(field, name, entered.get(f"{field}:{name}", ""))
@@ -169,7 +169,7 @@ def _fork_form(
         if change.new and (f"{change.new!r}" in problem or fault_of_model(service, change.new))
     }
     step = form.get("node", [""])[0]
-    steps = method.fork_steps()
+    steps = method.reruns.fork_steps()
     problem = as_on_pages(problem, {"--from": "Re-run from", "--judge": "Replace judge", "--models": "Replace model"})
     unnamed = bool(steps) and not step and bool(faults or problem)
     at_step = unnamed or (bool(steps) and not wrong and "“Re-run from”" in problem)
@@ -197,8 +197,8 @@ def _fork_form(
 
 def _fork_refusal(method: AnyMethod, run: Run) -> str:
     """Return why a run cannot be forked; empty if it can."""
-    if isinstance(method.fork, str):
-        return f"{method.title[0].upper()}{method.title[1:]} cannot be forked: {as_on_pages(method.fork)}"
+    if method.reruns.no_fork is not None:
+        return f"{method.title[0].upper()}{method.title[1:]} cannot be forked: {as_on_pages(method.reruns.no_fork)}"
     return "" if run.status == "done" else "Only a finished run can be forked."
 
 

@@ -543,15 +543,16 @@ def _cell(rows: Sequence[ResultRow], method: AnyMethod) -> SampleCell:
     verdicts = [row.verdict for row in rows if row.verdict in ("right", "wrong")]
     about = "; ".join([*dict.fromkeys(verdicts), *failures])
     right, tone = RIGHTS[frozenset(verdicts)]
-    if scores and method.scale is not None:
-        lowest, highest = method.scale
+    scale, factor = method.scores.scale, method.scores.factor
+    if scores and scale is not None:
+        lowest, highest = scale
         mean = sum(scores) / len(scores)
         heat = round(HEAT_STEPS * (mean - lowest) / (highest - lowest))
-        digits = 2 if (highest - lowest) * method.shown <= 10 else 1
-        return SampleCell(f"{mean * method.shown:.{digits}f} {right}".strip(), heat, about=about)
+        digits = 2 if (highest - lowest) * factor <= 10 else 1
+        return SampleCell(f"{mean * factor:.{digits}f} {right}".strip(), heat, about=about)
     if right:
         return SampleCell(right, tone=tone, about=about)
     if len(failures) == len(rows) or all(row.failure for row in rows):
         return SampleCell(", ".join(failures), tone="bad", about=about)
     made_count = sum(not row.failure for row in rows)
-    return SampleCell(f"{made_count:,} made" if made_count > 1 or not method.scale else "made", about=about)
+    return SampleCell(f"{made_count:,} made" if made_count > 1 or not scale else "made", about=about)

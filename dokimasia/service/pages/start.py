@@ -51,17 +51,17 @@ def _best(home: Home, run: Run) -> str:
     A share is shown with its upper bound, if all undecided answers are right.
     """
     method = method_of(run)
-    if run.status != "done" or not method.measures:
+    if run.status != "done" or not method.scores.measures:
         return ""
     models = method.json_figures(home, run).get("models") or {}
     parts: dict[str, list[str]] = {}
-    for name, path in method.measures.items():
+    for name, path in method.scores.measures.items():
         values = {model: value for model, figures in models.items() if (value := _figure(figures, path)) is not None}
         if not values:
             continue
         highest = max(values.values())
         best = sorted(model for model, value in values.items() if value == highest)
-        label, scale = method.measure_called(name)
+        label, scale = method.scores.measure_called(name)
         note = f" ({scale})" if scale else ""
         upper = max(_number_at(models[model], (path[0], "upper")) or 0.0 for model in best)
         if upper > highest:

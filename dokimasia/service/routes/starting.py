@@ -106,11 +106,11 @@ def _method_shown(method: AnyMethod) -> MethodShown:
         about=inspect.cleandoc(method.request.__doc__ or ""),
         request=request_schema(method),
         example=example_of(method.request),
-        forms=list(method.forms),
-        scale=None if method.scale is None else list(method.scale),
-        no_fork=method.fork if isinstance(method.fork, str) else None,
-        no_diff=method.diff,
-        no_retry=method.retry,
+        forms=list(method.export.forms),
+        scale=None if method.scores.scale is None else list(method.scores.scale),
+        no_fork=method.reruns.no_fork,
+        no_diff=method.scores.no_diff,
+        no_retry=method.reruns.no_retry,
     )
 
 

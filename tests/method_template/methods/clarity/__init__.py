@@ -2,7 +2,7 @@
 
 from dokimasia.methods.clarity.figures import ClarityFigures, clarity_figures
 from dokimasia.methods.clarity.request import ClarityPlan, ClarityRequest, accept
-from dokimasia.runs.method import Method, graph_stages, lazy_value
+from dokimasia.runs.method import Method, ReportParts, ResultParts, ScoreParts, graph_stages, lazy_value
 
 METHOD: Method[ClarityRequest, ClarityPlan] = Method(
     name="clarity",
@@ -11,12 +11,12 @@ METHOD: Method[ClarityRequest, ClarityPlan] = Method(
     plan=ClarityPlan,
     accept=accept,
     stages=graph_stages("clarity"),
-    drawing=lazy_value("dokimasia.methods.clarity.report", "DRAWING"),
     figures=clarity_figures,
     shape=lambda: ClarityFigures,
     graphs={"clarity": 1},
-    row_name="ratings",
-    scale=(1.0, 5.0),
+    results=ResultParts(name="ratings"),
+    scores=ScoreParts(scale=(1.0, 5.0)),
+    report=ReportParts(drawing=lazy_value("dokimasia.methods.clarity.report", "DRAWING")),
 )
 
 __all__ = ["METHOD", "ClarityPlan", "ClarityRequest"]

@@ -1,4 +1,4 @@
-"""What the ledger already has of an evaluation: its steps are walked over some samples with the ledger's replies alone."""
+"""The calls of an evaluation that the ledger lacks: its steps are walked over some samples with the ledger's replies alone."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from dokimasia.graphs.answering import AnswerState
 
 V = TypeVar("V", bound=Value)
-Left = Counter[tuple[str, str]]
-"""Calls that are left to ask, by step and model."""
-
 JUDGE_ANSWER = "judge_answer"
 """The part of the step `score` in which the judge says whether an answer is right, where no rule can."""
 
@@ -38,14 +35,9 @@ STEP_OF_PROMPT = {
 """The step of a replay that asks by each prompt."""
 
 
-async def calls_left(
-    plan: EvaluationPlan,
-    home: Home,
-    library: PromptLibrary,
-    samples: Sequence[Sample],
-    *,
-    responses: Responses | None = None,
-) -> Left:
+async def missing_calls(
+    plan: EvaluationPlan, library: PromptLibrary, samples: Sequence[Sample], responses: Responses | None, home: Home
+) -> Counter[tuple[str, str]]:
     """Return the calls that an evaluation of these samples would send, by step and model.
 
     The steps are walked as in the run, with the replies that the ledger has, and the rules decide what they decide there. Where
@@ -55,7 +47,7 @@ async def calls_left(
     walk = LedgerWalk(plan, home, library, responses)
     for sample in samples:
         await walk.sample(sample)
-    return walk.left
+    return walk.missing
 
 
 class _ReadStore(MemoryStore):
@@ -75,7 +67,7 @@ class LedgerWalk:
     """Walks the steps of an evaluation with the ledger's replies.
 
     Attributes:
-        left: the calls that are missing, and those that depend on them.
+        missing: the calls that the ledger lacks, and those that depend on them, by step and model.
     """
 
     def __init__(
@@ -85,7 +77,7 @@ class LedgerWalk:
         from dokimasia.graphs.context import Context
         from dokimasia.graphs.evaluation import cognitive_replay
 
-        self.left = Left()
+        self.missing = Counter[tuple[str, str]]()
         self._plan = plan
         self._responses = responses
         self._gateway = LedgerGateway(home, dict(plan.models))
@@ -127,7 +119,9 @@ class LedgerWalk:
         for step in steps:
             if step == "judge_chain" and sample.reference_text is None:
                 continue
-            self.left[step, self._plan.judge_of(step).ref.name] += self._times(sample) if step == "write_chain" else 1
+            self.missing[step, self._plan.judge_of(step).ref.name] += (
+                self._times(sample) if step == "write_chain" else 1
+            )
 
     def _times(self, sample: Sample) -> int:
         """Return how many calls an ask with the plan's tools takes at most."""
@@ -148,7 +142,7 @@ class LedgerWalk:
         live: list[AnswerState] = [{**item.place} for item in listed if item.model in asked]
         items += await answer_items(id, live, self._context, plain=self._plan.options.plain)
         for (_, model), count in self._gateway.take_missing().items():
-            self.left["answer", model] += count
+            self.missing["answer", model] += count
         return items
 
     async def _score(self, sample: Sample, id: str, criteria: str) -> None:
@@ -163,18 +157,18 @@ class LedgerWalk:
             elif item.get("failed") not in (None, *OPEN_KINDS):
                 continue  # the candidate's reply cannot be used, and is not judged
             else:
-                self.left["score", judge] += self._times(sample)
-                self.left[JUDGE_ANSWER, judge] += sample.reference_text is not None
+                self.missing["score", judge] += self._times(sample)
+                self.missing[JUDGE_ANSWER, judge] += sample.reference_text is not None
         if criteria and states and not self._plan.tools:
             await self._store.get(CriteriaSet, criteria)
             state: checkpoint_scoring.State = {"sample": id, "criteria": criteria, "items": states}
             await checkpoint_scoring.score_answers(state, self._context)
             for (label, _), count in self._gateway.take_missing().items():
-                self.left[JUDGE_ANSWER if label == "equivalence" else "score", judge] += count
+                self.missing[JUDGE_ANSWER if label == "equivalence" else "score", judge] += count
             return
         for item in states:
-            self.left["score", judge] += self._times(sample)
-            self.left[JUDGE_ANSWER, judge] += not item.get("final")
+            self.missing["score", judge] += self._times(sample)
+            self.missing[JUDGE_ANSWER, judge] += not item.get("final")
 
     async def _decided(self, sample: Sample, item: "AnswerState") -> "AnswerState":
         """Return an answer with its verdict, where a rule gives one."""
