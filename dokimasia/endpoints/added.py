@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dokimasia.domain.identity import JsonObject
 from dokimasia.endpoints.models import list_models
 from dokimasia.errors import ConfigError, InputError, NotFound
-from dokimasia.gateway.litellm.transport import has_provider
+from dokimasia.gateway.litellm.transport import provider_problem
 from dokimasia.gateway.routes import DEFAULT_TRANSPORT
 from dokimasia.runs.plans import WAY
 from dokimasia.settings import CONFIG_NAME, Settings, check_model_name, read_added_models, with_added_models
@@ -66,12 +66,8 @@ def check_new_model(settings: Settings, name: str, table: JsonObject) -> None:
     (listed,) = list_models(settings, [settings_with(settings, name, table).models[name]])
     if listed.problem:
         raise ConfigError(f"transport: {listed.problem.partition(': ')[2]}")
-    if listed.transport == DEFAULT_TRANSPORT and not has_provider(listed.model, listed.api_base):
-        model = listed.model[:80]
-        raise ConfigError(
-            f"model: LiteLLM knows no provider of {model!r}: write PROVIDER/MODEL, such as openai/gpt-5; for a server of your "
-            f"own that speaks OpenAI's format write hosted_vllm/{model}, and its address as api_base"
-        )
+    if listed.transport == DEFAULT_TRANSPORT and (problem := provider_problem(listed.model, listed.api_base)):
+        raise ConfigError(f"model: {problem}")
 
 
 def add_model(home: Home, settings: Settings, name: str, table: JsonObject) -> Settings:

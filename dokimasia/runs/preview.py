@@ -9,7 +9,7 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.ports import Spending
 from dokimasia.errors import ConfigError, NotFound
-from dokimasia.gateway.litellm.transport import missing_keys
+from dokimasia.gateway.litellm.transport import missing_keys, provider_problem
 from dokimasia.gateway.routes import chosen_transport_name
 from dokimasia.prompts import PromptLibrary, Rendered
 from dokimasia.runs.estimate import limit_notes
@@ -104,7 +104,7 @@ def require_keys(
         way_out: the end of the message.
 
     Raises:
-        ConfigError: the message names every unset variable, with its model.
+        ConfigError: the message names every unset variable, with its model, and every model without a provider.
     """
     keys_of(settings, specs)
     if "litellm" in transports or request.allows_every_failure:
@@ -117,6 +117,8 @@ def require_keys(
 def lacking_keys(settings: Settings, specs: Mapping[str, ModelSpec], *, api_keys_only: bool = False) -> list[str]:
     """Return a sentence for each model whose key is not set: the configured one, or its provider's own.
 
+    A model without a provider known to LiteLLM is listed, too.
+
     With `api_keys_only`, only variables whose name ends in `_API_KEY` count: some clouds take other credentials instead
     of the variables that LiteLLM knows.
     """
@@ -128,6 +130,9 @@ def lacking_keys(settings: Settings, specs: Mapping[str, ModelSpec], *, api_keys
         except ConfigError as problem:
             missing.append(str(problem))
         if spec.api_key_env is None and spec.api_base is None and chosen_transport_name(spec, available) == "litellm":
+            if problem := provider_problem(spec.ref.model, None):
+                missing.append(problem)
+                continue
             names = missing_keys(spec.ref.model)
             if api_keys_only and not all(name.endswith("_API_KEY") for name in names):
                 names = []

@@ -26,7 +26,7 @@ LINE = b'{"id": "a", "prompt": "What is two and two?", "reference_answer": "4"}\
 
 
 async def test_a_start_without_a_key_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A model whose provider has no key in the environment is refused before a run is stored or a call is sent."""
+    """A model whose provider is unknown, or has no key set, is refused before a run is stored or a call is sent."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     async with working(tmp_path / "home") as at:
         await at.client.post("/api/uploads", files={"file": ("data.jsonl", LINE)})
@@ -34,6 +34,9 @@ async def test_a_start_without_a_key_is_refused(tmp_path: Path, monkeypatch: pyt
         reply = await at.client.post("/api/runs/evaluate", json=asked)
         assert reply.status_code == 422
         assert "model openai/gpt-4o: OPENAI_API_KEY is not set" in reply.json()["detail"]
+        unknown = await at.client.post("/api/runs/evaluate", json={**asked, "models": ["nobody/nonsense"]})
+        assert unknown.status_code == 422
+        assert "LiteLLM knows no provider of 'nobody/nonsense': write PROVIDER/MODEL" in unknown.json()["detail"]
         assert (await at.client.get("/api/runs")).json()["total"] == 0
 
 

@@ -176,14 +176,17 @@ def missing_keys(model: str) -> list[str]:
     return [] if environment["keys_in_environment"] else sorted(environment["missing_keys"])
 
 
-def has_provider(model: str, api_base: str | None) -> bool:
-    """Return whether LiteLLM knows the provider of a model name, at an address if there is one."""
+def provider_problem(model: str, api_base: str | None) -> str:
+    """Return the problem if LiteLLM knows no provider of a model name, at an address if there is one; else empty."""
     litellm = load_litellm()
     try:
         litellm.get_llm_provider(model, api_base=api_base)
     except litellm.BadRequestError:
-        return False
-    return True
+        return (
+            f"LiteLLM knows no provider of {model[:80]!r}: write PROVIDER/MODEL, such as openai/gpt-5; for a server of your "
+            f"own that speaks OpenAI's format write hosted_vllm/{model[:80]}, and its address as api_base"
+        )
+    return ""
 
 
 async def _unlogged(send: Callable[..., Awaitable[object]], arguments: JsonObject) -> object:
