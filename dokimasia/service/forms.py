@@ -373,7 +373,7 @@ def _in_words_of_forms(groups: Iterable[FieldGroup]) -> list[FieldGroup]:
 def _hint(name: str, field: FieldInfo, option: Option) -> str:
     """Return the hint of a field, with the rule for its values where only the type implies one."""
     description = field.description or HINTS.get(name, "")
-    rule = RULES["models"] if option.models else RULES["labels"] if option.label else ""
+    rule = RULES["models"] if option.models else RULES["labels"] if option.label and kind_of(field) is not bool else ""
     return f"{description}{rule}"
 
 

@@ -51,6 +51,9 @@ from dokimasia.storage.runs import list_runs
 
 router = APIRouter()
 
+MISSING_FILE = Path("/dev/null/data.jsonl")
+"""Takes the place of data that a form lacks, so that the rest of it can be checked; it cannot exist."""
+
 SHOWN_SAMPLES = 6
 SHOWN_FAULTS = 50
 SHOWN_LINES = 10
@@ -239,6 +242,8 @@ def checker_of(
 ) -> Callable[[Collection[str]], Awaitable[str]]:
     """Return what `find_faults` asks for the message about a form without some of its fields; empty if nothing is wrong.
 
+    Where the data are left out, whatever can be checked before they are read still is.
+
     Args:
         service: the service.
         request: the type of request.
@@ -251,7 +256,7 @@ def checker_of(
     async def check(left_out: Collection[str]) -> str:
         try:
             sent = _without(request, groups, fields, left_out)
-            await preview(await run_in_threadpool(read_request, request, sent, places))
+            await preview(await run_in_threadpool(read_request, request, sent, places, stand_in=MISSING_FILE))
         except InputError as problem:
             return message_of(service, places, problem)
         return ""
