@@ -2,14 +2,14 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from dokimasia.domain.call import Capability, Sampling, Weights
 from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.wording import nearest
-from dokimasia.endpoints.added import add_model, remove_model
+from dokimasia.endpoints.added import add_model, remove_model, settings_with
 from dokimasia.endpoints.models import KeyListed, ModelListed, chosen_models, list_models
-from dokimasia.errors import NotFound
+from dokimasia.errors import ConfigError, NotFound
 from dokimasia.log import logger
 from dokimasia.operations.operation import Body, OperationContext, Parameter, operation
 from dokimasia.prompts import default_library
@@ -49,8 +49,13 @@ class Models(BaseModel):
     models: list[ModelShown]
 
 
-Price = Annotated[float | None, Field(ge=0, le=1_000_000)]
-Count = Annotated[int | None, Field(ge=1, le=1_000_000_000)]
+Price = Annotated[float | None, Field(ge=0, le=1_000_000, strict=True, allow_inf_nan=False)]
+Count = Annotated[int | None, Field(ge=1, le=1_000_000_000, strict=True)]
+
+
+def _split(value: object) -> object:
+    """Return a text with commas as its parts, without spaces; anything else as it is."""
+    return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
 
 
 class ModelSent(Body):
@@ -79,7 +84,7 @@ class ModelSent(Body):
     rpm: Count = Field(default=None, description="Requests a minute, at most.")
     tpm: Count = Field(default=None, description="Tokens a minute, at most.")
     max_concurrency: Count = Field(default=None, description="Requests at once, at most.")
-    capabilities: tuple[Capability, ...] = Field(
+    capabilities: Annotated[tuple[Capability, ...], BeforeValidator(_split)] = Field(
         default=(), description="Among vision, json_schema, tools and image_edit, separated by commas."
     )
     endpoint: str | None = Field(
@@ -92,7 +97,9 @@ class ModelSent(Body):
         default=None, min_length=1, max_length=100, description="How it is asked: auto, litellm or direct."
     )
     start_concurrency: Count = Field(default=None, description="Requests at once with which a run begins.")
-    timeout: Annotated[float | None, Field(gt=0, le=86_400)] = Field(default=None, description="Seconds for a call.")
+    timeout: Annotated[float | None, Field(gt=0, le=86_400, strict=True)] = Field(
+        default=None, description="Seconds for a call."
+    )
     cached_input_price: Price = Field(
         default=None, description="US dollars per million input tokens that the provider reads from its cache."
     )
@@ -164,6 +171,10 @@ async def put_model(context: OperationContext, name: ModelName, body: ModelSent)
     Its key is never sent, only the name of the environment variable that holds it. A model of dokimasia.toml is changed
     there, and one that an unfinished run asks is not changed.
     """
+    planned = settings_with(context.settings, name, body.as_table())
+    (listed,) = list_models(planned, chosen_models(planned, [name]))
+    if body.transport is not None and listed.transport is None:
+        raise ConfigError(f"transport: {str(listed.problem).partition(': ')[2]}")
     settings = add_model(context.home, context.settings, name, body.as_table())
     _log_change(context, "a model is configured", name)
     context.configure(settings)
