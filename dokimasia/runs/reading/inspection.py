@@ -3,7 +3,7 @@
 import difflib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import NotFound
@@ -81,8 +81,8 @@ def _about_models(name: str, value: object, models: Collection[str], known: dict
     """Return the parts about some models of the value of a field, and add all models that it names to `known`."""
     if isinstance(value, list):
         entries: list[object] = []
-        for entry in value:
-            model = entry.get("model") if isinstance(entry, dict) else None
+        for entry in cast("list[object]", value):
+            model = cast("JsonObject", entry).get("model") if isinstance(entry, dict) else None
             if isinstance(model, str):
                 known[model] = None
             if not isinstance(model, str) or model in models:
@@ -90,10 +90,11 @@ def _about_models(name: str, value: object, models: Collection[str], known: dict
         return entries
     if not isinstance(value, dict):
         return value
+    parts = cast("JsonObject", value)
     if name == "models":
-        known.update(dict.fromkeys(value))
-        return {model: part for model, part in value.items() if model in models}
-    return {key: _about_models(key, part, models, known) for key, part in value.items()}
+        known.update(dict.fromkeys(parts))
+        return {model: part for model, part in parts.items() if model in models}
+    return {key: _about_models(key, part, models, known) for key, part in parts.items()}
 
 
 def items_of_run(home: Home, run: Run, sample_id: str | None = None) -> Iterator[Mapping[str, object]]:
