@@ -1,6 +1,6 @@
 """Output of verbs for people: runs of any method and blocks, as in the report, and previews of runs."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
@@ -25,6 +25,7 @@ def print_run(
     sample: str | None = None,
     raw: bool = False,
     full: bool = False,
+    models: Collection[str] = (),
     figures: RunFigures | None = None,
     planted: Mapping[str, object] | None = None,
 ) -> None:
@@ -37,22 +38,26 @@ def print_run(
         sample: print all results of this sample instead.
         raw: with `sample`, also the calls as they were sent.
         full: print all sections and all columns.
+        models: print only what is about these models, in tables, JSON and samples.
         figures: the run's figures, if the caller has them.
         planted: expected figures, computed from planted parameters.
 
     Raises:
         NotFound: there is no such run or sample, or the run has no samples to show.
+        InputError: the results have no such model.
     """
     from dokimasia import operations
     from dokimasia.runs.catalogue import method_of
+    from dokimasia.runs.reading.inspection import view_about_models
 
     if sample is not None:
         view = backend.call(operations.results.one_sample, run=run, sample=sample, raw=raw or None)
     elif as_json:
         view = backend.view(run, figures=figures)
     else:
-        backend.draw(run, full=full, figures=figures, planted=planted)
+        backend.draw(run, full=full, models=models, figures=figures, planted=planted)
         return
+    view = view_about_models(view, models, run)
     if as_json:
         print_json(view)
     elif sample is not None:

@@ -10,6 +10,7 @@ from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.requests import made, request_options
 from dokimasia.cli.shared import console, json_option, print_json, say
 from dokimasia.operations.judge_checks import LABELLER, PERTURB, PROBE, UNMEASURED, JudgeCheckRequest
+from dokimasia.report.figures import in_words, several
 
 if TYPE_CHECKING:
     from dokimasia.domain.identity import JsonObject
@@ -86,7 +87,7 @@ def _print_estimates(backend: Backend, request: JudgeCheckRequest, *, as_json: b
     if planted is not None:
         previews["probing"] = backend.preview(PROBE, request.probing(planted))
     if as_json:
-        print_json(previews)
+        print_json({**previews, "left_out": request.left_out})
     for name, preview in previews.items():
         if preview is None:
             continue
@@ -94,9 +95,32 @@ def _print_estimates(backend: Backend, request: JudgeCheckRequest, *, as_json: b
             console().print(f"[bold]{name}[/bold]")
             print_preview(preview, prompts=False, as_json=False)
         backend.check_keys(preview)
-    if planted is None and not as_json:
+    if as_json:
+        return
+    if planted is None:
         calls = sum(2 if name.startswith("pairwise") else 1 for name in request.evaluators) * len(request.judges)
         console().print(
             f"[bold]probing[/bold]\nabout {calls} calls for each planted error, and for each right answer as many and a few "
             "more; --dry-run says what they cost once the errors are planted, and --max-cost limits both runs together"
         )
+    if request.left_out:
+        _print_left_out(backend, request, planted, previews["probing"])
+
+
+def _print_left_out(
+    backend: Backend, request: JudgeCheckRequest, planted: Path | None, probing: "JsonObject | None"
+) -> None:
+    """Print the evaluators that a check leaves out although evaluations judge by them, their calls, and their option."""
+    calls = "a call more for each planted error and right answer"
+    if "checkpoints" in request.left_out:
+        calls += ", and of checkpoints the calls that make the criteria of each sample"
+    evaluators = (*request.evaluators, *request.left_out)
+    if planted is not None and probing is not None:
+        wider = request.model_copy(update={"evaluators": evaluators})
+        more = backend.preview(PROBE, wider.probing(planted))
+        added = sum(int(more.get(name, 0)) - int(probing.get(name, 0)) for name in ("calls", "in_ledger"))
+        calls = f"about {several(added, 'call')} more"
+    console().print(
+        f"[bold]left out[/bold]\n{in_words(request.left_out)}, by which evaluations score: {calls}; "
+        f"--evaluators {','.join(evaluators)} measures all"
+    )

@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -220,16 +220,17 @@ class LocalBackend:
         run: str,
         *,
         full: bool = False,
+        models: Collection[str] = (),
         figures: RunFigures | None = None,
         planted: Mapping[str, object] | None = None,
     ) -> None:
-        """Print a run's conclusion and its first table; with `full`, all sections for a terminal."""
+        """Print a run's conclusion and its first table; with `full`, all sections; with `models`, only rows about these."""
         from dokimasia.report.terminal import draw_run
         from dokimasia.runs.reading.reporting import run_data
 
         with reading(self.settings, run) as (home, row):
             data = replace(run_data(home, row, figures), planted=planted)
-            draw_run(console(), data, redact=lambda text: with_target_flags(redact(text)), full=full)
+            draw_run(console(), data, redact=lambda text: with_target_flags(redact(text)), full=full, models=models)
 
     def models(self, names: Sequence[str], *, simulated: bool) -> "list[ModelListed]":
         """Return the configured or named models, with the environment variables of their keys."""

@@ -136,8 +136,7 @@ def _change(
         return
     if len(names) != 1:
         raise click.UsageError("--set needs the NAME of one model")
-    table = _table(assignments)
-    _check_settings(table, knowledge.ModelSent.model_fields)
+    table = _table(assignments, knowledge.ModelSent.model_fields)
     verb = "added"
     if any(model.name == names[0] and model.added for model in backend.models((), simulated=False)):
         verb = "replaced"
@@ -153,46 +152,40 @@ def _change(
         click.echo(f"its key is not set yet: export {table['api_key_env']}")
 
 
-def _check_settings(table: "JsonObject", settings: "Collection[str]") -> None:
-    """Check that each name is one of a model's settings, and that the model's own is among them.
-
-    Raises:
-        click.BadParameter: a setting does not exist, or `model` is missing.
-    """
-    from dokimasia.domain.wording import nearest
-
-    for key in table:
-        if key not in settings:
-            raise click.BadParameter(
-                f"no setting {key}{nearest(key, settings)}; settings are {', '.join(settings)}", param_hint="--set"
-            )
-    if "model" not in table:
-        raise click.BadParameter("model is missing: write --set model=openai/gpt-5", param_hint="--set")
-
-
-def _table(assignments: tuple[str, ...]) -> "JsonObject":
+def _table(assignments: tuple[str, ...], settings: "Collection[str]") -> "JsonObject":
     """Return settings of the form KEY=VALUE as a table; a value is TOML, or a text.
 
     Raises:
-        click.BadParameter: a setting has no value, or two have the same key.
+        click.BadParameter: one has no value, there is no such setting, two have the same key, or `model` is missing.
     """
     import tomllib
 
+    from dokimasia.domain.wording import nearest
+
     lines: list[str] = []
+    table: JsonObject = {}
     for assignment in assignments:
-        key, equals, value = assignment.partition("=")
+        key, equals, value = (part.strip() for part in assignment.partition("="))
+        if not (key and equals and value):
+            raise click.BadParameter(f"{assignment!r}: write KEY=VALUE, such as model=openai/gpt-5", param_hint="--set")
+        name = key.partition(".")[0]
+        if name not in settings:
+            raise click.BadParameter(
+                f"no setting {name}{nearest(name, settings)}; settings are {', '.join(settings)}", param_hint="--set"
+            )
         line = f"{key} = {value}"
         try:
             tomllib.loads(line)
         except tomllib.TOMLDecodeError:
             line = f"{key} = {json.dumps(value, ensure_ascii=False)}"
-        if not equals or not value.strip():
-            raise click.BadParameter(f"{assignment!r}: write KEY=VALUE, such as model=openai/gpt-5", param_hint="--set")
         lines.append(line)
-    try:
-        return tomllib.loads("\n".join(lines))
-    except tomllib.TOMLDecodeError as problem:
-        raise click.BadParameter(f"{problem}: write KEY=VALUE, each key once", param_hint="--set") from None
+        try:
+            table = tomllib.loads("\n".join(lines))
+        except tomllib.TOMLDecodeError:
+            raise click.BadParameter(f"{key} is set twice; write each key once", param_hint="--set") from None
+    if "model" not in table:
+        raise click.BadParameter("model is missing: write --set model=openai/gpt-5", param_hint="--set")
+    return table
 
 
 def _discover(settings: "Settings", addresses: tuple[str, ...], *, write: bool, as_json: bool) -> None:

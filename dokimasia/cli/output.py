@@ -47,6 +47,9 @@ format_option = click.option(
 @click.command()
 @click.argument("run", default="last")
 @click.option("--sample", help="Show this sample whole.")
+@click.option(
+    "--model", "models", multiple=True, metavar="NAME", help="Only what is about this model. May be repeated."
+)
 @click.option("--raw", is_flag=True, help="With --sample: also every request and reply as it was sent.")
 @click.option(
     "--full", is_flag=True, help="All tables with all columns; by default the conclusion and the first table."
@@ -65,6 +68,7 @@ def show(
     backend: Backend,
     run: str,
     sample: str | None,
+    models: tuple[str, ...],
     raw: bool,
     full: bool,
     search: str | None,
@@ -80,8 +84,8 @@ def show(
     if raw and sample is None:
         raise click.UsageError("--raw goes with --sample ID")
     if search is not None:
-        if sample is not None or full or format == "latex":
-            raise click.UsageError("--search lists samples; leave --sample, --full and --format out")
+        if sample is not None or models or full or format == "latex":
+            raise click.UsageError("--search lists samples; leave --sample, --model, --full and --format out")
         _print_nearest(backend, run, search, as_json=as_json, dry_run=dry_run, **searching)
         return
     if dry_run or any(searching.values()):
@@ -89,9 +93,12 @@ def show(
     if format == "latex":
         if sample is not None or as_json:
             raise click.UsageError("--format latex writes the tables of a run; leave --sample and --json out")
-        stream(backend.call(operations.results.report, run=backend.find(run).id, format=format, full=full).parts())
+        row = backend.find(run)
+        chosen = list(models) or None
+        latex = backend.call(operations.results.report, run=row.id, format=format, full=full, model=chosen)
+        stream(latex.parts())
         return
-    print_run(backend, run, as_json=as_json, sample=sample, raw=raw, full=full)
+    print_run(backend, run, as_json=as_json, sample=sample, raw=raw, full=full, models=models)
 
 
 def _print_nearest(backend: Backend, run: str, text: str, *, as_json: bool, dry_run: bool, **options: object) -> None:

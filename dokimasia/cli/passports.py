@@ -17,7 +17,15 @@ from dokimasia.cli.shared import (
     reading,
 )
 from dokimasia.domain.wording import percentage
-from dokimasia.report.figures import MINUS, bracketed, several
+from dokimasia.report.figures import (
+    MINUS,
+    bracketed,
+    measured_share,
+    percent_bracketed,
+    percent_limits,
+    rate_text,
+    several,
+)
 
 if TYPE_CHECKING:
     from dokimasia.domain.passport import Passport
@@ -232,7 +240,7 @@ def _rates(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table"
     rows: list[list[Cell]] = []
     for name, rates in measure.models.items():
         raw = rates.raw
-        up_to = (f", up to {percentage(raw.upper)}",) if raw.n_undecided else ()
+        up_to = (", up to ", measured_share(raw.upper)) if raw.n_undecided else ()
         cells: list[Cell] = [
             name,
             f"{raw.n} of {rates.answers}",
@@ -243,9 +251,7 @@ def _rates(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table"
             mixes = rates.over_mixes
             cells += [
                 _percent(rates.by_passport.rate, rates.by_passport),
-                NOTHING
-                if mixes is None or mixes.low == mixes.high
-                else f"{percentage(mixes.low)} to {percentage(mixes.high)}",
+                NOTHING if mixes is None or mixes.low == mixes.high else f"{percent_limits(mixes, ' to ')} %",
             ]
         if rates.by_labels is not None:
             labelled = rates.by_labels
@@ -255,9 +261,7 @@ def _rates(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table"
                 _percent(labelled.rate, labelled),
                 _percent(labelled.alone.rate, labelled.alone),
                 NOTHING if labelled.weight is None else f"{labelled.weight:.2f}",
-                NOTHING
-                if labelled.certain is None
-                else f"{percentage(labelled.certain.low, 1)} to {percentage(labelled.certain.high, 1)}",
+                NOTHING if labelled.certain is None else f"{percent_limits(labelled.certain, ' to ')} %",
                 f"{labelled.labels} of {rates.raw.n - rates.by_rule}{missing}",
             ]
         rows.append(cells)
@@ -368,11 +372,13 @@ def _percent(value: float | None, ends: "Limited", *, signed: bool = False) -> "
     """Return a rate with its interval in percent, or `none`."""
     if signed:
         return _limited(value, ends, lambda rate: f"{100 * rate:+.1f}", lambda end: f"{100 * end:+.0f}")
-    return _limited(value, ends, lambda rate: percentage(rate, 1), lambda end: f"{100 * end:.0f}")
+    from dokimasia.report.blocks import Span
+
+    if value is None:
+        return (Span("none", "muted"),)
+    return (measured_share(value), Span(percent_bracketed(ends), "muted"))
 
 
 def _percent_text(value: float | None, ends: "Limited") -> str:
     """Return a rate with its interval in percent as text, or `none`."""
-    if value is None:
-        return "none"
-    return f"{percentage(value, 1)}{bracketed(ends, lambda end: f'{100 * end:.0f}')}"
+    return "none" if value is None else rate_text(value, ends)

@@ -5,7 +5,7 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -164,6 +164,7 @@ class RemoteBackend:
         run: str,
         *,
         full: bool = False,
+        models: Collection[str] = (),
         figures: RunFigures | None = None,
         planted: Mapping[str, object] | None = None,
     ) -> None:
@@ -171,7 +172,15 @@ class RemoteBackend:
         out = console()
         colour = bool(out.is_terminal and out.color_system)
         width = max(40, min(out.width, 500))
-        reply = self.call(operations.results.report, run=run, format="terminal", width=width, colour=colour, full=full)
+        reply = self.call(
+            operations.results.report,
+            run=run,
+            format="terminal",
+            width=width,
+            colour=colour,
+            full=full,
+            model=list(models) or None,
+        )
         _print(with_target_flags(reply.data.decode()), colour=colour)
 
     def models(self, names: Sequence[str], *, simulated: bool) -> "list[ModelListed]":

@@ -57,11 +57,11 @@ def settings_with(settings: Settings, name: str, table: JsonObject) -> Settings:
 
 
 def check_new_model(settings: Settings, name: str, table: JsonObject) -> None:
-    """Refuse a model that cannot be added, or that no transport can ask; nothing is sent. LiteLLM may be loaded.
+    """Check that a model can be added and called by a transport; sends nothing, but may load LiteLLM.
 
     Raises:
-        ConfigError: the name is taken, the table has an unknown key or an invalid value, or LiteLLM knows no provider of the
-            model.
+        ConfigError: the name is taken, the table has an unknown key or an invalid value, no such transport exists, or
+            LiteLLM knows no provider of the model.
     """
     (listed,) = list_models(settings, [settings_with(settings, name, table).models[name]])
     if listed.problem:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from dokimasia.domain.blindspots import EVALUATORS, NEUTRAL, Task
+from dokimasia.domain.blindspots import EVALUATORS, NEUTRAL, Evaluator, Task
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.methods.perturb import METHOD as PERTURB
 from dokimasia.methods.perturb import PerturbRequest
@@ -16,7 +16,7 @@ from dokimasia.methods.probe.request import choose_evaluators
 from dokimasia.operations.operation import OperationContext
 from dokimasia.operations.runs import one_run
 from dokimasia.people.checks.filled import import_checks
-from dokimasia.people.passports import JudgeCheck, write_passport
+from dokimasia.people.passports import EVALUATION_USES, JudgeCheck, write_passport
 from dokimasia.runs.lifecycle import RunResult, place_of, run
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.requests import MOST_SAMPLES, SUBSAMPLE_HELP, Option, RunRequest, Subsample, run_or_file
@@ -64,8 +64,9 @@ class JudgeCheckRequest(RunRequest):
     evaluators: tuple[str, ...] = Field(
         default=("single-axes", "pairwise-axes", "right-or-wrong"),
         description=f"How the judge is asked, separated by commas: {', '.join(EVALUATORS)} (default: single-axes, "
-        "pairwise-axes and right-or-wrong). Each is asked about every error and has a verdict of its own: name those that "
-        "you use.",
+        "pairwise-axes and right-or-wrong; checkpoints, by which evaluate scores, has the judge make criteria of every sample "
+        "first, which costs more calls). Each is asked about every error and has a verdict of its own: name those that you "
+        "use.",
     )
     task: Task = Field(default="image-to-text", description="What the answers are: a text on an image, or an image.")
     dimensions: Annotated[tuple[str, ...], Option(metavar="NAME,...")] = Field(
@@ -89,6 +90,12 @@ class JudgeCheckRequest(RunRequest):
     def judges(self) -> tuple[str, ...]:
         """The judges to probe: the judge, and the reference."""
         return (self.judge,) if self.reference is None else (self.judge, self.reference)
+
+    @property
+    def left_out(self) -> tuple[Evaluator, ...]:
+        """The evaluators that stand for the ways in which `evaluate` judges and by which the judge is not asked."""
+        ways = [way for way in EVALUATION_USES if way.task == self.task]
+        return tuple(way.evaluators[0] for way in ways if not set(way.evaluators).intersection(self.evaluators))
 
     @property
     def _shared(self) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from dokimasia.domain.call import Capability, Sampling, Weights
 from dokimasia.domain.identity import JsonObject
@@ -50,8 +50,13 @@ class Models(BaseModel):
     models: list[ModelShown]
 
 
-Price = Annotated[float | None, Field(ge=0, le=1_000_000)]
-Count = Annotated[int | None, Field(ge=1, le=1_000_000_000)]
+Price = Annotated[float | None, Field(ge=0, le=1_000_000, strict=True, allow_inf_nan=False)]
+Count = Annotated[int | None, Field(ge=1, le=1_000_000_000, strict=True)]
+
+
+def _split(value: object) -> object:
+    """Return a text with commas as its parts, without spaces; anything else as it is."""
+    return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
 
 
 class ModelSent(Body):
@@ -80,7 +85,7 @@ class ModelSent(Body):
     rpm: Count = Field(default=None, description="Requests a minute, at most.")
     tpm: Count = Field(default=None, description="Tokens a minute, at most.")
     max_concurrency: Count = Field(default=None, description="Requests at once, at most.")
-    capabilities: tuple[Capability, ...] = Field(
+    capabilities: Annotated[tuple[Capability, ...], BeforeValidator(_split)] = Field(
         default=(), description="Among vision, json_schema, tools and image_edit, separated by commas."
     )
     endpoint: str | None = Field(
@@ -93,7 +98,9 @@ class ModelSent(Body):
         default=None, min_length=1, max_length=100, description="How it is asked: auto, litellm or direct."
     )
     start_concurrency: Count = Field(default=None, description="Requests at once with which a run begins.")
-    timeout: Annotated[float | None, Field(gt=0, le=86_400)] = Field(default=None, description="Seconds for a call.")
+    timeout: Annotated[float | None, Field(gt=0, le=86_400, strict=True)] = Field(
+        default=None, description="Seconds for a call."
+    )
     cached_input_price: Price = Field(
         default=None, description="US dollars per million input tokens that the provider reads from its cache."
     )

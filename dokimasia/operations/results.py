@@ -4,7 +4,7 @@ import asyncio
 import io
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 from typing import Annotated, Literal, cast, get_args
 
@@ -160,14 +160,19 @@ def report(
     width: Annotated[int, Parameter(ge=40, le=500, description="Of a terminal, in characters.")] = 120,
     colour: Annotated[bool, Parameter(description="Of a terminal.")] = False,
     full: Annotated[bool, Parameter(description="For a terminal and LaTeX: all tables with all columns.")] = False,
+    model: Annotated[
+        list[str] | None,
+        Parameter(description="For a terminal and LaTeX: only rows about these models.", max_length=500),
+    ] = None,
 ) -> FileReply:
     """Return a run's report: one page that needs no network, Markdown, or what `dokimasia show RUN` prints, also as LaTeX."""
     row = context.run(run)
     context.cache(row)
     if format == "terminal":
-        return FileReply(_terminal_text(context, row, width=width, colour=colour, full=full).encode(), PLAIN)
+        text = _terminal_text(context, row, width=width, colour=colour, full=full, models=model or ())
+        return FileReply(text.encode(), PLAIN)
     if format == "latex":
-        return FileReply(context.redact(_latex_text(context, row, full=full)).encode(), PLAIN)
+        return FileReply(context.redact(_latex_text(context, row, full=full, models=model or ())).encode(), PLAIN)
     data = asyncio.run(report_data(context.home, row, samples=samples, redact=context.redact))
     counts = {"dokimasia-shown": str(data.selection.shown), "dokimasia-samples": str(data.selection.total)}
     body = render(data, format)
@@ -252,17 +257,19 @@ def _for_person(context: OperationContext, run: Run, view: Mapping[str, object])
     return without_others(context.home, run, view, context.person)
 
 
-def _latex_text(context: OperationContext, run: Run, *, full: bool) -> str:
+def _latex_text(context: OperationContext, run: Run, *, full: bool, models: Collection[str]) -> str:
     """Return, as LaTeX, the first table of a run as in a terminal, or with `full` all tables of its sections."""
     from dokimasia.report.latex import latex_tables
-    from dokimasia.report.sections import sections_of
+    from dokimasia.report.sections import about_models, sections_of
     from dokimasia.report.terminal import in_brief
 
-    sections = sections_of(run_data(context.home, run), "terminal")
+    sections = about_models(sections_of(run_data(context.home, run), "terminal"), models, run.id)
     return latex_tables(block for section in (sections if full else in_brief(sections)) for block in section.blocks)
 
 
-def _terminal_text(context: OperationContext, run: Run, *, width: int, colour: bool, full: bool) -> str:
+def _terminal_text(
+    context: OperationContext, run: Run, *, width: int, colour: bool, full: bool, models: Collection[str]
+) -> str:
     """Return the results of a run as a terminal of this width shows them."""
     from dokimasia.report.console import PrintableConsole
     from dokimasia.report.terminal import draw_run
@@ -276,5 +283,5 @@ def _terminal_text(context: OperationContext, run: Run, *, width: int, colour: b
         force_terminal=colour,
         color_system="standard" if colour else None,
     )
-    draw_run(console, run_data(context.home, run), redact=context.redact, full=full)
+    draw_run(console, run_data(context.home, run), redact=context.redact, full=full, models=models)
     return out.getvalue()

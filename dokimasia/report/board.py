@@ -2,13 +2,13 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
-from dokimasia.domain.wording import has_or_have
+from dokimasia.domain.wording import has_or_have, percentage
 from dokimasia.report import figures, latex
 from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table, spans
 from dokimasia.report.conclusions import as_paragraph
@@ -192,18 +192,12 @@ def _figure(board: Board, figure: Interval | None, place: str) -> Cell:
     """Return a figure with its interval, in percent for shares."""
     if figure is None:
         return figures.NOTHING
-    write = _writer(board)
-    value = Span(write(figure.mean), "strong", place and f"{place}/mean", figure.mean)
-    return (value, Span(figures.bracketed(figure, write), "muted"))
-
-
-def _writer(board: Board) -> Callable[[float], str]:
-    unit, digits = 1, 2
     if board.measure == "accuracy":
-        unit, digits = 100, 1
-    elif board.scale[1] > 10:
-        digits = 1
-    return lambda value: f"{unit * value:.{digits}f}".replace("-", figures.MINUS)
+        text, limits = percentage(figure.mean, 1).removesuffix(" %"), figures.percent_bracketed(figure)
+    else:
+        write = f"{{:.{1 if board.scale[1] > 10 else 2}f}}".format
+        text, limits = write(figure.mean).replace("-", figures.MINUS), figures.bracketed(figure, write)
+    return (Span(text, "strong", place and f"{place}/mean", figure.mean), Span(limits, "muted"))
 
 
 def _table(board: Board) -> Table:

@@ -26,11 +26,11 @@ from dokimasia.report.figures import (
     SPEAKING,
     SURE,
     allowing,
-    bracketed,
     in_words,
+    measured_share,
     no_interval,
+    rate_text,
     several,
-    share,
     signed_text,
     spoken,
 )
@@ -446,7 +446,7 @@ def _conclusions(comparison: RunComparison, scale: tuple[float, float]) -> Itera
         if any(not setting.what.startswith("judge.") for setting in comparison.differs):
             what_differs = "the judge differs"
         yield f"The same answers; {what_differs}."
-        shares = [f"{name} {share(row.first).text} of {row.n}" for name, row in right if row.first is not None]
+        shares = [f"{name} {measured_share(row.first).text} of {row.n}" for name, row in right if row.first is not None]
         if shares:
             if len(shares) > MOST_SENTENCES:
                 shares[MOST_SENTENCES:] = [f"{len(shares) - MOST_SENTENCES} more"]
@@ -652,10 +652,9 @@ def _remarks(pair: ScoreComparison, *, judges: str, by: str) -> Iterator[Block]:
     agreement = pair.agreement
     if agreement is not None:
         exact = agreement.exact
-        limits = bracketed(exact, lambda end: f"{100 * end:.0f}")
         yield Paragraph(
-            f"{judges} exactly on {share(exact.share).text}{limits} of {agreement.criteria} criteria scores, within one point "
-            f"on {share(agreement.within_one).text}"
+            f"{judges} exactly on {rate_text(exact.share, exact)} of {agreement.criteria} criteria scores, within one point "
+            f"on {measured_share(agreement.within_one).text}"
         )
 
 

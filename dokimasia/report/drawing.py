@@ -33,6 +33,7 @@ DENSE = 12
 WIDTH = 1000
 """Width of every picture with regions in its own coordinates, so that all lines have the same thickness."""
 
+_CODE = re.compile(r"`([^`]+)`")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
@@ -52,6 +53,17 @@ def draw_cell(cell: Cell) -> str:
     markup = "".join(escape(piece) if isinstance(piece, str) else _span(piece) for piece in spans(cell))
     markup = _BEFORE_PERCENT.sub("\N{NO-BREAK SPACE}", markup)
     return shortened(markup, lambda short, details: f'<abbr title="{details}">{short}</abbr>')
+
+
+def draw_sentence(cell: Cell) -> str:
+    """Return a cell as HTML, with plain text between backticks as code."""
+    pieces: list[str | Span] = []
+    for piece in spans(cell):
+        if isinstance(piece, Span):
+            pieces.append(piece)
+        else:
+            pieces += [Span(text, "code") if place % 2 else text for place, text in enumerate(_CODE.split(piece))]
+    return draw_cell(tuple(pieces))
 
 
 def _span(piece: Span) -> str:
@@ -87,7 +99,7 @@ class Charts:
         return (
             f'<figure class="chart">{pick if options else ""}<div class="plot" id="{id}" role="group" '
             f'aria-label="{escape(chart.about)}" style="height:{height}px"></div>'
-            f"<figcaption>{escape(chart.about)}</figcaption></figure>"
+            f"<figcaption>{draw_sentence(chart.about)}</figcaption></figure>"
         )
 
 
@@ -106,18 +118,18 @@ def draw_blocks(blocks: Sequence[Block], charts: Charts, *, browser: Callable[[s
     for block, titled in captioned("page", blocks):
         match block:
             case Paragraph(text, kind):
-                yield f'<p class="{kind}">{draw_cell(text)}</p>'
+                yield f'<p class="{kind}">{draw_sentence(text)}</p>'
             case Table():
                 marked, notes = noted(block)
                 yield _table(marked, titled=titled)
-                yield from (f'<p class="note">{escape(note)}</p>' for note in notes)
+                yield from (f'<p class="note">{draw_sentence(note)}</p>' for note in notes)
             case Facts(rows):
                 lines = "".join(
                     f"<div><dt>{escape(name)}</dt><dd>{draw_cell(value)}</dd></div>" for name, value in rows
                 )
                 yield f'<dl class="facts">{lines}</dl>'
             case Bullets(items, warning):
-                markup = f"<ul>{''.join(f'<li>{draw_cell(item)}</li>' for item in items)}</ul>"
+                markup = f"<ul>{''.join(f'<li>{draw_sentence(item)}</li>' for item in items)}</ul>"
                 yield f'<div class="warning">{escape(warning)}{markup}</div>' if warning else markup
             case Chart():
                 yield charts.add(block)
@@ -180,7 +192,7 @@ def _table(table: Table, *, titled: bool) -> str:
     unseen = "" if titled else ' class="unseen"'
     return (
         f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(table.about)}"><table{kind}>'
-        f"<caption{unseen}>{escape(table.about)}</caption>"
+        f"<caption{unseen}>{draw_sentence(table.about)}</caption>"
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>"
     )
 

@@ -24,6 +24,8 @@ MINUS = "\N{MINUS SIGN}"
 BAR_WIDTH = 16
 SURE = 0.05
 """Adjusted p-values up to this level are marked as significant."""
+NARROW = 0.1
+"""The ends of an interval of a share have a decimal if they are less than this apart."""
 SPEAKING = 0.8
 """The share of addressed weight below which a score also depends on how much an answer says."""
 
@@ -98,9 +100,12 @@ def limits_text(measured: Limited, write: Callable[[float], str], between: str =
 
 def bracketed(measured: Limited, write: Callable[[float], str]) -> str:
     """Return the ends of an interval in brackets, as ` [0.20, 0.41]`; empty without ends and reason."""
+    return f" [{limits_text(measured, write, ', ')}]" if _has_limits(measured) else ""
+
+
+def _has_limits(measured: Limited) -> bool:
     ends = ends_of(measured)
-    unknown = ends.low is None and not ends.no_interval
-    return "" if unknown else f" [{limits_text(ends, write, ', ')}]"
+    return ends.low is not None or bool(ends.no_interval)
 
 
 def signed_text(value: float, digits: int = 2) -> str:
@@ -126,18 +131,43 @@ def count(value: int | None, place: str = "", *, tone: Tone = "") -> Span:
     return Span("unknown", "muted") if value is None else Span(f"{value:,}", tone, place, value)
 
 
-def share(value: float | None, place: str = "") -> Span:
+def share(value: float | None, place: str = "", *, digits: int = 0) -> Span:
     """Return a share in percent; only 1 is shown as 100 %, and only 0 as 0 %."""
     if value is None:
         return NOTHING
-    text = percentage(value)
-    if (text == "100 %" and value < 1) or (text == "0 %" and value > 0):
+    text = percentage(value, digits)
+    if 0 < value < 1 and text in (percentage(0, digits), percentage(1, digits)):
         text = percentage(value, 1)
         if value > 0.999:
             text = "> 99.9 %"
         elif value < 0.001:
             text = "< 0.1 %"
     return Span(text, "", place, value)
+
+
+def measured_share(value: float | None, place: str = "") -> Span:
+    """Return a share that has an interval, with a decimal."""
+    return share(value, place, digits=1)
+
+
+def percent_limits(measured: Limited, between: str = ", ") -> str:
+    """Return the ends of an interval of a share in percent, as `23, 59`, or the reason why there are none.
+
+    They are whole numbers, and have a decimal where they are less than `NARROW` apart.
+    """
+    low, high = measured.low, measured.high
+    digits = 1 if low is not None and high is not None and high - low < NARROW else 0
+    return limits_text(measured, lambda end: percentage(end, digits).removesuffix(" %"), between)
+
+
+def percent_bracketed(measured: Limited) -> str:
+    """Return the ends of an interval of a share in percent and in brackets, as ` [23, 59]`; empty without ends and reason."""
+    return f" [{percent_limits(measured)}]" if _has_limits(measured) else ""
+
+
+def rate_text(value: float | None, measured: Limited) -> str:
+    """Return a share with its interval as text, as `40.0 % [23, 59]`."""
+    return "–" if value is None else f"{measured_share(value).text}{percent_bracketed(measured)}"
 
 
 def spoken(value: float | None, place: str = "") -> Span:
@@ -257,23 +287,23 @@ def measured(figure: Interval | None, place: str = "", *, digits: int = 2, ends:
 
 
 def share_of(figure: CountedRate, place: str = "") -> Cell:
-    """Return a share of trials with its interval, as `12 of 30, 40 % [23, 59]`."""
+    """Return a share of trials with its interval, as `12 of 30, 40.0 % [23, 59]`."""
     if figure.share is None:
         return f"{figure.k} of {figure.n}"
-    limits = bracketed(figure, lambda end: f"{100 * end:.0f}")
-    return (f"{figure.k} of {figure.n}, ", share(figure.share, place and f"{place}/share"), Span(limits, "muted"))
+    rate = measured_share(figure.share, place and f"{place}/share")
+    return (f"{figure.k} of {figure.n}, ", rate, Span(percent_bracketed(figure), "muted"))
 
 
 def right_of(figure: CountedRate | None, place: str = "") -> Cell:
-    """Return a share of trials in short form, as `40 % [23, 59]`."""
+    """Return a share of trials in short form, as `40.0 % [23, 59]`."""
     if figure is None or figure.share is None:
         return NOTHING
-    limits = bracketed(figure, lambda end: f"{100 * end:.0f}").replace(" ", "\u00a0")
-    return (share(figure.share, place and f"{place}/share"), Span(limits, "muted"))
+    limits = percent_bracketed(figure).replace(" ", "\u00a0")
+    return (measured_share(figure.share, place and f"{place}/share"), Span(limits, "muted"))
 
 
 def strict_of(figure: StrictShare | None, place: str = "") -> Cell:
-    """Return a strict accuracy in short form, as `70 % [48, 85], up to 100 %`."""
+    """Return a strict accuracy in short form, as `70.0 % [48, 85], up to 100.0 %`."""
     right = right_of(figure, place)
     if figure is None or not figure.n_undecided:
         return right
@@ -282,11 +312,11 @@ def strict_of(figure: StrictShare | None, place: str = "") -> Cell:
 
 def upper_of(figure: StrictShare, place: str = "") -> Span:
     """Return the strict accuracy if all undecided answers were right."""
-    return share(figure.upper, place and f"{place}/upper")
+    return measured_share(figure.upper, place and f"{place}/upper")
 
 
 def undecided_of(figure: StrictShare | None, place: str = "") -> Cell:
-    """Return the number of undecided answers, and the strict accuracy if they were right, as `6, up to 100 % (46–100)`."""
+    """Return the number of undecided answers, and the strict accuracy if they were right, as `6, up to 100.0 % (46–100)`."""
     if figure is None:
         return NOTHING
     undecided = figure.n_undecided
@@ -296,7 +326,7 @@ def undecided_of(figure: StrictShare | None, place: str = "") -> Cell:
 
 def outer_of(figure: StrictShare) -> str:
     """Return the 95 % interval of the range that undecided answers leave open, in percent, as ` (46–100)`."""
-    return "" if figure.outer is None else f" ({100 * figure.outer.low:.0f}–{100 * figure.outer.high:.0f})"
+    return "" if figure.outer is None else f" ({percent_limits(figure.outer, '–')})"
 
 
 def percent_bounds(figure: Share | StrictShare | None) -> Cell:
@@ -310,7 +340,7 @@ def percent_ends(measured: Limited | None) -> Cell:
         return NOTHING
     if measured.low is None or measured.high is None:
         return no_interval(measured)
-    return f"{100 * measured.low:.0f} – {percentage(measured.high)}"
+    return f"{percent_limits(measured, ' – ')} %"
 
 
 def bar(score: Interval | None) -> Cell:

@@ -2,7 +2,7 @@
 
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rich import box
@@ -37,7 +37,7 @@ from dokimasia.report.blocks import (
 from dokimasia.report.data import ReportData
 from dokimasia.report.figures import several
 from dokimasia.report.footnotes import noted, shortened
-from dokimasia.report.sections import sections_of
+from dokimasia.report.sections import about_models, sections_of
 from dokimasia.report.sections.opening import opening
 
 STYLES: Mapping[Tone, str] = {
@@ -65,10 +65,15 @@ _AFTER_VOWEL = re.compile(r"[aeiou](?=[^aeiou])", re.IGNORECASE)
 Redact = Callable[[str], str]
 
 
-def draw_run(out: Console, data: ReportData, *, redact: Redact = str, full: bool = False) -> None:
-    """Print the heading of a run, its conclusion and its first table; with `full`, all its terminal sections."""
+def draw_run(
+    out: Console, data: ReportData, *, redact: Redact = str, full: bool = False, models: Collection[str] = ()
+) -> None:
+    """Print the heading of a run, its conclusion and its first table; with `full`, all its terminal sections.
+
+    With `models`, tables have only the rows about these.
+    """
+    sections = about_models(sections_of(data, "terminal"), models, data.facts.run)
     draw_blocks(out, list(opening(data, data.drawing.name)), redact=redact)
-    sections = sections_of(data, "terminal")
     draw_sections(out, sections if full else in_brief(sections), redact=redact)
 
 

@@ -1,7 +1,7 @@
 """HTML pages drawn from Jinja templates, which escape all values; blocks look as in a report."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from http import HTTPStatus
@@ -174,16 +174,10 @@ def block_on_page(block: Block, labels: Mapping[str, str] = {}) -> Block:
 
 
 def _cell_on_page(cell: Cell, labels: Mapping[str, str]) -> Cell:
-    return tuple(part for piece in spans(cell) for part in _pieces_on_page(piece, labels))
-
-
-def _pieces_on_page(piece: str | Span, labels: Mapping[str, str]) -> Iterator[str | Span]:
-    """Yield a piece of a sentence worded for pages, with text between backticks as code."""
-    if isinstance(piece, Span):
-        yield _span_on_page(piece, labels)
-        return
-    for place, text in enumerate(_CODE.split(as_on_pages(piece, labels))):
-        yield Span(text, "code") if place % 2 else text
+    pieces: list[str | Span] = []
+    for piece in spans(cell):
+        pieces.append(_span_on_page(piece, labels) if isinstance(piece, Span) else as_on_pages(piece, labels))
+    return tuple(pieces)
 
 
 def _span_on_page(piece: Span, labels: Mapping[str, str]) -> str | Span:

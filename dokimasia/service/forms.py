@@ -370,9 +370,8 @@ def _in_words_of_forms(groups: Iterable[FieldGroup]) -> list[FieldGroup]:
 def _hint(name: str, field: FieldInfo, option: Option) -> str:
     """Return the hint of a field, with the rule for its values if only the type implies one."""
     description = field.description or HINTS.get(name, "")
-    if option.models:
-        return description + RULES["models"]
-    return description + RULES["labels"] if option.label else description
+    rule = RULES["models"] if option.models else RULES["labels"] if option.label and kind_of(field) is not bool else ""
+    return f"{description}{rule}"
 
 
 def _parts(kind: object) -> tuple[str, ...]:

@@ -105,13 +105,14 @@ def holds_path(kind: object) -> bool:
     return get_origin(kind) is not Literal and any(map(holds_path, get_args(kind)))
 
 
-def read_request(model: type[Q], sent: object, places: RequestFiles) -> Q:
+def read_request(model: type[Q], sent: object, places: RequestFiles, *, stand_in: Path | None = None) -> Q:
     """Return a request sent as JSON, with all its files resolved.
 
     Args:
         model: the type of request.
         sent: the received plain JSON.
         places: the places where files may be.
+        stand_in: takes the place of required files that were not sent, so that the rest can be checked.
 
     Raises:
         InputError: a field is unknown, of another type, or a file that may not be read; the message names all of them.
@@ -137,6 +138,11 @@ def read_request(model: type[Q], sent: object, places: RequestFiles) -> Q:
             faults.append(str(problem))
     if faults:
         raise InputError("; ".join(faults))
+    if stand_in is not None:
+        allowed.add(stand_in)
+        for name, field in model.model_fields.items():
+            if name not in values and field.is_required() and holds_path(field.annotation):
+                values[name] = [str(stand_in)] if get_origin(field.annotation) is tuple else str(stand_in)
     request = validate_json(model, values)
     _check_paths(request, allowed)
     check_models(request)

@@ -87,6 +87,29 @@ def test_parquet_is_not_written_to_a_terminal(verb: Verb, evaluated: str, monkey
     assert "name a file with -o" in err
 
 
+def test_show_of_some_models(verb: Verb, evaluated: str) -> None:
+    """Tables, JSON and a sample have the named models alone; an unknown name is refused with the names that there are."""
+    tables = (("show", evaluated), ("show", evaluated, "--full"), ("show", evaluated, "--format", "latex"))
+    for words in tables:
+        _, every, _ = verb(*words)
+        code, weak, _ = verb(*words, "--model", "sim/weak")
+        rows = [line for line in weak.splitlines() if line.startswith((" sim/", "sim/strong &", "sim/weak &"))]
+        assert code == 0
+        assert rows
+        assert all("sim/weak" in row for row in rows)
+        assert verb(*words, "--model", "sim/weak", "--model", "sim/strong")[1] == every
+    summary = json.loads(verb("show", evaluated, "--json", "--model", "sim/weak")[1])
+    assert list(summary["models"]) == ["sim/weak"]
+    sample = json.loads(Path("world.jsonl").read_text().splitlines()[0])["id"]
+    answers = json.loads(verb("show", evaluated, "--json", "--sample", sample, "--model", "sim/weak")[1])["answers"]
+    assert [answer["model"] for answer in answers] == ["sim/weak"]
+    for words in (*tables, ("show", evaluated, "--json"), ("show", evaluated, "--sample", sample)):
+        code, out, err = verb(*words, "--model", "sim/weka")
+        assert (code, out) == (2, "")
+        assert err.endswith("have no model 'sim/weka'; did you mean 'sim/weak'?\n")
+    assert verb("show", evaluated, "--search", "cups", "--model", "sim/weak")[0] == 2
+
+
 def test_diff_of_two_judges_and_of_two_models(verb: Verb, evaluated: str) -> None:
     """People see who differs from whom and how significantly; machines get the same as JSON; mistakes are exit code 2."""
     code, out, _ = verb(

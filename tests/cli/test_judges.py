@@ -52,7 +52,8 @@ def test_a_careful_judge_is_suitable_and_its_passport_is_written(
     assert figures["sentence"] == (
         f"suitable ({n_open} of {len(checks)} checks still open; checkpoints, by which evaluations score, not measured): it "
         "misses 0.0 % [0, 23] of 98 planted errors on 14 images (worst way of judging: single-axes). Use it with single-axes, "
-        "pairwise-axes and right-or-wrong. To measure checkpoints, add --evaluators checkpoints,right-or-wrong"
+        "pairwise-axes and right-or-wrong. To measure checkpoints, add --evaluators "
+        "single-axes,pairwise-axes,right-or-wrong,checkpoints (--dry-run says what it costs)"
     )
     assert figures["unmeasured"] == ["checkpoints"]
     for use in figures["uses"]:
@@ -293,7 +294,12 @@ def test_a_dry_run_sends_nothing(folder: Path, tmp_path: Path, capsys: pytest.Ca
     previews = checked(capsys, arguments)
     assert previews["planting"]["calls"] > 0
     assert previews["probing"] is None
+    assert previews["left_out"] == ["checkpoints"]
     assert not (tmp_path / "none").exists()
+    assert run(arguments) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "left out checkpoints, by which evaluations score: a call more for each planted error" in said
+    assert said.endswith("--evaluators single-axes,pairwise-axes,right-or-wrong,checkpoints measures all")
 
 
 def test_an_unknown_judge_is_refused_before_anything_is_planted(

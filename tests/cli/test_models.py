@@ -162,7 +162,7 @@ def test_an_unknown_name_is_the_users_mistake(folder: Path, capsys: pytest.Captu
 def test_a_model_is_kept_in_the_home(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """--set adds a model with settings as in dokimasia.toml, which commands ask from then on, and --remove removes it."""
     settings = ["--set", "model=sim/strong", "--set", "rpm=600", "--set", "sampling.temperature=0.5"]
-    assert run(["models", "mine", *settings, "--set", 'capabilities=["vision"]']) == 0
+    assert run(["models", "mine", *settings, "--set", "capabilities=vision"]) == 0
     out, err = capsys.readouterr()
     assert "added mine (sim/strong)" in out
     assert err == ""
@@ -188,6 +188,10 @@ def test_a_model_is_kept_in_the_home(folder: Path, capsys: pytest.CaptureFixture
         (["mine", "--set", "model=a/b", "--set", "rpm=many"], "rpm"),
         (["mine", "--set", "model=a/b", "--set", "api_key=sk-1"], "api_key"),
         (["mine", "--set", "rpm=6"], "model is missing"),
+        (["mine", "--set", "model=a/b", "--set", "rpm=true"], "rpm: Input should be a valid integer"),
+        (["mine", "--set", "model=a/b", "--set", "transport=foo"], "no transport 'foo'; there are: direct, litellm"),
+        (["mine", "--set", "model=a/b", "--set", "capabilities=vision,smell"], "'vision', 'json_schema', 'tools'"),
+        (["mine", "--set", "model=a/b", "--set", "a b=1"], "no setting a b; settings are model"),
         (["mine", "--set", "model=a/b", "--set", "foo=3"], "no setting foo; settings are model, api_base,"),
         (["--set", "model=a/b"], "NAME of one model"),
         (["mine", "--set", "model=a/b", "--remove"], "three things"),

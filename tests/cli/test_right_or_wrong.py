@@ -181,15 +181,15 @@ def compared_by_rules(folder: Path, sides: dict[str, str]) -> tuple[str, ...]:
 
 
 def test_undecided_answers_stay_in_the_denominator(verb: Verb, tmp_path: Path) -> None:
-    """14 right and 6 undecided answers are 70 % and up to 100 %, in the verdict, the table, by category, on pages and in JSON."""
+    """14 right and 6 undecided answers are 70.0 % and up to 100.0 %, in verdict, table, categories, pages and JSON."""
     asked = compared_by_rules(tmp_path, {"m": "R" * 14 + "U" * 6})
     code, out, _ = verb(*asked)
     assert code == 0
-    open_range = "up to 100 % if the 6 undecided answers are right (46 to 100 % with sampling error)."
-    assert f"m: strict accuracy 70 % [46, 88] of 20 answers, {open_range}" in out
-    assert "m 70 % [46, 88] 14/20 6, up to 100 % (46–100) 0 $0.00" in out
+    open_range = "up to 100.0 % if the 6 undecided answers are right (46 to 100 % with sampling error)."
+    assert f"m: strict accuracy 70.0 % [46, 88] of 20 answers, {open_range}" in out
+    assert "m 70.0 % [46, 88] 14/20 6, up to 100.0 % (46–100) 0 $0.00" in out
     _, out, _ = verb("show", "last", "--full")
-    assert re.search(r"Strict accuracy by category .* m 70 % \[\d+, \d+\], up to 100 %", out)
+    assert re.search(r"Strict accuracy by category .* m 70.0 % \[\d+, \d+\], up to 100.0 %", out)
     figures = json.loads(verb("show", "last", "--json")[1])["models"]["m"]
     found = figures["strict_accuracy"]
     assert (found["share"], found["upper"], found["n"], found["n_undecided"]) == (0.7, 1.0, 20, 6)
@@ -198,7 +198,7 @@ def test_undecided_answers_stay_in_the_denominator(verb: Verb, tmp_path: Path) -
         assert verb("report", "last", "-o", name)[0] == 0
         text = (tmp_path / name).read_text().replace("**", "").replace("<strong>", "").replace("</strong>", "")
         assert "if the 6 undecided answers are right" in text
-        assert "100 % [77, 100]" not in text
+        assert "100.0 % [77, 100]" not in text
 
 
 def test_a_difference_is_one_of_strict_accuracy(verb: Verb, tmp_path: Path) -> None:

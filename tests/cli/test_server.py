@@ -125,6 +125,7 @@ def test_a_fork_is_compared_named_and_deleted(evaluated: str, service: Served, l
     [
         (("show", "nothing"), "nothing"),
         (("show", "last", "--sample", "nobody"), "nobody"),
+        (("show", "last", "--model", "nobody"), "have no model 'nobody'; there are sim/"),
         (("evaluate", "{bad}", "--judge", "sim/judge", "--models", "sim/weak"), "line 1"),
         (("evaluate", "{data}", "--judge", "sim/nobody", "--models", "sim/weak"), "sim/nobody"),
         (("resume", "last", "--max-calls", "-1"), "--max-calls"),

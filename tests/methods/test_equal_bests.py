@@ -114,9 +114,7 @@ def judging(shares: dict[str, float], gaps: tuple[Gap, ...]) -> JudgingFigures:
 
 def test_all_judging_methods_that_agree_best_are_named() -> None:
     said = text_of(judging_conclusion(data_of(judging({"atom": 0.8, "batch": 0.8, "pointwise": 0.6}, ()))))
-    assert said.startswith(
-        "atom of j and batch of j agree best with people: each 80.0 [50.0, 100.0] % of 100 comparisons."
-    )
+    assert said.startswith("atom of j and batch of j agree best with people: each 80.0 [50, 100] % of 100 comparisons.")
 
 
 @pytest.mark.parametrize(("difference", "relation"), [(20.0, "better than"), (-20.0, "not better beyond chance than")])

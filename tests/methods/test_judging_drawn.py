@@ -111,7 +111,7 @@ def test_differences_are_marked_where_they_are_sure(data, summary) -> None:
 def test_margins_order_and_cost_are_shown(data) -> None:
     """Each fold's margin is printed, what order does to a batch, and what a point of accuracy comes to."""
     assert rows_of(margins(data))[1][2] == ", ".join(["0.00"] * 5)
-    assert rows_of(order(data)) == [["j", "2", "50.0 [1.3, 98.7]", "100.0 [0.0, 100.0]", "1.000"]]
+    assert rows_of(order(data)) == [["j", "2", "50.0 [1, 99]", "100.0 [0, 100]", "1.000"]]
     rows = rows_of(cost(data))
     assert rows[1][2:6] == ["80", "1,000", "unknown", "$0.4000"]
     assert rows[1][6].startswith("0.80")

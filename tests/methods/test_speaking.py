@@ -60,7 +60,7 @@ RIGHT, WRONG, UNDECIDED = ("right", None), ("wrong", None), ("unknown", "undecid
 
 
 def test_undecided_answers_count_as_not_right() -> None:
-    """14 right and 6 undecided answers are 70 % with the interval of 14 of 20, and up to 100 %."""
+    """14 right and 6 undecided answers are 70 % with the interval of 14 of 20, and up to 100.0 %."""
     found = strict(*[RIGHT] * 14, *[UNDECIDED] * 6)
     assert (found["k"], found["n"], found["n_undecided"], found["answers"]) == (14, 20, 6, 20)
     assert (found["share"], found["upper"], found["coverage"]) == (0.7, 1.0, 1.0)
@@ -99,12 +99,14 @@ def test_the_verdict_on_strict_accuracy_says_what_is_open() -> None:
     rows = [row(at, score=None, verdict="right") for at in range(14)]
     rows += [row(at, score=None, verdict="unknown", failure="undecided") for at in range(14, 20)]
     said = findings(summary_of(rows))
-    assert "m: strict accuracy 70 %" in said
-    assert "of 20 answers, up to 100 % if the 6 undecided answers are right (46 to 100 % with sampling error)." in said
+    assert "m: strict accuracy 70.0 %" in said
+    assert (
+        "of 20 answers, up to 100.0 % if the 6 undecided answers are right (46 to 100 % with sampling error)." in said
+    )
     rows += [row(at, score=None, verdict=None, failure="api_error") for at in range(20, 24)]
     rows += [row(at, model="other", score=None, verdict="right" if at < 15 else "wrong") for at in range(20)]
     said = findings(summary_of(rows))
-    assert "other has the highest strict accuracy: 75 %" in said
+    assert "other has the highest strict accuracy: 75.0 %" in said
     assert "Undecided answers could put m ahead, if they are right." in said
     assert "4 of 24 answers have no verdict" in findings(summary_of([one for one in rows if one.model == "m"]))
 
@@ -222,14 +224,14 @@ def test_a_tie_is_said_as_one() -> None:
         for failure in ("refused" if at == 7 else None,)
     ]
     said = findings(summary_of(rows))
-    assert "a and b have the same strict accuracy: 13 %" in said
+    assert "a and b have the same strict accuracy: 12.5 %" in said
     assert "a and b score highest, and alike: 3.00 of 5" in said
     assert "the least covered models are a and b: 7/8 scored" in said
     third = [row(at, model="c", verdict="wrong", score=2.0) for at in range(8)]
     said = findings(summary_of([*rows, *third]))
-    assert "a and b share the highest strict accuracy: 13 %" in said
+    assert "a and b share the highest strict accuracy: 12.5 %" in said
     alone = [row(at, model="a", verdict="right" if at < 2 else "wrong") for at in range(8)]
-    assert "a has the highest strict accuracy: 25 %" in findings(summary_of([*alone, *third]))
+    assert "a has the highest strict accuracy: 25.0 %" in findings(summary_of([*alone, *third]))
 
 
 def test_what_is_below_a_limit_is_never_rounded_to_it() -> None:

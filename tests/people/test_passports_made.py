@@ -15,13 +15,15 @@ from dokimasia.cli.passports import passport_command as command
 from dokimasia.domain.passport import Passport
 from dokimasia.errors import ConfigError, DataError, NotFound
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
-from dokimasia.methods.probe import ProbeRequest, probe
+from dokimasia.methods.probe import ProbeRequest, passports, probe
 from dokimasia.methods.probe.passports import material_of
-from dokimasia.people.passports import encoded, passport_of, read_passport
+from dokimasia.people.passports import encoded, passport_of, read_passport, verdict_on
 from dokimasia.people.passports.blocks import blocks_of
 from dokimasia.report.blocks import Paragraph, Table, plain
 from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.home import Home
+from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.runs import get_run
 from tests.planted_judges import detections, planted_passport
 
 JUDGE = "sim/judge-noisy"
@@ -86,6 +88,27 @@ async def test_the_same_probe_makes_the_same_passport(probed: Settings, probes: 
     await probe(ProbeRequest(data=probes, judges=(JUDGE,), evaluators=EVALUATORS), settings=other)
     assert encoded(made(probed)) == encoded(made(probed))
     assert made(other).identity == made(probed).identity
+
+
+async def test_a_probe_is_read_once_for_all_its_judges(
+    probes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows and probes are read once, however many judges were asked; each has the sentences that it has by itself."""
+    settings = load_settings(home=tmp_path / "home", cwd=tmp_path, env={})
+    judges = (JUDGE, "sim/judge")
+    done = await probe(ProbeRequest(data=probes, judges=judges, evaluators=("single-vanilla",)), settings=settings)
+    read: list[str] = []
+
+    def counted(home: Home, run: str) -> list[ResultRow]:
+        read.append(run)
+        return results(home, run)
+
+    monkeypatch.setattr(passports, "results", counted)
+    with Home.open(settings.home, write=False) as home:
+        sentences = passports.suitability_of(home, get_run(home, done.run))
+        assert read == [done.run]
+        alone = [verdict_on(passports.check_of(home, judge, [done.run])[0]) for judge in judges]
+    assert sentences == alone
 
 
 def test_what_no_probe_asked_has_no_passport(probed: Settings) -> None:

@@ -335,7 +335,7 @@ def test_an_evaluation_is_recommended_nothing_that_it_cannot_do(
     pairs = detections(misses=0.0, alarms=0.0, ways=("pairwise-rules",), images=12)
     path = kept_passport(tmp_path / "j.json", planted_passport([*blind, *pairs], judge=judge_of(JUDGE)))
     said = told(settings, request_of(passports=(path,)))
-    assert "; in a duel, pairwise-rules is recommended for them (100 % [" in said
+    assert "; in a duel, pairwise-rules is recommended for them (100.0 % [" in said
     assert "(thin: 6 images))" in said
     single = detections(misses=0.0, alarms=0.0, ways=("single-vanilla",), images=12)
     path = kept_passport(tmp_path / "k.json", planted_passport([*blind, *single], judge=judge_of(JUDGE)))

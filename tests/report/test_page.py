@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from dokimasia.report.blocks import Span
 from dokimasia.report.browser import sample_views
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.document import inline, render_document
-from dokimasia.report.drawing import escape
+from dokimasia.report.drawing import draw_sentence, escape
 from dokimasia.report.labels import label, short_labels
 from dokimasia.report.page import render_page, script_json
 from dokimasia.simulation.world import write_world
@@ -116,6 +117,13 @@ def test_embedded_json_cannot_leave_its_element(attack: str) -> None:
     text = script_json({attack: attack})
     assert not set(text) & set("<>&\u2028\u2029")
     assert json.loads(text) == {attack: attack}
+
+
+def test_text_between_backticks_is_code() -> None:
+    """Sentences show commands as code; a measured piece stays as it is, and markup within a command is escaped."""
+    assert draw_sentence(("as by `show <RUN>`: ", Span("`x`", "strong"))) == (
+        'as by <span class="code">show &lt;RUN&gt;</span>: <span class="strong">`x`</span>'
+    )
 
 
 def test_text_is_escaped() -> None:

@@ -188,11 +188,11 @@ def test_the_lead_counts_answering_again_among_what_corrected_most(mended: Finis
     for arm, share in {"again": 0.5, "retry": 0.25, "self": 0.5, "peer": 0.25}.items():
         model["arms"][arm]["accuracy"]["share"] = share
     lead = _whole_lead_of(replace(data, figures=None))
-    assert "sim/weak: no feedback corrected more than answering again: 50 %" in lead
+    assert "sim/weak: no feedback corrected more than answering again: 50.0 %" in lead
     assert lead.endswith(f" of {n} answers.")
     assert "most" not in lead
     model["arms"]["peer"]["accuracy"]["share"] = 0.75
-    assert "sim/weak: peer corrects most, 75 %" in _whole_lead_of(replace(data, figures=None))
+    assert "sim/weak: peer corrects most, 75.0 %" in _whole_lead_of(replace(data, figures=None))
 
 
 @pytest.mark.parametrize(

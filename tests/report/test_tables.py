@@ -92,7 +92,7 @@ def test_values_are_written_as_their_type_is() -> None:
         "a", MODELS["a/b"].model_copy(update={"right": CountedRate(k=3, n=4, share=0.75, low=0.2, high=0.9)}), ""
     )
     assert plain(cell(row, "open_ends")) == "1.00 – 9.00"
-    assert plain(cell(row, "right")) == "3 of 4, 75 % [20, 90]"
+    assert plain(cell(row, "right")) == "3 of 4, 75.0 % [20, 90]"
     assert plain(cell(row, "cost_known")) == "0.50"
     assert plain(cell(row, "note")) == ""
     (cells,) = table(Model, [row], [computed_column("used", lambda each: figures.used(each.figures))], "Models").rows

@@ -135,6 +135,25 @@ async def test_models_and_options_and_data_are_faulted_in_one_round(at_work: Wor
     assert {**faults_beside_fields(missing.text)} == {**beside, "data": "fill in this field"}
 
 
+@pytest.mark.parametrize(("data", "fault"), [("", "fill in this field"), ("upload:none", "there is no upload 'none'")])
+async def test_without_data_everything_else_is_still_checked(at_work: Working, data: str, fault: str) -> None:
+    """A number of criteria that cannot be and a model that is named twice do not wait until the data are there."""
+    asked = {
+        "data": data,
+        "judge": "sim/judge",
+        "models": ["sim/weak", "sim/weak"],
+        "criteria_count": "0",
+        "tools": "x",
+    }
+    sent = await at_work.client.post("/new/evaluate", data={**asked, "do": "start"}, headers=BROWSER)
+    assert sent.status_code == 422
+    beside = faults_beside_fields(sent.text)
+    assert set(beside) == {"data", "models", "criteria_count", "tools"}
+    assert beside["data"].startswith(fault)
+    assert beside["models"] == "“Models” names sim/weak twice"
+    assert "write a number from" in beside["criteria_count"]
+
+
 @pytest.mark.parametrize(
     ("method", "asked", "field", "sentence"),
     [

@@ -21,7 +21,7 @@ from dokimasia.people.annotation.blocks import coefficients
 from dokimasia.people.judgements import HumanCeiling, ReplacementTest, ValuesCompared
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.fields import AgreementCoefficient, CountedRate, Interval, Limited
-from dokimasia.report.figures import MINUS, bracketed, several
+from dokimasia.report.figures import MINUS, bracketed, measured_share, percent_bracketed, several
 from dokimasia.report.footnotes import Footnotes
 
 NOTHING = "–"
@@ -98,8 +98,8 @@ def _verdict_on_verdicts(name: str, verdicts: VerdictsCompared) -> Iterator[str]
 
 def _share(rate: CountedRate) -> str:
     """Return a share in percent, with its interval if it has one."""
-    ends = "" if rate.low is None else bracketed(rate, lambda end: f"{100 * end:.0f}")
-    return f"{percentage(rate.share)}{ends}"
+    ends = "" if rate.low is None else percent_bracketed(rate)
+    return f"{measured_share(rate.share).text}{ends}"
 
 
 def beside_people_tables(
@@ -297,7 +297,7 @@ def percent(value: float | None) -> str:
 
 def ends_text(estimate: Limited, notes: Footnotes, *, in_percent: bool = False) -> str:
     """Return the ends of an interval in brackets on one line, or the footnote on its absence; empty without either."""
-    ends = bracketed(estimate, lambda end: f"{100 * end:.0f}" if in_percent else f"{end:.2f}")
+    ends = percent_bracketed(estimate) if in_percent else bracketed(estimate, "{:.2f}".format)
     text = notes.mark(ends)
     return escape(text if estimate.low is None else text.replace(", ", ",\u00a0"))
 

@@ -222,7 +222,7 @@ def _print_weaknesses(weaknesses: "ModelWeaknesses | EvidentWeaknesses") -> None
 
 def _print_node(row: "WeaknessFinding | EvidentFinding", out: "Console", colour: str) -> None:
     from dokimasia.operations.trees import WeaknessFinding
-    from dokimasia.report.figures import bracketed, signed_text
+    from dokimasia.report.figures import bracketed, rate_text, signed_text
 
     scored = f"{row.n}/{row.held}" if row.n < row.held else str(row.n)
     out.print(f"[{colour}]●[/{colour}] [bold]{escape(row.name)}[/bold] [dim]{escape(row.node)}[/dim]")
@@ -233,8 +233,7 @@ def _print_node(row: "WeaknessFinding | EvidentFinding", out: "Console", colour:
             f"{scored} criteria of {row.samples} samples · adjusted p {row.q_value:.3g}"
         )
     else:
-        limits = escape(bracketed(row, lambda end: f"{100 * end:.0f}"))
-        out.print(f"  solves {row.solved} of {row.n}: {percentage(row.share)}{limits}")
+        out.print(f"  solves {row.solved} of {row.n}: {escape(rate_text(row.share, row))}")
     for example in row.examples:
         text = " ".join(redact(example.text or "").split())
         out.print(

@@ -213,14 +213,13 @@ def _print_hit_rates(first: str, comparisons: "Sequence[tuple[str, MappingCompar
 
 
 def _hit_rate(rate: "Rate", n: int) -> str:
-    from dokimasia.report.figures import bracketed
+    from dokimasia.report.figures import percent_bracketed
 
-    limits = bracketed(rate, lambda end: f"{100 * end:.0f}")
-    return f"{percentage(rate.share)}[dim]{escape(limits)} of {n}[/dim]"
+    return f"{percentage(rate.share, 1)}[dim]{escape(percent_bracketed(rate))} of {n}[/dim]"
 
 
 def _print_agreement(first: str, second: str, comparison: "MappingComparison") -> None:
-    from dokimasia.report.figures import limits_text
+    from dokimasia.report.figures import limits_text, percent_limits
 
     out = console()
     out.print(
@@ -233,8 +232,8 @@ def _print_agreement(first: str, second: str, comparison: "MappingComparison") -
     for justify in ("left", "right", "left"):
         table.add_column(justify=justify)
     hit, kappa, groups = comparison.hit_rate, comparison.kappa, comparison.groups
-    limits = limits_text(hit, lambda end: percentage(end, 1), " – ")
-    limits = limits if hit.low is None else f"95 % interval {limits}, clustered by images"
+    limits = percent_limits(hit, " – ")
+    limits = limits if hit.low is None else f"95 % interval {limits} %, clustered by images"
     table.add_row("the same leaf", percentage(hit.share, 1), limits)
     if kappa is None:
         table.add_row("Cohen's kappa", "–", "all is one and the same leaf")

@@ -338,7 +338,8 @@ def failures(material: DiagnosisMaterial) -> Asset:
     if total:
         meanings = "; ".join(f"{kind}: {FAILURE_MEANINGS[kind]}" for kind in sorted(kinds))
         sentence = (
-            f"{several(total, 'answer')} without a score; a failure is no low score, it opens the bounds of every mean. "
+            f"{several(total, 'answer')} without a score. Failed answers are excluded from every mean; its bounds show how "
+            "much they could change it. "
             f"{meanings}."
         )
     return Asset(

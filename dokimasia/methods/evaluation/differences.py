@@ -298,11 +298,11 @@ def _undecided(row: TableRow[ModelPair]) -> Cell:
     if accuracy is None:
         return figures.NOTHING
     undecided, bounds = accuracy.n_undecided, accuracy.bounds
-    low, high = figures.signed_text(100 * bounds.low, 0), figures.signed_text(100 * bounds.high, 0)
+    low, high = figures.signed_text(100 * bounds.low, 1), figures.signed_text(100 * bounds.high, 1)
     cell = f"{undecided.first:,} and {undecided.second:,}: {low} to {high}"
     if accuracy.outer is None:
         return cell
-    low, high = figures.signed_text(100 * accuracy.outer.low, 0), figures.signed_text(100 * accuracy.outer.high, 0)
+    low, high = figures.signed_text(100 * accuracy.outer.low, 1), figures.signed_text(100 * accuracy.outer.high, 1)
     return f"{cell} ({low} to {high})"
 
 
@@ -311,7 +311,7 @@ ACCURACY_COLUMNS: list[TableColumn[ModelPair]] = [
     computed_column("second", lambda row: Span(row.figures.better, "strong"), numeric=False),
     computed_column(
         "strict accuracy",
-        lambda row: _gap(row.figures.strict_accuracy, unit=100, digits=0),
+        lambda row: _gap(row.figures.strict_accuracy, unit=100, digits=1),
         meaning="second minus first, in percentage points, on samples where neither failed, undecided answers counted as not "
         "right; 95 % interval",
     ),

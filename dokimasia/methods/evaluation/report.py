@@ -274,8 +274,7 @@ def _accuracy(accuracy: StrictShare, place: str) -> Cell:
         condition = "the undecided answer is" if undecided == 1 else f"the {undecided:,} undecided answers are"
         pieces += [", up to ", figures.upper_of(accuracy, place), f" if {condition} right"]
         if accuracy.outer is not None:
-            low, high = 100 * accuracy.outer.low, 100 * accuracy.outer.high
-            pieces.append(f" ({low:.0f} to {high:.0f} % with sampling error)")
+            pieces.append(f" ({figures.percent_limits(accuracy.outer, ' to ')} % with sampling error)")
     if failed:
         pieces.append(
             f"; {failed:,} of {accuracy.answers:,} answers {has_or_have(failed)} no verdict, and over all answers it is "
@@ -375,7 +374,7 @@ def _coverage_line(data: ReportData) -> Cell:
         *_joined(counts),
         " scored (",
         figures.share(models[worst[0]].coverage, pointer("models", worst[0], "coverage")),
-        "). Failures are never numbers: they leave the mean and open bounds.",
+        "). Failed answers are excluded from the mean; the bounds show how much they could change it.",
     )
 
 
@@ -798,8 +797,8 @@ def coverage(data: ReportData) -> Section:
         blocks.append(Table(columns, rows, f"{about}, with an example of each"))
         stays = "" if judged else "An undecided answer stays in it, as not right. "
         text = (
-            f"A failure is never a number: it leaves the {figure}, is counted under its kind, and opens bounds. {stays}"
-            "The bounds are about what was not measured, the interval about what other samples would have brought."
+            f"Failed answers are excluded from the {figure} and counted by kind; the bounds show how much they could change "
+            f"it. {stays}The interval shows how much other samples could change it."
         )
     blocks.append(Paragraph(text, "note"))
     corrections = evaluation_of(data).corrections

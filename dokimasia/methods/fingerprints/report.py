@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from dokimasia.domain.diagnosis.tables import Asset
-from dokimasia.domain.wording import percentage
 from dokimasia.methods.diagnosis import heat_map
 from dokimasia.methods.fingerprints.figures import (
     FingerprintFigures,
@@ -39,7 +38,7 @@ def conclusion(data: ReportData) -> list[Cell]:
         return [f"None of {figures.several(test.tasks, 'trial')} is matched."]
     return [
         f"{test.judge} gives {judge.right} of {figures.several(judge.n, 'pair of reports', 'pairs of reports')} to the "
-        f"right models: {percentage(judge.accuracy)} ({_range(judge)}), where guessing reaches 50 %.",
+        f"right models: {figures.measured_share(judge.accuracy).text} ({_range(judge)}), where guessing reaches 50 %.",
         f"{judge.pairs_apart} of {figures.several(judge.n_pairs, 'pair')} of models are told apart beyond chance.",
     ]
 
@@ -97,7 +96,7 @@ def _matcher_blocks(name: str, matcher: MatcherFigures, heat_map_asset: Asset) -
     """Yield a matcher's heat map, if there are more than two models, and the table of pairs."""
     summary = f"{matcher.right} of {matcher.n} trials rightly"
     if matcher.accuracy is not None:
-        summary += f", {percentage(matcher.accuracy)} ({_range(matcher)})"
+        summary += f", {figures.measured_share(matcher.accuracy).text} ({_range(matcher)})"
     if matcher.failures:
         summary += f"; {_failure_counts(matcher)} failed, which leaves {_range(matcher.bounds)} open"
     yield Paragraph(
@@ -146,7 +145,7 @@ def _failure_counts(rates: MatchRates) -> str:
 
 
 def _range(ends: MatchRates | OpenBounds) -> str:
-    return f"{percentage(ends.low)} to {percentage(ends.high)}"
+    return f"{figures.percent_limits(ends, ' to ')} %"
 
 
 DRAWING = Drawing("fingerprints", (test, provenance.section), figures=FingerprintFigures, conclusion=conclusion)

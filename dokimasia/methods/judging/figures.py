@@ -48,7 +48,7 @@ from dokimasia.report.fields import (
     Share,
     Used,
 )
-from dokimasia.report.figures import NOTHING, bracketed, count, measured, share
+from dokimasia.report.figures import NOTHING, count, measured, percent_bracketed, share
 from dokimasia.report.figures import p_value as write_p
 from dokimasia.runs.figure_models import DataFigures
 from dokimasia.runs.figures import grouped, heading, ordered_rows
@@ -84,10 +84,10 @@ Tokens = Annotated[Count | None, Field(description="null where any call's is unk
 
 
 def percent_share(figure: Share | None, pointer: str) -> Cell:
-    """Return a share in percent with one digit, with its interval."""
+    """Return a share in percent, with its interval."""
     if figure is None or figure.share is None:
         return NOTHING
-    limits = bracketed(figure, lambda end: f"{100 * end:.1f}").replace(" ", "\u00a0")
+    limits = percent_bracketed(figure).replace(" ", "\u00a0")
     return (Span(f"{100 * figure.share:.1f}", "strong", f"{pointer}/share", figure.share), Span(limits, "muted"))
 
 

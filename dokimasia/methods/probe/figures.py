@@ -62,7 +62,7 @@ from dokimasia.report.fields import (
     Used,
     as_json,
 )
-from dokimasia.report.figures import NOTHING, bracketed
+from dokimasia.report.figures import NOTHING, bracketed, percent_bracketed
 from dokimasia.report.figures import p_value as write_p_value
 from dokimasia.runs.figure_models import DataFigures
 from dokimasia.runs.figures import calls_and_costs, grouped, heading, ordered_rows
@@ -132,7 +132,7 @@ def percent(measured: Rate | Interval | None, place: str = "", *, tone: Tone = "
         return NOTHING
     return (
         percent_span(value, place and f"{place}/{name}", tone),
-        limits_span(measured, lambda end: f"{100 * end:.0f}"),
+        Span(percent_bracketed(measured).replace(" ", "\u00a0"), "muted"),
     )
 
 

@@ -4,16 +4,17 @@ The check adds the judge's disagreement with labels and with another judge, and 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from dokimasia.domain.blindspots import EVALUATORS, PUBLISHED, Detection, Evaluator, Probe, Task
 from dokimasia.domain.identity import digest
 from dokimasia.domain.passport import Passport, PassportData, PassportDates, PassportModel
 from dokimasia.domain.wording import is_or_are
 from dokimasia.errors import ConfigError, NotFound
-from dokimasia.methods.probe.detections import detections_of
+from dokimasia.methods.probe.detections import detections
 from dokimasia.methods.probe.perturbations import labels_by_item
 from dokimasia.methods.probe.request import Arm, ProbePlan
-from dokimasia.methods.probe.units import planted, stored_probes, unjudged_probes
+from dokimasia.methods.probe.units import all_units, planted, stored_probes, unjudged_probes
 from dokimasia.people.passports import (
     EVALUATION_USES,
     Disagreement,
@@ -33,7 +34,7 @@ from dokimasia.runs.plans import model_identity
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.naming import of_method, resolve_run
-from dokimasia.storage.results import results
+from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run, list_runs
 
 METHOD = "probe"
@@ -47,7 +48,43 @@ Detections = Mapping[tuple[Way, str], Detection]
 """A judge's results by task and evaluator, and by item."""
 
 
-def material_of(home: Home, judge: str, runs: Sequence[str] = (), *, seed: int = 0) -> PassportMaterial:
+class ProbeResults(NamedTuple):
+    """What a finished probe has stored: its probes, its rows, and the detections of all its judges."""
+
+    probes: Mapping[str, Probe]
+    rows: Sequence[ResultRow]
+    detections: Sequence[Detection]
+
+
+class ProbeReader:
+    """The finished probes of a home, each read at most once."""
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+        self._stored: dict[str, ProbeResults] = {}
+
+    def read(self, run: Run) -> ProbeResults:
+        """Return what a probe has stored."""
+        if run.id not in self._stored:
+            plan = run.plan_as(ProbePlan)
+            probes = stored_probes(self.home, plan)
+            rows = results(self.home, run.id)
+            by_name = detections(self.home, all_units(plan, probes), rows)
+            self._stored[run.id] = ProbeResults({probe.id: probe for probe in probes}, rows, list(by_name.values()))
+        return self._stored[run.id]
+
+
+class JudgementUse(NamedTuple):
+    """What a judgement used: US dollars and seconds, None if unknown, and its calls."""
+
+    cost: float | None
+    seconds: float | None
+    calls: tuple[str, ...]
+
+
+def material_of(
+    home: Home, judge: str, runs: Sequence[str] = (), *, seed: int = 0, reader: ProbeReader | None = None
+) -> PassportMaterial:
     """Return the material of a judge's passport from finished probes.
 
     Args:
@@ -55,31 +92,32 @@ def material_of(home: Home, judge: str, runs: Sequence[str] = (), *, seed: int =
         judge: the judge's displayed name, including `@BUDGET` or `+tools`.
         runs: names of the probes to use; by default all finished probes of the home that asked the judge.
         seed: seed of the halves and of the intervals.
+        reader: reads the probes, if the caller reads them, too.
 
     Raises:
         NotFound: no finished probe asked the judge.
         ConfigError: a run is not a finished probe, or the judge's model, sampling or prompts differ between probes.
     """
+    reader = reader or ProbeReader(home)
     probed = probes_that_asked(home, judge, runs)
     _check_alike(judge, probed)
-    detections: dict[tuple[str, str, str], Detection] = {}
+    judged: dict[tuple[str, str, str], Detection] = {}
     probes: dict[str, Probe] = {}
     costs: dict[tuple[Task, Evaluator], list[float | None]] = {}
     calls: list[str] = []
     runs_of: dict[Task, list[str]] = {}
-    for run, plan, arm in probed:
-        run_probes = {probe.id: probe for probe in stored_probes(home, plan)}
-        probes |= run_probes
-        tasks: set[Task] = {probe.item.task for probe in run_probes.values()}
+    for run, _, arm in probed:
+        stored = reader.read(run)
+        probes |= stored.probes
+        tasks: set[Task] = {probe.item.task for probe in stored.probes.values()}
         for task in tasks:
             runs_of.setdefault(task, []).append(run.id)
-        for detection in detections_of(home, run):
+        for detection in stored.detections:
             if detection.judge == judge and not detection.new_reference:
-                detections[detection.task, detection.evaluator, detection.item] = detection
-        run_costs = costs_and_calls(home, run, arm, run_probes)
-        for key, judgements in run_costs.items():
-            costs.setdefault(key, []).extend(cost for cost, _ in judgements)
-            calls += [call for _, judgement_calls in judgements for call in judgement_calls]
+                judged[detection.task, detection.evaluator, detection.item] = detection
+        for way, uses in judgement_uses(home, stored, arm).items():
+            costs.setdefault(way, []).extend(use.cost for use in uses)
+            calls += [call for use in uses for call in use.calls]
     arm = probed[0][2]
     ledger = SqliteLedger(home)
     days = ledger.days_of(calls)
@@ -92,7 +130,7 @@ def material_of(home: Home, judge: str, runs: Sequence[str] = (), *, seed: int =
             _data(task, [probe for probe in planted(probes.values()) if probe.item.task == task], runs_of[task])
             for task in sorted(runs_of)
         ],
-        detections=list(detections.values()),
+        detections=list(judged.values()),
         costs=costs,
         own={probe.id: probe.item.by == arm.judge for probe in probes.values() if probe.item.by and not probe.neutral},
         labels=labels_by_item(home, probes.keys()),
@@ -161,26 +199,26 @@ def _check_alike(judge: str, probed: Sequence[Probed]) -> None:
             )
 
 
-def costs_and_calls(
-    home: Home, run: Run, arm: Arm, probes: Mapping[str, Probe]
-) -> dict[tuple[Task, Evaluator], list[tuple[float | None, tuple[str, ...]]]]:
-    """Return the cost (None if unknown) and the calls of each judgement of a judge, by task and evaluator."""
-    tasks: dict[str, Task] = {probe.item.sample_id: probe.item.task for probe in probes.values()}
-    rows = [
-        row for row in results(home, run.id) if {"model": row.model, "arm": row.arm} == arm.row_fields and row.calls
-    ]
+def judgement_uses(home: Home, stored: ProbeResults, arm: Arm) -> dict[Way, list[JudgementUse]]:
+    """Return what each of a judge's judgements used, by task and evaluator."""
+    tasks: dict[str, Task] = {probe.item.sample_id: probe.item.task for probe in stored.probes.values()}
+    rows = [row for row in stored.rows if {"model": row.model, "arm": row.arm} == arm.row_fields and row.calls]
     used = SqliteLedger(home).calls_for(call for row in rows for call in row.calls)
-    costs: dict[tuple[Task, Evaluator], list[tuple[float | None, tuple[str, ...]]]] = {}
+    uses: dict[Way, list[JudgementUse]] = {}
     for row in rows:
         evaluator: Evaluator | None = next((name for name in EVALUATORS if row.item.partition("/")[0] == name), None)
         if evaluator is None:
             continue
-        call_costs = [used[call].cost for call in row.calls if call in used]
-        known = [cost for cost in call_costs if cost is not None]
-        cost = sum(known) if len(known) == len(row.calls) else None
-        key: tuple[Task, Evaluator] = (tasks[row.sample_id], evaluator)
-        costs.setdefault(key, []).append((cost, tuple(row.calls)))
-    return costs
+        calls = [used[call] for call in row.calls if call in used]
+        costs = [call.cost for call in calls if call.cost is not None]
+        times = [call.latency for call in calls if call.latency is not None]
+        use = JudgementUse(
+            cost=sum(costs) if len(costs) == len(row.calls) else None,
+            seconds=sum(times) if len(times) == len(row.calls) else None,
+            calls=tuple(row.calls),
+        )
+        uses.setdefault((tasks[row.sample_id], evaluator), []).append(use)
+    return uses
 
 
 def _judge(name: str, probed: Sequence[Probed], versions: Sequence[str]) -> PassportModel:
@@ -212,7 +250,13 @@ def _data(task: Task, probes: Sequence[Probe], runs: Sequence[str]) -> PassportD
 
 
 def check_of(
-    home: Home, judge: str, runs: Sequence[str], *, reference: str = "", seed: int = 0
+    home: Home,
+    judge: str,
+    runs: Sequence[str],
+    *,
+    reference: str = "",
+    seed: int = 0,
+    reader: ProbeReader | None = None,
 ) -> tuple[JudgeCheck, Passport]:
     """Return the check of a judge by finished probes, and its passport.
 
@@ -222,32 +266,38 @@ def check_of(
         runs: names of the probes; by default all finished ones that asked the judge.
         reference: another judge of the same probes, to compare it with; empty for none.
         seed: seed of the halves and intervals of the passport.
+        reader: reads the probes, if the caller reads them, too.
 
     Raises:
         NotFound: no finished probe asked the judge, or none of them the reference.
         ConfigError: a run is not a finished probe, or the judge differs between probes.
     """
-    material = material_of(home, judge, runs, seed=seed)
+    reader = reader or ProbeReader(home)
+    material = material_of(home, judge, runs, seed=seed, reader=reader)
     passport = passport_of(material)
     ids = list(dict.fromkeys(run for data in passport.data for run in data.runs))
-    detections = _by_item(material.detections)
+    by_item = _by_item(material.detections)
     compared: dict[Way, Disagreement] = {}
     if reference:
-        other = _by_item(material_of(home, reference, runs or ids, seed=seed).detections)
-        compared = _disagreements(detections, other)
+        other = _by_item(material_of(home, reference, runs or ids, seed=seed, reader=reader).detections)
+        compared = _disagreements(by_item, other)
     probes: dict[str, Probe] = {}
     evaluators: dict[Evaluator, None] = {}
-    for _, plan, _ in probes_that_asked(home, judge, ids):
-        probes |= {probe.id: probe for probe in stored_probes(home, plan)}
+    seconds: dict[Way, list[float]] = {}
+    for run, plan, arm in probes_that_asked(home, judge, ids):
+        stored = reader.read(run)
+        probes |= stored.probes
         evaluators |= dict.fromkeys(plan.evaluators)
+        for way, uses in judgement_uses(home, stored, arm).items():
+            seconds.setdefault(way, []).extend(use.seconds for use in uses if use.seconds is not None)
     checked = {probe.id for probe in probes.values() if probe.checked}
     return (
         judge_check(
             passport,
-            labelled=_by_way([error for error in detections.values() if error.item in checked], _wrong),
+            labelled=_by_way([error for error in by_item.values() if error.item in checked], _wrong),
             reference=reference,
             compared=compared,
-            seconds=_seconds(home, judge, ids),
+            seconds=seconds,
             unjudged=unjudged_probes(evaluators, probes.values()),
             evaluate_by=EVALUATION_USES,
         ),
@@ -257,7 +307,9 @@ def check_of(
 
 def suitability_of(home: Home, run: Run) -> list[tuple[str | Span, ...]]:
     """Return, for each judge of a finished probe, sentences on whether it is suitable, by this probe alone."""
-    return [verdict_on(check_of(home, arm.name, [run.id])[0]) for arm in run.plan_as(ProbePlan).arms]
+    reader = ProbeReader(home)
+    arms = run.plan_as(ProbePlan).arms
+    return [verdict_on(check_of(home, arm.name, [run.id], reader=reader)[0]) for arm in arms]
 
 
 def _by_item(detections: Sequence[Detection]) -> Detections:
@@ -293,20 +345,3 @@ def _by_way(detections: Iterable[Detection], measure: Callable[[Detection], floa
         judged = sum(measure(detection) is not None for detection in group)
         disagreements[way] = Disagreement(measured(group, measure), len(group), judged)
     return disagreements
-
-
-def _seconds(home: Home, judge: str, runs: Sequence[str]) -> dict[Way, list[float]]:
-    """Return the seconds of each judgement, by task and evaluator, for judgements whose calls all have a known time."""
-    seconds: dict[Way, list[float]] = {}
-    for run, plan, arm in probes_that_asked(home, judge, runs):
-        judgements = costs_and_calls(home, run, arm, {probe.id: probe for probe in stored_probes(home, plan)})
-        used = SqliteLedger(home).calls_for(
-            call for pairs in judgements.values() for _, calls in pairs for call in calls
-        )
-        for way, pairs in judgements.items():
-            for _, calls in pairs:
-                times = [used[call].latency for call in calls if call in used]
-                known = [time for time in times if time is not None]
-                if len(known) == len(calls):
-                    seconds.setdefault(way, []).append(sum(known))
-    return seconds

@@ -263,7 +263,7 @@ def mended(refinement: RefinementFigures) -> Table:
                 Span(name, "strong"),
                 arm,
                 _known(arm_figures.n_known, arm_figures.n),
-                figures.NOTHING if before is None else percentage(before.share),
+                figures.NOTHING if before is None else _share(before, ""),
                 _accuracy_with_limits(arm_figures.accuracy, f"{pointer('models', name, 'arms', arm)}/accuracy"),
                 *_accuracy_gains(model.gains, arm),
             ]
@@ -286,11 +286,7 @@ def mended(refinement: RefinementFigures) -> Table:
 def _accuracy_with_limits(accuracy: Rate | None, place: str) -> Cell:
     if accuracy is None:
         return figures.NOTHING
-    return (_share(accuracy, place), Span(figures.bracketed(accuracy, _percent_end), "muted"))
-
-
-def _percent_end(end: float) -> str:
-    return f"{100 * end:.0f}"
+    return (_share(accuracy, place), Span(figures.percent_bracketed(accuracy), "muted"))
 
 
 def _accuracy_gains(gains: Mapping[str, GainsOfPart], arm: str) -> Iterator[Cell]:
@@ -575,8 +571,9 @@ def _strategy(row: RefinementTableRow, place: str) -> list[Cell]:
         cells.append(_value(cell, f"{place}/cells{pointer(name)}", percent=percent))
     average = row.average
     value = _value(average, f"{place}/average", percent=percent)
-    write = _percent_end if percent else "{:.2f}".format
-    limits = "" if average is None else figures.bracketed(average, write)
+    limits = ""
+    if average is not None:
+        limits = figures.percent_bracketed(average) if percent else figures.bracketed(average, "{:.2f}".format)
     return [
         row.strategy if percent else Span(row.strategy, "muted"),
         "accuracy" if percent else Span("criteria", "muted"),
@@ -622,16 +619,15 @@ def _hints_and_leaks(refinement: RefinementFigures) -> list[Cell]:
                     " of ",
                     figures.count(rate.n, f"{place}/n"),
                     ", ",
-                    figures.share(rate.share, f"{place}/share"),
+                    figures.measured_share(rate.share, f"{place}/share"),
                     "; at most ",
-                    figures.share(rate.high, f"{place}/high"),
+                    figures.measured_share(rate.high, f"{place}/high"),
                     " (95 %, Clopper and Pearson).",
                 )
             )
     lines += unchecked_texts(leaks)
     steady = refinement.judge_steadiness
     if steady.share is not None:
-        low, high = steady.share.low or 0, steady.share.high or 0
         lines.append(
             (
                 "Asked again about the same answer, the judge turned ",
@@ -639,8 +635,8 @@ def _hints_and_leaks(refinement: RefinementFigures) -> list[Cell]:
                 " of ",
                 figures.count(steady.n, "/judge_steadiness/n"),
                 " criteria between solved and failed, ",
-                figures.share(steady.share.share, "/judge_steadiness/share/share"),
-                f" ({100 * low:.1f} to {percentage(high, 1)}): so much of what moves is the judge's own doing.",
+                figures.measured_share(steady.share.share, "/judge_steadiness/share/share"),
+                f" ({figures.percent_limits(steady.share, ' to ')} %): so much of what moves is the judge's own doing.",
             )
         )
     return lines
@@ -659,7 +655,7 @@ def _is_sure(adjusted: float | None) -> bool:
 
 
 def _share(rate: Rate | None, place: str) -> Span:
-    return figures.NOTHING if rate is None else figures.share(rate.share, f"{place}/share")
+    return figures.NOTHING if rate is None else figures.measured_share(rate.share, f"{place}/share")
 
 
 def _share_of(share: Share, place: str) -> Cell:

@@ -81,7 +81,7 @@ def _verdict_table(review: ReviewFigures) -> Table:
         [
             name_column("verdict"),
             column("k", title="samples"),
-            column("share", meaning="of the reviews that were completed", write=figures.share),
+            column("share", meaning="of the reviews that were completed", write=figures.measured_share),
             computed_column("95 % interval", _share_interval),
             column(
                 "bounds",

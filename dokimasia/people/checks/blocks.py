@@ -164,7 +164,7 @@ def _agreement_blocks(checks: CheckFigures) -> list[Block]:
         [
             " and ".join(pair.people),
             figures.count(pair.n),
-            (figures.share(pair.share), Span(figures.bracketed(pair, lambda end: f"{100 * end:.0f}"), "muted")),
+            (figures.measured_share(pair.share), Span(figures.percent_bracketed(pair), "muted")),
             figures.NOTHING if pair.kappa is None else f"{pair.kappa:.2f}".replace("-", figures.MINUS),
             figures.count(pair.same_text),
         ]

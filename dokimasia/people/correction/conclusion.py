@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from dokimasia.domain.wording import is_or_are, percentage
+from dokimasia.domain.wording import is_or_are
 from dokimasia.people.correction.shape import Compared, CorrectedMeasure, CorrectedModel, CorrectedRate, RateDifference
 from dokimasia.report.conclusions import MOST_SENTENCES
 from dokimasia.report.fields import Limited
-from dokimasia.report.figures import bracketed, several, signed_text
+from dokimasia.report.figures import bracketed, rate_text, several, signed_text
 
 Basis = Literal["labels", "passport", "judge"]
 """The basis of rates: people's labels, or else the judge's passport, or else the judge's decisions as they are."""
@@ -134,4 +134,4 @@ def _by_model(counts: Mapping[str, int]) -> str:
 
 
 def _percent(rate: float, ends: Limited) -> str:
-    return f"{percentage(rate, 1)}{bracketed(ends, lambda end: f'{100 * end:.0f}')}"
+    return rate_text(rate, ends)

@@ -16,7 +16,7 @@ from dokimasia.domain.wording import percentage
 from dokimasia.people.passports.options import PAIRWISE, JudgeUse, Way
 from dokimasia.people.passports.shares import difference_interval, limits_of
 from dokimasia.prompts.dimensions import error_groups
-from dokimasia.report.figures import bracketed, in_words, several, signed_text
+from dokimasia.report.figures import bracketed, in_words, rate_text, several, signed_text
 
 FEW_IMAGES = 10
 """Minimum number of images of a rate that is not marked as thin."""
@@ -129,9 +129,7 @@ def differences_of(passport: Passport, spec: ModelSpec, *, tools: bool) -> Itera
 
 def percent(measured: MeasuredShare) -> str:
     """Return a share with its interval, in percent."""
-    if measured.share is None:
-        return "–"
-    return f"{percentage(measured.share)}{bracketed(measured, lambda end: f'{100 * end:.0f}')}"
+    return rate_text(measured.share, measured)
 
 
 def _telling(passport: Passport, way: JudgeUse, measured: Way, below: float) -> Iterator[str]:

@@ -18,7 +18,16 @@ from dokimasia.prompts.dimensions import error_groups
 from dokimasia.report.blocks import Block, Bullets, Cell, Column, Facts, Paragraph, Span, Table
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.fields import Interval
-from dokimasia.report.figures import NOTHING, bracketed, cost, counts, in_words, several, share, signed_text
+from dokimasia.report.figures import (
+    NOTHING,
+    cost,
+    counts,
+    in_words,
+    measured_share,
+    percent_bracketed,
+    several,
+    signed_text,
+)
 
 RULE = (
     "An error is detected where at least one relevant axis detects it, in pairs by preferring the answer without it; what is "
@@ -64,8 +73,8 @@ def blocks_of(passport: Passport) -> Iterator[Block]:
     yield Paragraph(Span("Recommended", "strong"))
     yield _recommended(passport.recommended)
     yield Paragraph(
-        "Each is chosen on one half of the images, and its rates are those of the other half. Rates of planted errors are no "
-        "rates of the errors that models make; see docs/passports.md.",
+        "Each is chosen on one half of the images, and its rates are those of the other half. Rates of planted errors are not "
+        "the rates of the errors that models make; see docs/passports.md.",
         "note",
     )
 
@@ -146,7 +155,7 @@ def _detection(rates: ErrorRates | None) -> Cell:
 def _share(measured: MeasuredShare | None) -> tuple[str | Span, ...]:
     if measured is None or measured.share is None:
         return (NOTHING,)
-    return (share(measured.share), Span(bracketed(measured, lambda end: f"{100 * end:.0f}"), "muted"))
+    return (measured_share(measured.share), Span(percent_bracketed(measured), "muted"))
 
 
 def _signed_cell(difference: MeasuredDifference | None) -> Cell:
@@ -188,16 +197,12 @@ def _lengths(passport: Passport) -> Iterator[Block]:
         bias = length.bias
         points: Cell = NOTHING
         if bias.mean is not None:
-            points = (signed_text(100 * bias.mean, 1), Span(bracketed(bias, _percent), "muted"))
+            points = (signed_text(100 * bias.mean, 1), Span(percent_bracketed(bias), "muted"))
         scored = f"{length.n_scored} of {length.n}{thin_mark(length.images)}"
         rows.append([length.evaluator, _share(length.changed), points, scored])
     if rows:
         columns = [EVALUATOR, Column("changed"), Column("length bias, points"), Column("judged")]
         yield Table(columns, rows, "Answers behind sentences that say nothing, beside the same answers without them")
-
-
-def _percent(end: float) -> str:
-    return f"{100 * end:.0f}".replace("-", "−")
 
 
 def _ceilings(passport: Passport) -> Iterator[Block]:

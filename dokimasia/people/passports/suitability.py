@@ -16,7 +16,7 @@ from dokimasia.people.passports.options import JudgeUse, Way
 from dokimasia.report.blocks import Block, Bullets, Cell, Column, Paragraph, Span, Table
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.fields import Cost, Count, Coverage, Fraction, NoInterval
-from dokimasia.report.figures import bracketed, cost, in_words, several, signed_text
+from dokimasia.report.figures import cost, in_words, percent_bracketed, several, signed_text
 from dokimasia.runs.measures import mean, rounded
 
 Suitability = Literal["suitable", "suitable with correction", "cannot tell", "not suitable"]
@@ -213,11 +213,11 @@ def judge_check(
     unmeasured: tuple[Evaluator, ...] = tuple(way.evaluators[0] for way in evaluate_by if _is_unmeasured(passport, way))
     sentence = _sentence(best, uses, passport, unmeasured)
     if unmeasured:
-        evaluators = ",".join(way.evaluators[0] for way in evaluate_by)
+        evaluators = ",".join(dict.fromkeys([*(use.evaluator for use in uses), *unmeasured]))
         lacking = f"Not measured: {in_words(unmeasured)}, by which evaluations score;"
         if best in APPROVING:  # its reservations state it at the beginning
             lacking = f"To measure {in_words(unmeasured)},"
-        sentence += f". {lacking} add --evaluators {evaluators}"
+        sentence += f". {lacking} add --evaluators {evaluators} (--dry-run says what it costs)"
     items = sum(data.items for data in passport.data)
     return JudgeCheck(
         judge=passport.judge.name,
@@ -465,7 +465,7 @@ def _value_text(quality: JudgeQuality) -> str:
     text = _number(quality.name, quality.value)
     if quality.low is None and not quality.no_interval:
         return text
-    return text + bracketed(quality, lambda end: f"{100 * end:.0f}".replace("-", "−"))
+    return text + percent_bracketed(quality)
 
 
 def _limit_text(quality: JudgeQuality) -> str:

@@ -2,11 +2,12 @@
 
 import difflib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, cast
 
 from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import NotFound
+from dokimasia.report.sections import check_models
 from dokimasia.report.sections.calls import CallView
 from dokimasia.runs.catalogue import adding_methods, method_named, method_of
 from dokimasia.runs.estimate import Estimate
@@ -58,6 +59,42 @@ async def sample_of_run(
     if reduced:
         view = {**view, "reduced_images": reduced}
     return {**view, "calls": calls_of_sample(home, run, sample_id)} if raw else view
+
+
+def view_about_models(view: JsonObject, models: Collection[str], run: str) -> JsonObject:
+    """Return a view of a run or of a sample with the parts about some models; without `models`, the view as it is.
+
+    Raises:
+        InputError: the view has no part about one of them.
+    """
+    if not models:
+        return view
+    known: dict[str, None] = {}
+    chosen = {
+        name: part if name == "calls" else _about_models(name, part, models, known) for name, part in view.items()
+    }
+    check_models(models, known, run)
+    return chosen
+
+
+def _about_models(name: str, value: object, models: Collection[str], known: dict[str, None]) -> object:
+    """Return the parts about some models of the value of a field, and add all models that it names to `known`."""
+    if isinstance(value, list):
+        entries: list[object] = []
+        for entry in cast("list[object]", value):
+            model = cast("JsonObject", entry).get("model") if isinstance(entry, dict) else None
+            if isinstance(model, str):
+                known[model] = None
+            if not isinstance(model, str) or model in models:
+                entries.append(_about_models("", entry, models, known))
+        return entries
+    if not isinstance(value, dict):
+        return value
+    parts = cast("JsonObject", value)
+    if name == "models":
+        known.update(dict.fromkeys(parts))
+        return {model: part for model, part in parts.items() if model in models}
+    return {key: _about_models(key, part, models, known) for key, part in parts.items()}
 
 
 def items_of_run(home: Home, run: Run, sample_id: str | None = None) -> Iterator[Mapping[str, object]]:

@@ -51,6 +51,9 @@ from dokimasia.storage.runs import list_runs
 
 router = APIRouter()
 
+MISSING_FILE = Path("/dev/null/data.jsonl")
+"""Takes the place of data that a form lacks, so that the rest of it can be checked; it cannot exist."""
+
 SHOWN_SAMPLES = 6
 SHOWN_FAULTS = 50
 SHOWN_LINES = 10
@@ -242,6 +245,8 @@ def checker_of(
     """Return the check that `find_faults` needs, which returns the message about a form without some fields; empty if
     none.
 
+    Where the data are left out, whatever can be checked before they are read still is.
+
     Args:
         service: the service.
         request: the type of request.
@@ -254,7 +259,7 @@ def checker_of(
     async def check(left_out: Collection[str]) -> str:
         try:
             sent = _without_fields(request, groups, fields, left_out)
-            await preview(await run_in_threadpool(read_request, request, sent, places))
+            await preview(await run_in_threadpool(read_request, request, sent, places, stand_in=MISSING_FILE))
         except InputError as problem:
             return message_of(service, places, problem)
         return ""

@@ -10,7 +10,6 @@ from fastapi import APIRouter, Query, Request, UploadFile
 from fastapi.responses import RedirectResponse, Response
 
 from dokimasia.domain.passport import ErrorRates, MeasuredShare, Passport
-from dokimasia.domain.wording import percentage
 from dokimasia.errors import InputError
 from dokimasia.methods.probe.passports import judges_probed, material_of, probes_of_home
 from dokimasia.people.passports import BLIND_BELOW, encoded, passport_in, passport_of
@@ -18,7 +17,7 @@ from dokimasia.people.passports.blindness import is_blind
 from dokimasia.people.passports.blocks import blocks_of
 from dokimasia.prompts.dimensions import error_groups
 from dokimasia.report.drawing import Charts
-from dokimasia.report.figures import bracketed
+from dokimasia.report.figures import rate_text
 from dokimasia.service.drawing import drawn, page
 from dokimasia.service.pages.samples import name_of
 from dokimasia.service.state import Reader, Service, TheService
@@ -168,4 +167,4 @@ def _rate(passport: Passport, error: ErrorRates) -> dict[str, object]:
 def _share(rate: MeasuredShare | None) -> str:
     if rate is None or rate.share is None:
         return "–"
-    return f"{percentage(rate.share)}{bracketed(rate, lambda end: f'{100 * end:.0f}')}"
+    return rate_text(rate.share, rate)

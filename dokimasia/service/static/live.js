@@ -186,6 +186,7 @@
       const limits = progress?.limits ?? {};
       const names = Object.keys({ ...limits, ...this.picture.limits }).sort();
       if (!names.length) return;
+      if (progress?.at) this.at("taken").textContent = `As of ${progress.at.slice(11, 19)} UTC`;
       this.at("endpoints").replaceChildren(...names.map((name) => {
         const row = element("tr"), changed = this.picture.limits[name];
         const flying = progress?.in_flight?.[name] ?? 0, most = limits[name] ?? changed?.limit ?? 0;

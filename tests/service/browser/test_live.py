@@ -1,6 +1,7 @@
 """The page of a run at work, followed in a browser: to its end, over a lost connection, stopped and resumed."""
 
 import asyncio
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -80,6 +81,7 @@ def test_a_run_is_watched_to_its_end(tmp_path: Path) -> None:
         expect(page.locator("[data-badge]")).to_have_text("done")
         expect(page.locator("[data-node=score] [data-count]")).to_have_text("9 done")
         expect(page.locator("[data-endpoints]")).to_contain_text("sim")
+        expect(page.locator("[data-taken]")).to_have_text(re.compile(r"As of \d\d:\d\d:\d\d UTC"))
         expect(page.get_by_role("link", name="See the results")).to_be_visible()
         expect(page.locator("form[data-verb=cancel]")).to_be_hidden()
         expect(page.locator("[data-since]")).to_be_hidden()
