@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from dokimasia.domain.wording import nearest
 from dokimasia.errors import InputError
-from dokimasia.report.blocks import Block, Fold, Only, Place, Section, Table, plain
+from dokimasia.report.blocks import Block, Fold, Only, Place, Section, Table
+from dokimasia.report.blocks import plain as plain_text
 from dokimasia.report.data import ReportData, SectionMaker
 from dokimasia.report.sections.opening import opening
 
@@ -59,7 +60,7 @@ def _about_models(blocks: Sequence[Block], models: Collection[str], known: dict[
         if isinstance(block, Table):
             places = [index for index, column in enumerate(block.columns) if column.title in MODEL_COLUMNS]
             if places:
-                names = [{plain(row[place]) for place in places} for row in block.rows]
+                names = [{plain_text(row[place]) for place in places} for row in block.rows]
                 known |= dict.fromkeys(name for of_row in names for name in of_row)
                 rows = [row for row, of_row in zip(block.rows, names, strict=True) if of_row.intersection(models)]
                 if not rows:

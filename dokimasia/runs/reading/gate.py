@@ -101,8 +101,7 @@ def gate_of(
     )
     if unchanged:
         gated = tuple(model.model_copy(update={"verdict": "no drop", "samples_needed": None}) for model in gated)
-    verdicts = {model.verdict for model in gated}
-    verdict: GateVerdict = next((verdict for verdict in GRAVEST_FIRST if verdict in verdicts), "no drop")
+    verdict = min((model.verdict for model in gated), key=GRAVEST_FIRST.index)
     return Gate(
         run=run.id,
         baseline=baseline.id,
