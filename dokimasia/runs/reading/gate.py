@@ -101,7 +101,7 @@ def gate_of(
     )
     if unchanged:
         gated = tuple(model.model_copy(update={"verdict": "no drop", "samples_needed": None}) for model in gated)
-    verdict = min((model.verdict for model in gated), key=GRAVEST_FIRST.index)
+    gravest = min(gated, key=lambda model: GRAVEST_FIRST.index(model.verdict))
     return Gate(
         run=run.id,
         baseline=baseline.id,
@@ -110,7 +110,7 @@ def gate_of(
         max_drop=max_drop,
         direction="run minus baseline",
         level=level,
-        verdict=verdict,
+        verdict=gravest.verdict,
         models=gated,
         ungated=ungated,
         simulated=_simulated(baseline, run),
