@@ -197,10 +197,11 @@ class WorkerPool:
             logger(__name__).warning("workers have not begun yet", begun=len(done), waiting=len(late), room=room)
         if not done:
             done, late = await asyncio.wait(late, return_when=asyncio.FIRST_COMPLETED)
-        for hire in done:
-            hire.result()
         for hire in late:
             hire.add_done_callback(self._note_late_hire)
+        for error in [hire.exception() for hire in done]:  # of all, since asyncio reports an exception nobody asks for
+            if error is not None:
+                raise error
 
     def _note_late_hire(self, hire: asyncio.Task[None]) -> None:
         if not hire.cancelled() and isinstance(error := hire.exception(), DokimasiaError):
