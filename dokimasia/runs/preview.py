@@ -110,6 +110,8 @@ def require_keys(
     if "litellm" in transports or request.allows_every_failure:
         return
     called = {name: spec for name, spec in specs.items() if name in asked and not is_given(spec, settings)}
+    available = {*transports_for_models(called), *transports}
+    called = {name: spec for name, spec in called.items() if chosen_transport_name(spec, available) not in transports}
     if missing := lacking_keys(settings, called, api_keys_only=True):
         raise ConfigError(f"{'; '.join(missing)}{way_out}")
 

@@ -70,7 +70,9 @@ def test_verdicts_have_a_confusion_matrix_with_intervals(
     assert verdicts["sensitivity"]["low"] < verdicts["sensitivity"]["share"] < verdicts["sensitivity"]["high"]
     printed = " ".join(capsys.readouterr().out.split())
     wrong = verdicts["wrong_right"] + verdicts["wrong_wrong"]
-    assert re.search(rf"agrees with people on \d+ % \[\d+, \d+\] of {verdicts['n']} answers\. It finds \d+ %", printed)
+    assert re.search(
+        rf"agrees with people on \d+\.\d % \[\d+, \d+\] of {verdicts['n']} answers\. It finds \d+\.\d %", printed
+    )
     assert f"of the {wrong} that people call wrong" in printed, "the opening sentence"
     assert re.search(rf"\d %( \[\d+, \d+\])? of {wrong} ", printed), "the table"
 

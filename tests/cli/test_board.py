@@ -111,7 +111,7 @@ def test_models_with_equal_figures_share_the_first_place(
     assert run([*words, "--models", f"{STRONG},sim/steady"]) == 0
     text = " ".join(printed(capfd, tied).split())
     assert (
-        "sim/steady and sim/strong share the highest strict accuracy on first.jsonl: 100.0 % [2, 100]; 100.0 %" in text
+        "sim/steady and sim/strong share the highest strict accuracy on first.jsonl: 100.0 % [3, 100]; 100.0 %" in text
     )
     assert "certain to be first" not in text
     assert run([*words, "--models", HASTY]) == 0

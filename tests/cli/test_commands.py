@@ -240,7 +240,7 @@ def test_bad_data_is_named_by_file_and_line(
         (["--judge", "sim/judge", "--models", "nonsense"], "nonsense"),
         (["--judge", "sim/judge"], "--models"),
         (["--judge", "sim/judge", "--models", "sim/strong,sim/strong"], "twice"),
-        (["--judge", "sim/judge", "--models", "some/model", "--max-cost", "1"], "input_price"),
+        (["--judge", "sim/judge", "--models", "hosted_vllm/model", "--max-cost", "1"], "input_price"),
         ([*SIM, "--criteria", "unknown"], "criteria import"),
         ([*SIM, "--repeats", "0"], "repeats"),
     ],

@@ -203,8 +203,8 @@ async def test_bad_samples_stop_the_run_before_it_pays(
 
 async def test_a_limit_on_cost_needs_every_price(settings: Settings, request_of: Requests) -> None:
     """With a model of unknown price a limit on cost is refused, with the way out."""
-    with pytest.raises(ConfigError, match=r"unknown: someone/unheard-of.*input_price"):
-        await evaluate(request_of(models=("someone/unheard-of",), max_cost=1.0), settings=settings)
+    with pytest.raises(ConfigError, match=r"unknown: hosted_vllm/unheard-of.*input_price"):
+        await evaluate(request_of(models=("hosted_vllm/unheard-of",), max_cost=1.0), settings=settings)
 
 
 async def test_an_unknown_model_is_refused(settings: Settings, request_of: Requests) -> None:

@@ -95,7 +95,7 @@ def audited(settings: Settings, request: AuditRequest, **options: Any) -> RunRes
 
 def items_of(settings: Settings, run: str) -> list[dict[str, Any]]:
     with Home.open(settings.home, write=False) as home:
-        return list(AUDIT.items(home, get_run(home, run), None))
+        return list(AUDIT.results.items(home, get_run(home, run), None))
 
 
 def test_rubrics_of_every_golden_caption(made: Made) -> None:
@@ -406,7 +406,7 @@ def test_two_captions_of_one_picture_are_two_samples(made: Made, settings: Setti
     request = RubricRequest(data=data, judge="sim/judge", pool=POOL)
     summary = asyncio.run(make_rubrics(request, settings=settings)).summary
     assert (summary["sets"], summary["images"]) == (2, 1)
-    drawn = section(ReportData(RUBRICS.drawing(), cast("Any", None), summary))
+    drawn = section(ReportData(RUBRICS.report.drawing(), cast("Any", None), summary))
     table = next(block for block in drawn.blocks if isinstance(block, Table))
     lines = next(block for block in drawn.blocks if isinstance(block, Bullets)).items
     assert [column.title for column in table.columns] == ["stream", "rubrics", "per sample"]
@@ -426,7 +426,7 @@ def test_a_file_of_captions_needs_no_review(made: Made, settings: Settings, tmp_
     assert result.summary["sets"] == 3
     assert result.summary["panel"] == []
     with Home.open(settings.home, write=False) as home:
-        items = list(RUBRICS.items(home, get_run(home, result.run), None))
+        items = list(RUBRICS.results.items(home, get_run(home, result.run), None))
     for item, one in zip(items, sets, strict=True):
         assert [rubric["statement"] for rubric in item["set"]["rubrics"]] == [r.statement for r in one.rubrics]
     lines[0].pop("reference_answer")

@@ -79,8 +79,8 @@ def test_two_judges_of_the_same_answers_lead_with_the_clearest_difference_of_sco
     assert run(["diff", "judge", "judge-lenient", *home]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     assert re.search(
-        r"The same answers; only the judge differs\. Strict accuracy is unchanged: sim/hasty \d+ % of 36 and sim/weak \d+ % of "
-        r"36\. The largest clear difference of scores: sim/weak: score [\d.]+ → [\d.]+, a difference of \+",
+        r"The same answers; only the judge differs\. Strict accuracy is unchanged: sim/hasty \d+\.\d % of 36 and "
+        r"sim/weak \d+\.\d % of 36\. The largest clear difference of scores: sim/weak: score [\d.]+ → [\d.]+, a difference of \+",
         printed,
     )
     assert "No sample differs." not in printed

@@ -55,7 +55,7 @@ def test_scores_are_those_of_the_summary(full: Finished) -> None:
         score, bounds = model["score"], model["bounds"]
         line = next(line for line in rows if line.startswith(f"| **{inline(name)}** |"))
         assert f"**{score['mean']:.2f}**" in line
-        assert f"{100 * model['strict_accuracy']['share']:.0f} %" in line
+        assert f"{100 * model['strict_accuracy']['share']:.1f} %" in line
         assert f"{model['strict_accuracy']['k']}/{model['strict_accuracy']['n']}" in line
         if score["low"] is None:
             assert "| none ¹ |" in line

@@ -263,7 +263,7 @@ def mended(refinement: RefinementFigures) -> Table:
                 Span(name, "strong"),
                 arm,
                 _known(arm_figures.n_known, arm_figures.n),
-                figures.NOTHING if before is None else _share(before, ""),
+                figures.NOTHING if before is None else figures.measured_share(before.share),
                 _accuracy_with_limits(arm_figures.accuracy, f"{pointer('models', name, 'arms', arm)}/accuracy"),
                 *_accuracy_gains(model.gains, arm),
             ]

@@ -261,7 +261,8 @@ def checker_of(
             sent = _without_fields(request, groups, fields, left_out)
             await preview(await run_in_threadpool(read_request, request, sent, places, stand_in=MISSING_FILE))
         except InputError as problem:
-            return message_of(service, places, problem)
+            message = message_of(service, places, problem)
+            return "; ".join(fault for fault in message.split("; ") if str(MISSING_FILE) not in fault)
         return ""
 
     return check
