@@ -56,7 +56,7 @@ def _rank_text(interval: tuple[int, int] | None, pointer: str) -> Cell:
 
 
 class ArenaModel(VerdictFigures):
-    """One model's figures over all whom it met; intervals clustered by cases that share an image."""
+    """One model's figures over all its opponents; intervals clustered by cases that share an image."""
 
     rating: Annotated[
         Interval | None,
@@ -94,7 +94,7 @@ class ArenaGroup(Value):
 
 
 class ArenaPair(VerdictFigures):
-    """Two models, the better one second: the verdicts on the second, and how much higher it is rated than the first."""
+    """Two models, the better one second: the verdicts on the second, and its lead in rating over the first."""
 
     first: str
     second: str
@@ -118,7 +118,7 @@ class ArenaPair(VerdictFigures):
 
 
 class ScoresElsewhere(Value):
-    """The models' scores elsewhere, and how this arena's go with them."""
+    """The models' scores in other benchmarks, and their correlations with the figures of this arena."""
 
     scores: dict[str, float]
     reward: BesideScores

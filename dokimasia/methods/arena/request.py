@@ -31,10 +31,10 @@ FEWEST_MODELS = 3
 class ArenaRequest(DataRequest):
     """Have models meet each other on the cases of DATA, and rate them: a judge compares their answers in both orders.
 
-    With `--draw swiss` models meet in rounds, each with one of like results. The cases are as for `duel`. Where answers
-    that exist are incomplete, `--on-bad-sample skip` has those meet that have answered a case. The same command continues
-    an interrupted arena, or prints its results. With `--battles FILE` in place of all else, battles that exist are rated
-    without a call: see `dokimasia arena --battles FILE --help`.
+    With `--draw swiss` models meet in rounds, each against a model with similar results. The cases are as for `duel`.
+    If existing answers are incomplete, `--on-bad-sample skip` matches only models with an answer to the case. The same
+    command continues an interrupted arena, or prints its results. With `--battles FILE` in place of all else, existing
+    battles are rated without a call: see `dokimasia arena --battles FILE --help`.
     """
 
     VERB: ClassVar[str] = "arena"

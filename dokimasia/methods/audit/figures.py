@@ -67,7 +67,7 @@ class RubricRate(Interval):
 
 
 class AuditBounds(Value):
-    """What figures over all samples would be if every failed judgement had failed every rubric, or passed it; percent."""
+    """Bounds of figures over all samples, with every failed judgement failing, or passing, every rubric; percent."""
 
     overall: Annotated[Bounds | None, Display("bounds")]
     gate_pass: Bounds | None
@@ -77,7 +77,7 @@ class AuditBounds(Value):
 
 
 class JudgedCounts(Value):
-    """How much of a model's responses was judged."""
+    """The numbers of a model's samples and responses, in all and with a judgement."""
 
     n: Count = Field(description="samples")
     n_scored: Count = Field(description="samples with a judgement")
@@ -146,7 +146,7 @@ class AuditedModel(GatedScores, Used):
 
 
 class AuditRubrics(Value):
-    """The rubrics that an audit judges by."""
+    """The rubrics of an audit."""
 
     id: str = Field(description="of the collection, by content")
     must_right: Count = Field(description="must-right rubrics")
@@ -156,7 +156,7 @@ class AuditRubrics(Value):
 
 
 class BlindScore(Value):
-    """What is left of a model's gated score without the image."""
+    """The share of a model's gated score that remains without the image."""
 
     n: Count = Field(description="samples judged with and without")
     share: float | None = Field(ge=0, description="of the gated score; null where it is 0")
@@ -188,7 +188,7 @@ class AuditFigures(Used, DataFigures):
 
 
 class RubricResult(Value):
-    """A rubric, and whether it holds; None where the judge did not answer it. `reason` is the judge's, where it gave one."""
+    """A rubric, and whether it holds; null if the judge did not answer it. `reason` is the judge's, if it gave one."""
 
     statement: str
     holds: bool | None

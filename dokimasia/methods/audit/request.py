@@ -58,12 +58,12 @@ def judge_use(protocol: Protocol, *, reasons: bool = False) -> JudgeUse:
 
 
 class AuditRequest(DataRequest):
-    """Audit models on the images of DATA by gated rubrics: one failed must-right rubric and the description scores nothing.
+    """Audit models on the images of DATA by gated rubrics: a description that fails one must-right rubric scores zero.
 
     A line of DATA needs only `id` and `image`; rubrics are found by the sample's name, else by its image. A file of
-    rubrics needs no other run. With --responses descriptions that exist are audited, and their models are not asked. The
-    same command continues an interrupted audit, or prints its results. Several DATA, or a file of a suite, are a run each,
-    and the board over them is printed.
+    rubrics needs no other run. With --responses, existing descriptions are audited and their models are not asked. The
+    same command continues an interrupted audit, or prints its results. With several DATA, or a file of a suite, each
+    data set is a run, and the board over them is printed.
     """
 
     VERB: ClassVar[str] = "audit"

@@ -28,7 +28,7 @@ Rated = tuple[ReviewedValue, DensityRating]
 
 
 class KeptSamples(Value):
-    """What was kept of rated samples, and their ratings, 1 to 10; intervals clustered by image."""
+    """The share of rated samples that were kept, and mean ratings, 1 to 10; intervals clustered by image."""
 
     kept: Annotated[Share, Display("kept", "of the rated images, with the 95 % interval of the share in percent")] = (
         Field(description="of the rated samples")
@@ -44,7 +44,7 @@ class KeptSamples(Value):
 
 
 class DomainKept(KeptSamples):
-    """The same of one domain."""
+    """The kept samples and mean ratings of one domain."""
 
     title: str = Field(description="what the domain is called")
     given: Count = Field(description="samples whose domain the data gave")

@@ -80,8 +80,8 @@ def _threshold(name: str, value: JsonValue, text: str) -> Threshold:
 class FilterRequest(DataRequest):
     """Rate every image of DATA by visual complexity and informativeness, and keep those that reach the thresholds.
 
-    The domain is the data's own (`domain`, or a category of that name), else the judge says it. A line of DATA needs only
-    `id` and `image`. The same command continues an interrupted run, or prints what came of it.
+    The domain comes from the data (`domain`, or a category of that name), else from the judge. A line of DATA needs
+    only `id` and `image`. The same command continues an interrupted run, or prints its results.
     """
 
     VERB: ClassVar[str] = "filter"

@@ -35,14 +35,14 @@ COLUMNS: dict[str, ColumnType] = {
 
 
 class MissingReport(Value):
-    """Why there is no report."""
+    """The reason why a report is missing."""
 
     kind: FailureKind
     reason: str
 
 
 class WrittenReport(Value):
-    """One report in words; counts are 0 and sentences empty where it failed."""
+    """One report in words; if it failed, counts are 0 and sentences empty."""
 
     subject: str = Field(description="the model that it is about; empty: all models together")
     failed: MissingReport | None = Field(description="null where there is a report")

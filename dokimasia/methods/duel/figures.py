@@ -83,7 +83,7 @@ def whole_number(value: float | None, pointer: str = "") -> Cell:
 
 
 class Verdicts(Value):
-    """How verdicts fell, for the evaluated model; there are `valid`, `one_order` and `failed` ones."""
+    """Counts of verdicts on the evaluated model, by verdict and by `valid`, `one_order` and `failed`."""
 
     much_better: Count
     better: Count
@@ -104,7 +104,7 @@ class Verdicts(Value):
 
 
 class RewardBoundsFigures(Value):
-    """What reward and win rate of all answers would be if every failed verdict were the worst, or the best."""
+    """Bounds of reward and win rate over all answers, with every failed verdict counted as the worst, or the best."""
 
     reward: Annotated[
         Bounds,
@@ -118,7 +118,7 @@ class RewardBoundsFigures(Value):
 
 
 class VerdictFigures(Value):
-    """What verdicts come to; intervals clustered by cases that share an image."""
+    """Reward, win rate and counts of verdicts; intervals clustered by cases that share an image."""
 
     reward: Annotated[
         Interval | None,
@@ -137,7 +137,7 @@ class VerdictFigures(Value):
 
 
 class Factuality(Value):
-    """Visual factuality, 0 to 10; cases that it does not apply to are no failures."""
+    """Visual factuality, 0 to 10; cases to which it does not apply are not failures."""
 
     n: Count = Field(description="cases that it applies to")
     not_applicable: Count = Field(
@@ -160,7 +160,7 @@ class Factuality(Value):
 
 
 class DuelPlaces(Value):
-    """How the order of places bears on verdicts, over answers with a valid verdict in both orders."""
+    """The effect of the order of places on verdicts, over answers with a valid verdict in both orders."""
 
     n: Count = Field(description="answers judged in both orders")
     consistency: Annotated[
@@ -187,7 +187,7 @@ class DuelPart(VerdictFigures):
 
 
 class Single(Value):
-    """What each order alone says: the model's answer shown `first`, or `second`; null where that was not asked."""
+    """The verdicts of each order alone: the model's answer shown `first`, or `second`; null if that order was not asked."""
 
     first: VerdictFigures | None
     second: VerdictFigures | None
@@ -220,7 +220,7 @@ def _signed_coefficient(value: float | None, pointer: str) -> Cell:
 
 
 class LengthBias(Value):
-    """How reward goes with the difference of an answer's length from the baseline's."""
+    """The correlation of reward with the difference in length from the baseline's answer."""
 
     n: Annotated[Count, Display("answers", write=lambda value, pointer: f"{value:,}")] = Field(
         description="answers with a verdict"
@@ -251,7 +251,7 @@ class LengthBias(Value):
 
 
 class ImageGap(Value):
-    """How far the answers of a second arm are from those of a first, in one measure."""
+    """The difference between the answers of a second arm and those of a first, in one measure."""
 
     n: Count = Field(description="answers that were judged in both")
     difference: Annotated[Interval | None, Display("difference", write=signed_reward)] = Field(
@@ -264,7 +264,7 @@ class ImageGap(Value):
 
 
 class LanguageModelGap(Value):
-    """A model that sees minus a language model, both by the same descriptions (Creation-MMBench, table 3)."""
+    """A vision model minus a language model, both answering from the same descriptions (Creation-MMBench, table 3)."""
 
     language_model: str = Field(description="the first of the two")
     model: str = Field(description="the second of the two: a model that sees")
@@ -273,14 +273,14 @@ class LanguageModelGap(Value):
 
 
 class WithoutImages(Value):
-    """What becomes of a model's figures without the images: the first arm sees them, the second does not."""
+    """The change of a model's figures without the images: the first arm sees them, the second does not."""
 
     reward: ImageGap
     factuality: ImageGap
 
 
 class Cases(Value):
-    """What the cases bring with them."""
+    """Counts of cases by the criteria, ground truth, images, category and task that they have."""
 
     general_criteria: Count = Field(
         description="cases without subjective criteria of their own, judged by general ones"

@@ -103,9 +103,9 @@ Sees = Literal["image", "text"]
 class DuelRequest(DataRequest):
     """Compare models' answers to the cases of DATA with a baseline's: a judge sees each pair in both orders.
 
-    Of a line of DATA `meta` may hold `criteria` (a text, or `subjective` and `factuality`), `task_name` and `ground_truth`.
-    The same command continues interrupted duels, or prints their results. Several DATA, or a file of a suite, are a run
-    each, and the board over them is printed.
+    In a line of DATA, `meta` may contain `criteria` (a text, or `subjective` and `factuality`), `task_name` and
+    `ground_truth`. The same command continues interrupted duels, or prints their results. With several DATA, or a file
+    of a suite, each data set is a run, and the board over them is printed.
     """
 
     VERB: ClassVar[str] = "duel"

@@ -79,9 +79,9 @@ class OverSamples(Value):
 
 
 class LengthAndScore(Value):
-    """How far longer answers score higher: Pearson's correlation of log length and score over scored answers.
+    """The tendency of longer answers to score higher: Pearson's correlation of log length and score over scored answers.
 
-    The correlation is null with fewer than ten images, or where lengths or scores do not vary.
+    The correlation is null with fewer than ten images, or if lengths or scores do not vary.
     """
 
     n: Annotated[Count, Display("scored answers")] = Field(description="scored answers")
@@ -142,7 +142,7 @@ class TokenFigures(Value):
 
 
 class UsageFigures(Used):
-    """What calls used, each counted once."""
+    """The usage of calls, each counted once."""
 
     tokens: TokenFigures
 
@@ -155,7 +155,7 @@ class ModelScores(UsageFigures, Scores):
 
 
 class Surviving(Value):
-    """What is left of a model's score without the image, over samples that are scored with and without."""
+    """The share of a model's score that remains without the image, over samples scored with and without it."""
 
     n: Annotated[Count, Display("samples", "scored in both arms")] = Field(
         description="samples scored with and without"
@@ -172,7 +172,7 @@ class Surviving(Value):
 
 
 class FaultsFound(Value):
-    """What became of faults of one kind."""
+    """The outcomes of faults of one kind."""
 
     mended: Count = Field(description="sent back and gone since, or asked for by the sample's own question")
     dropped: Count = Field(description="left out with their criterion")
@@ -201,7 +201,7 @@ class SampleLeftOut(Value):
 
 
 class AsJudged(Value):
-    """A model's figures as the judge left them, on all samples."""
+    """A model's figures before corrections by hand, on all samples."""
 
     n: Count = Field(description="samples")
     n_scored: Count = Field(description="samples with a scored answer")
@@ -210,7 +210,7 @@ class AsJudged(Value):
 
 
 class HandCorrections(Value):
-    """What people corrected by hand: the figures count it. They chose the answers, which are no draw from all."""
+    """Corrections by hand, which the figures include. People chose the answers, so these are no random sample."""
 
     answers: Count = Field(description="answers of which a person has the last word")
     of: Count = Field(description="answers of the samples that count")
@@ -220,7 +220,7 @@ class HandCorrections(Value):
 
 
 class ScoreReasons(Value):
-    """The reasons that the judge was asked for."""
+    """Counts of the reasons that the judge was asked to give."""
 
     scores: Count = Field(description="scores of a criterion, all answers together, before any correction by hand")
     missing: Count = Field(description="of these, scores that the judge gave no reason for")
@@ -254,7 +254,7 @@ class EvaluationFigures(DataFigures):
 
 
 class AnswerFigures(Value):
-    """The figures that answers alone decide, as in `EvaluationFigures`."""
+    """The figures that depend on answers alone, as in `EvaluationFigures`."""
 
     models: dict[str, ModelScores]
     length: LengthAndScore

@@ -71,13 +71,14 @@ MAX_LOOKS = 100
 class EvaluationRequest(DataRequest):
     """Evaluate models on DATA: JSON lines, a VLMEvalKit TSV, Parquet, a folder of images (with --prompt), or hf://ORG/NAME.
 
-    Several DATA, or a file of a suite (YAML or TOML), are a run each, and the board over them is printed.
+    With several DATA, or a file of a suite (YAML or TOML), each data set is a run, and the board over them is printed.
 
-    Where the data have reference answers, whether an answer is right is decided by rules, and by the judge where no rule
-    can say. Without --judge there are rules alone, and what they cannot decide is a failure.
+    If the data have reference answers, rules decide whether an answer is right, and the judge decides where no rule
+    can. Without --judge there are only rules, and an answer that they cannot decide is a failure.
 
-    The judge replays the reasoning once a sample and draws atomic criteria from it; every candidate answers; the judge
-    scores all criteria of an answer in one call. The same command continues an interrupted run, or prints its results.
+    The judge replays the reasoning once per sample and draws atomic criteria from it; every candidate answers; the
+    judge scores all criteria of an answer in one call. The same command continues an interrupted run, or prints its
+    results.
     """
 
     VERB: ClassVar[str] = "evaluate"

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class GraphRequest(DataRequest):
-    """Walk the samples of DATA through GRAPH, a graph that an installed plug-in brings (dokimasia plugins lists them).
+    """Run the samples of DATA through GRAPH, a graph of an installed plug-in (dokimasia plugins lists them).
 
-    The same command continues an interrupted run, or prints what came of it.
+    The same command continues an interrupted run, or prints its results.
     """
 
     VERB: ClassVar[str] = "graph"

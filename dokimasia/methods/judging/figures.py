@@ -107,7 +107,7 @@ def _per_point(figure: "PerPoint | None", pointer: str) -> Cell:
 
 
 class Rankings(Value):
-    """What people said."""
+    """Counts of people's rankings."""
 
     annotators: Count
     samples: Count = Field(description="samples of which somebody ranked two responses or more")
@@ -127,7 +127,7 @@ class PeopleAgreement(Value):
 
 
 class PerPoint(Value):
-    """What was used for each point of accuracy, with the interval that the accuracy's leaves."""
+    """Usage per point of accuracy, with the interval that follows from that of the accuracy."""
 
     mean: float
     low: float | None
@@ -136,7 +136,7 @@ class PerPoint(Value):
 
 
 class PerPoints(Value):
-    """Calls and US dollars for each point of accuracy; null where they are not known, or nothing agrees."""
+    """Calls and US dollars per point of accuracy; null if unknown, or if nothing agrees."""
 
     calls: Annotated[PerPoint | None, Display("calls a point", write=_per_point)]
     cost: Annotated[
@@ -145,7 +145,7 @@ class PerPoints(Value):
 
 
 class MethodAgreement(Value):
-    """How far the scores of one judge and method rank responses as people do."""
+    """The agreement of one judge and method with people's rankings of responses."""
 
     accuracy: Annotated[Share, Display("accuracy", write=percent_share)] = Field(
         description="comparisons whose win, tie or loss agrees, the margin of ties fitted on other images"
@@ -172,7 +172,7 @@ class MethodAgreement(Value):
 
 
 class JudgedMethod(MethodAgreement, Used):
-    """How far one judge and method rank responses as people do."""
+    """The agreement of one judge and method with people's rankings, with usage and failures."""
 
     input_tokens: Annotated[Tokens, Display("tokens in", write=count)]
     output_tokens: Annotated[Tokens, Display("tokens out", write=count)]
@@ -197,7 +197,7 @@ class Gap(Value):
 
 
 class OrderEffect(Value):
-    """What the order in which a batch is shown does to the ranking."""
+    """The effect of the displayed order of a batch on the ranking."""
 
     orders: Annotated[Count, Display("orders", write=lambda value, pointer: str(value))]
     consistent: Annotated[Share, Display("same verdict in two orders", write=percent_share)] = Field(

@@ -98,8 +98,8 @@ RESTS_ON: dict[str, tuple[Basis, ...]] = {
 class JudgingRequest(DataRequest):
     """Find which way of judging ranks the responses to DATA as people do: pairwise accuracy, by judge and method.
 
-    Nothing is asked of the models whose responses are judged. The calls of `atom` are those of an evaluation of the same
-    responses, so that what was paid for there is not asked again.
+    The models whose responses are judged are not asked. The calls of `atom` are those of an evaluation of the same
+    responses, so calls already paid for there are not sent again.
     """
 
     VERB: ClassVar[str] = "compare-judging"

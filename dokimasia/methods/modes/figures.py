@@ -67,7 +67,7 @@ class Making(Value):
 
 
 class CriterionGroup(Value):
-    """Failed atoms, or atoms that were met, of the half that modes are counted on."""
+    """Counts of failed atoms, or of met atoms, in the half on which modes are counted."""
 
     there: Count = Field(description="criteria that the half has")
     n: Count = Field(description="of these, criteria that were drawn to be coded")
@@ -88,7 +88,7 @@ class Example(Value):
 
 
 class ModeRate(Value):
-    """How often a mode was seen."""
+    """The frequency of a mode."""
 
     failed: Annotated[
         Share,
@@ -110,7 +110,7 @@ class ModeRate(Value):
 
 
 class ModeFigures(ModeRate):
-    """A mode, and how often it was seen."""
+    """A mode and its frequency."""
 
     name: str
     kind: ModeKind
@@ -120,7 +120,7 @@ class ModeFigures(ModeRate):
 
 
 class ContrastFigures(Value):
-    """How a model's failures differ from the other models' on samples that both failed on."""
+    """The difference between a model's failures and the other models', on samples where both failed."""
 
     model: str
     mode: str
@@ -143,7 +143,7 @@ class ContrastFigures(Value):
 
 
 class CoderAgreement(Value):
-    """How far two coders agree."""
+    """The agreement of two coders."""
 
     n: Count = Field(description="criteria that both coded")
     held: Count = Field(description="criteria that both were given")

@@ -42,10 +42,10 @@ ASSIGNING = ("modes_assign",)
 class ModesRequest(RunRequest):
     """Find the failure modes of RUN (the beginning of its id, or `last`): what goes wrong in its failed criteria, and how often.
 
-    A judge notes what went wrong in the failed criteria of one half of the samples and sorts the notes into modes. Then failed
-    criteria of the other half, and as many that were met, are put under one mode or none by a judge who is told no score and
-    no model; a second coder does a part of them again. The same command continues an interrupted analysis, or prints
-    what it came to.
+    A judge notes what went wrong in the failed criteria of one half of the samples and sorts the notes into modes. A
+    judge that sees neither score nor model then assigns failed criteria of the other half, and as many met ones, to one
+    mode or none; a second coder repeats a part of them. The same command continues an interrupted analysis, or prints
+    its results.
     """
 
     VERB: ClassVar[str] = "modes"

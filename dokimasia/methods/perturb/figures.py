@@ -163,7 +163,7 @@ def edited_items(home: Home, run: Run) -> dict[str, Perturbed]:
 
 
 class Doubts(Value):
-    """How many changes a checker has something against; one may be counted under several."""
+    """Counts of changes that a checker doubts, by kind of doubt; a change may be counted under several."""
 
     kind: Count = Field(description="taken for a change of another dimension than it was meant as")
     also: Count = Field(description="something else is worse beside, or was changed in the image beside")
@@ -171,7 +171,7 @@ class Doubts(Value):
 
 
 class Perturbing(Value):
-    """What came of asking for perturbations; intervals clustered by image."""
+    """The outcomes of requested perturbations; intervals clustered by image."""
 
     asked: Annotated[Count, Display("asked", "samples that the perturber was asked about")] = Field(
         description="samples that the perturber was asked about, or is still to be asked about"
@@ -199,19 +199,19 @@ class Perturbing(Value):
 
 
 class PerturbingGroup(Perturbing):
-    """The same of one group of dimensions."""
+    """The outcomes for one group of dimensions."""
 
     title: str = Field(description="its published name")
 
 
 class PerturbingDimension(PerturbingGroup):
-    """The same of one dimension."""
+    """The outcomes for one dimension."""
 
     group: str | None = Field(description="its group's short name; null for score_neutral")
 
 
 class Golds(Value):
-    """Where gold answers are from, and what a checker said of those that a model wrote."""
+    """The sources of gold answers, and a checker's results on those that a model wrote."""
 
     given: Count = Field(description="in the data")
     written: Count = Field(description="written and found right")
@@ -222,7 +222,7 @@ class Golds(Value):
 
 
 class PerturbFigures(Perturbing, Used, DataFigures):
-    """The figures of a perturbing."""
+    """The figures of a perturbation run."""
 
     judge: Judge = Field(default="", description="the perturber's name; absent where the items are brought")
     task: Task
@@ -265,7 +265,7 @@ class PerturbRow(Value):
 
 
 class PerturbItemView(PerturbRow):
-    """An item, or why there is none, with its difference, as `show --json` and pages have it."""
+    """An item, or the reason why it is missing, with its difference, as in `show --json` and on pages."""
 
     sample: str
     difference: tuple[tuple[str, str], ...]

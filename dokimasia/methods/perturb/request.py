@@ -47,14 +47,14 @@ OWN_WORK = "{checker} is checking its own changes; choose another model with --c
 class PerturbRequest(DataRequest):
     """Make the right answers to DATA worse in named dimensions of error, to probe judges with them.
 
-    A line of DATA has an image and a prompt. Image-to-text: the right (gold) answer is the line's field `gold`; where there
-    is none, --gold-writer writes it; without a writer it is the reference answer. Text-to-image: the prompt is what the image
-    was made by, and the image is the gold one; where there is none, --gold-writer, an image model, makes it. The checker
-    checks every gold answer and image before an error is planted in it; one that it finds wrong or cannot check is left out
-    and counted.
+    A line of DATA has an image and a prompt. Image-to-text: the right (gold) answer is the line's field `gold`; without
+    one, --gold-writer writes it or, without a writer, it is the reference answer. Text-to-image: the prompt is that of
+    the image, and the image is the gold one; without an image, --gold-writer, an image model, makes it. The checker
+    checks every gold answer and image before an error is planted in it; one that it finds wrong or cannot check is left
+    out and counted.
 
-    The perturber may say that a dimension does not apply to a sample, which is counted and no failure. The same command
-    continues an interrupted run, or prints what came of it.
+    The perturber may say that a dimension does not apply to a sample, which is counted but is not a failure. The same
+    command continues an interrupted run, or prints its results.
     """
 
     VERB: ClassVar[str] = "perturb"

@@ -182,7 +182,7 @@ class BlindSpot(Value):
 
 
 class ProbedKind(Value):
-    """What a judge made of errors of some kind under one evaluator; lower is better but for `named`."""
+    """A judge's detection of errors of some kind under one evaluator; lower is better except for `named`."""
 
     undetected: Annotated[ProbeShare, Display("undetected", write=percent)] = Field(
         description="errors that no relevant axis detects: single, the points on all of them are unchanged; of pairs, none of "
@@ -231,7 +231,7 @@ class ProbedKind(Value):
 
 
 class PairPlaces(Value):
-    """What the order of places does to pairwise judgements, over pairs judged in both orders."""
+    """The effect of the order of places on pairwise judgements, over pairs judged in both orders."""
 
     n: Annotated[Count, Display("pairs", "judged in both orders, errors and harmless changes")] = Field(
         description="pairs"
@@ -250,7 +250,7 @@ class PairPlaces(Value):
 
 
 class LengthEffect(Value):
-    """What padding does to the judgement of an answer: sentences that say nothing, in front of right answers and errors."""
+    """The effect of padding on the judgement of an answer: sentences that say nothing, before right answers and errors."""
 
     n: Annotated[Count, Display("answers", "judged with padding and without")] = Field(description="padded answers")
     n_scored: Count = Field(description="of them, those judged with padding and without")
@@ -264,7 +264,7 @@ class LengthEffect(Value):
 
 
 class GoldJudgements(Value):
-    """How many of the gold answers' own judgements there are."""
+    """The numbers of gold answers put to the judge, and of their own judgements."""
 
     n: Count = Field(description="gold answers that were put to the judge")
     n_scored: Count = Field(description="of them, those with a judgement")
@@ -272,7 +272,7 @@ class GoldJudgements(Value):
 
 
 class ProbedEvaluator(ProbedKind):
-    """A judge under one evaluator: all errors together, by group and by dimension, and changes that do no harm."""
+    """A judge under one evaluator: all errors together, by group and by dimension, and harmless changes."""
 
     equal: Annotated[
         ProbeShare, Display("score-invariant", f"harmless changes judged equal; {HIGHER}", write=percent)
@@ -322,7 +322,7 @@ class ProbedEvaluator(ProbedKind):
 
 
 class ProbedJudge(Value):
-    """A judge as it was asked."""
+    """A judge under one setting, by evaluator."""
 
     model: str = Field(description="its name without what it was asked with")
     budget: str = Field(description="reasoning effort; empty where it is the default")
@@ -355,7 +355,7 @@ T = TypeVar("T", PairPlaces, ProbeComparison)
 
 
 class ProbedArm(Value):
-    """What one way of asking a judge came to."""
+    """The results of one way of asking a judge."""
 
     undetected: Annotated[ProbeShare, Display("undetected", LOWER, write=percent)]
     equal: Annotated[ProbeShare, Display("score-invariant", HIGHER, write=percent)] = Field(
@@ -364,7 +364,7 @@ class ProbedArm(Value):
 
 
 class ArmsBeside(Value):
-    """Ways of asking one judge beside each other, under one evaluator."""
+    """A comparison of the ways of asking one judge, under one evaluator."""
 
     model: str
     evaluator: Evaluator
@@ -376,7 +376,7 @@ class ArmsBeside(Value):
 
 
 class ProbeComparisons(Value):
-    """What the tables invite to compare."""
+    """Comparisons between rows of the tables."""
 
     judges: tuple[ProbeComparison, ...] = Field(description="under the same evaluator")
     paradigms: tuple[ProbeComparison, ...] = Field(
@@ -386,7 +386,7 @@ class ProbeComparisons(Value):
 
 
 class ProbedTask(Value):
-    """All that was found for one task."""
+    """The figures of one task."""
 
     dimensions: dict[str, str] = Field(description="the group of each dimension")
     shown: tuple[str, ...] = Field(
@@ -403,7 +403,7 @@ class ProbedTask(Value):
 
 
 class ProbeItems(Value):
-    """What was put to the judges."""
+    """Counts of the items put to the judges."""
 
     errors: Count = Field(description="answers with an error")
     neutral: Count = Field(description="answers with a harmless change")
@@ -442,7 +442,7 @@ class ProbeFigures(Used, DataFigures):
 
 
 class JudgementFields(Value):
-    """A judgement: of what it is, what came of it, and what was said; `scores` as in `COLUMNS`."""
+    """A judgement: its subject, its outcome and the judge's words; `scores` as in `COLUMNS`."""
 
     judge: str
     task: Task
@@ -467,7 +467,7 @@ class JudgementFields(Value):
 
 
 class ProbeItem(JudgementFields):
-    """A judgement with what was judged, as `show --json` and pages have it; texts, or the hashes of images."""
+    """A judgement with the judged texts, or the hashes of the judged images, as in `show --json` and on pages."""
 
     sample: str
     prompt: str

@@ -40,11 +40,11 @@ SamplingBy = Literal["published", "own"]
 
 
 class ProbeRequest(RunRequest):
-    """Measure which errors judges do not see in DATA: perturbed answers, from `dokimasia perturb` or a folder of them.
+    """Measure which errors judges miss in DATA: perturbed answers, from `dokimasia perturb` or a folder of them.
 
-    Each judge is shown the answer as it was and with one error in it, or with a harmless change, under every evaluator that is
-    named; what it does not mark down or prefer went undetected. The same command continues an interrupted run, or prints
-    its results.
+    Each judge is shown the original answer and the answer with one error, or with a harmless change, under every named
+    evaluator; an error is undetected if the judge neither marks it down nor prefers the original. The same command
+    continues an interrupted run, or prints its results.
     """
 
     VERB: ClassVar[str] = "probe"

@@ -32,8 +32,8 @@ OWN_CRITERIA = (
 class QualityRequest(RunRequest):
     """Have a second judge rate criteria of RUN (the beginning of its id, or `last`) by accuracy and necessity, 1 to 3 each.
 
-    So many criteria of each category are drawn; `dokimasia annotate draw RUN --criteria` hands the same ones out to people.
-    The same command continues an interrupted run, or prints what it came to.
+    A number of criteria is drawn from each category; `dokimasia annotate draw RUN --criteria` hands the same ones out
+    to people. The same command continues an interrupted run, or prints its results.
     """
 
     VERB: ClassVar[str] = "criteria quality"

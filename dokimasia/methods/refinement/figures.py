@@ -113,14 +113,14 @@ class FewOptions(PartFigures):
 
 
 class LeftOut(Value):
-    """What of the answers that failed cannot be fed back."""
+    """Failed answers and criteria that cannot be fed back."""
 
     answers: Count = Field(description="answers without a failed criterion that can be; they are in no arm")
     atoms: dict[Unused, Count] = Field(description="failed criteria by why they cannot be, of all answers that failed")
 
 
 class TakenUp(Value):
-    """Answers that were taken up, and what every arm made of them."""
+    """Answers that were taken up, and the results of every arm on them."""
 
     failed: Count = Field(
         description="answers that were taken up, without those that were right before unless it says so"
@@ -130,7 +130,7 @@ class TakenUp(Value):
 
 
 class PlacedCriteria(Value):
-    """How many failed atoms have a place in the tree; the others are at no node."""
+    """Counts of failed atoms, and of those with a place in the tree; the others are at no node."""
 
     failed_atoms: Count
     on_the_tree: Count

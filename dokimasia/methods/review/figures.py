@@ -60,7 +60,7 @@ CheckState = Literal["unverified", "accepted", "edited", "rejected"]
 
 
 class Preference(Value):
-    """How often a text is chosen by its author, less how often the others choose it; null where no round counts."""
+    """How often authors choose their own text, minus how often the others choose it; null if no round counts."""
 
     own: Annotated[
         Fraction | None,
@@ -79,7 +79,7 @@ class Preference(Value):
 
 
 class OwnVoteFigures(Value):
-    """Which part of a member's votes goes to its own text whatever it says, the others' vanity allowed for."""
+    """The share of a member's votes that goes to its own text regardless of content, adjusted for the others' vanity."""
 
     share: float | None = Field(
         description="-1 to 1; below 0 it shuns its own text; null where votes do not determine it"
@@ -113,7 +113,7 @@ class SelfPreferences(Value):
 
 
 class PositionFigures(Value):
-    """How often voters choose what they are shown at one place."""
+    """How often voters choose the text shown at one place."""
 
     place: int = Field(ge=1, description="the place, from 1")
     chosen: Fraction = Field(description="the share of votes for what stood there")
@@ -124,7 +124,7 @@ class PositionFigures(Value):
 
 
 class PositionEffect(Value):
-    """Whether the place at which a text is shown decides votes."""
+    """The effect of the place of a text on votes."""
 
     panel: tuple[PositionFigures, ...]
     members: dict[str, tuple[PositionFigures, ...]]
@@ -139,7 +139,7 @@ class Words(Value):
 
 
 class Golden(Value):
-    """The golden captions, and where their sentences came from."""
+    """The golden captions, and the origins of their sentences."""
 
     n: Count = Field(description="golden captions")
     without_vote: Count = Field(
@@ -167,7 +167,7 @@ class Golden(Value):
 
 
 class TurnFigures(Value):
-    """The turns that a member had to do one thing."""
+    """Counts of a member's turns at one task."""
 
     n: Count = Field(description="turns")
     lost: Count = Field(description="of them, those of which nothing came that could be used")
@@ -228,7 +228,7 @@ class CheckedCaption(GoldenCaption):
 
 
 class ReviewItem(Value):
-    """A reviewed sample with its record and golden caption; where one sample is read, with all that was written of it."""
+    """A reviewed sample with its record and golden caption; if a single sample is read, with all texts written about it."""
 
     sample: str
     record: ReviewRecord | None

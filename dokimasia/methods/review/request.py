@@ -43,9 +43,9 @@ Rule = Literal["unanimous", "majority"]
 class ReviewRequest(DataRequest):
     """Have a panel describe every image of DATA, compare, rank, rewrite and vote, until all agree on one description.
 
-    What is still divided after the last cycle is discarded. A line of DATA needs only `id` and `image`; a question that it
-    has is not asked. Accepted descriptions are unverified until a person has checked them (dokimasia decide). The same
-    command continues an interrupted run, or prints what came of it.
+    Images without agreement after the last cycle are discarded. A line of DATA needs only `id` and `image`; its
+    question, if any, is not asked. Accepted descriptions are unverified until a person has checked them (dokimasia
+    decide). The same command continues an interrupted run, or prints its results.
     """
 
     VERB: ClassVar[str] = "review"

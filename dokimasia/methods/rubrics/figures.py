@@ -52,7 +52,7 @@ of rubrics tried on, and failed by, texts that were not used to choose them."""
 
 
 class PerSample(Value):
-    """Mean numbers of rubrics a sample; null without a set."""
+    """Mean numbers of rubrics per sample; null without a set."""
 
     rubrics: float | None
     must_right: float | None
@@ -60,7 +60,7 @@ class PerSample(Value):
 
 
 class Distribution(Value):
-    """How many samples have how many rubrics, by that number."""
+    """The number of samples by number of rubrics."""
 
     rubrics: Counts
     must_right: Counts
@@ -77,7 +77,7 @@ class CaptionWords(Value):
 
 
 class DroppedRubrics(Value):
-    """Rubrics that were dropped, by whom."""
+    """Counts of dropped rubrics, by who dropped them."""
 
     rules: Count = Field(description="by rules")
     trial: Count = Field(description="by the trial, since they tested nothing; most are replaced")
@@ -85,7 +85,7 @@ class DroppedRubrics(Value):
 
 
 class PowerFigures(Value):
-    """What the sets catch, measured on texts that had no part in choosing them; intervals clustered by image."""
+    """The errors that the sets catch, measured on texts not used to choose them; intervals clustered by image."""
 
     caught: Share = Field(description="of the errors planted in golden captions, those that a rubric of the set fails")
     caught_by_gate: Share = Field(description="of the same errors, those that a must-right rubric fails")
@@ -157,7 +157,7 @@ class SetPower(Value):
 
 
 class RubricItem(Value):
-    """A sample's set with what was dropped, or its failure."""
+    """A sample's set with its dropped rubrics, or its failure."""
 
     sample: str
     failure: FailureKind | None

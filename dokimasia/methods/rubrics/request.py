@@ -46,8 +46,8 @@ class RubricRequest(DataRequest):
     """Make rubrics from the golden captions of SOURCE: a review's run, or a data file with captions.
 
     A data file's lines have `id`, `image`, and the caption as `caption` or `reference_answer`. With --export alone (no
-    --judge), SOURCE is a run that made rubrics, and they are written as they stand after people's checks. The same command
-    continues an interrupted run, or prints what came of it.
+    --judge), SOURCE is a run that made rubrics, and they are written with people's checks applied. The same command
+    continues an interrupted run, or prints its results.
     """
 
     VERB: ClassVar[str] = "rubrics"

@@ -54,7 +54,7 @@ def _count(value: int, place: str) -> Cell:
 
 
 class PhaseFigures(Value):
-    """What one phase of a growth did; the version that it ended in."""
+    """The changes by one phase of a growth, and the version at its end."""
 
     version: str = Field(description="the version's id")
     position: Count = Field(description="the version's number in the tree")
@@ -86,7 +86,7 @@ class Leaf(Value):
 
 
 class MovedCriterion(Value):
-    """A criterion that is elsewhere than in the tree that was grown on."""
+    """A criterion with another place than in the base tree."""
 
     criterion: str = Field(description="its key")
     text: str
