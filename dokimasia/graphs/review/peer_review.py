@@ -165,7 +165,7 @@ async def compare(state: State, runtime: Runtime[Context]) -> State:
     all_voted = len(_ids("choice", seats)) == len(seats)
     votes_stand = all_voted and not _ids("lost", seats) and _substances(new_pool) == _substances(pool)
     if not votes_stand:
-        seats = [_without(seat, "choice") for seat in seats]
+        seats = [_without_fields(seat, "choice") for seat in seats]
     return {
         "seats": seats,
         "candidates": _merged_ids(state.get("candidates", []), _ids("standing", seats)),
@@ -223,8 +223,8 @@ async def tally(state: State, runtime: Runtime[Context]) -> State:
     last = state["cycle"] >= options.cycles or (state["settled"] and len(choices) >= MIN_VOTES)
     agreement = agreed(choices, options.accept, last=last)
     if agreement is not None:
-        chosen, rule = agreement
-        return {"verdict": "accepted", "chosen": chosen, "agreement": rule}
+        choice, rule = agreement
+        return {"verdict": "accepted", "chosen": choice, "agreement": rule}
     if last:
         return {"verdict": "discarded" if len(choices) >= MIN_VOTES else "incomplete"}
     return {"cycle": state["cycle"] + 1, "seats": [_next(seat) for seat in state["seats"]]}
@@ -276,8 +276,8 @@ def _missing_turns(lost: Sequence[LostTurn]) -> list[LostTurn]:
 
 def _supporters(state: State) -> int:
     """Return how many members consider the chosen text the best, alone or among others."""
-    chosen = state.get("chosen", "")
-    return sum(chosen in (seat["choice"], *seat.get("equal", ())) for seat in state["seats"] if "choice" in seat)
+    choice = state.get("chosen", "")
+    return sum(choice in (seat["choice"], *seat.get("equal", ())) for seat in state["seats"] if "choice" in seat)
 
 
 def _reason(state: State, verdict: Verdict, missing: Sequence[LostTurn]) -> str:
@@ -442,11 +442,11 @@ async def _with_reply(
 
 def _next(seat: Seat) -> Seat:
     """Return the seat for the next cycle, with its current candidate and its last vote."""
-    following = _without(seat, "candidate", "standing", "review", "vote", "lost")
+    following = _without_fields(seat, "candidate", "standing", "review", "vote", "lost")
     return {**following, "candidate": seat["standing"]} if "standing" in seat else following
 
 
-def _without(seat: Seat, *names: str) -> Seat:
+def _without_fields(seat: Seat, *names: str) -> Seat:
     return cast("Seat", {name: value for name, value in seat.items() if name not in names})
 
 

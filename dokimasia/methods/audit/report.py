@@ -165,10 +165,10 @@ def conclusion(data: ReportData) -> list[Cell]:
         (*strong(best), verb, *spans(of_each(results)), "."),
         *lead_sentences(audit.lead, unit="points", measure="mean score"),
     ]
-    failed = sum(sum(model.failed_answers.values()) for name, model in audit.models.items() if "#" not in name)
-    if failed:
+    failures = sum(sum(model.failed_answers.values()) for name, model in audit.models.items() if "#" not in name)
+    if failures:
         sentences.append(
-            f"{figures.several(failed, 'response')} failed or could not be judged; the bounds say what they leave open."
+            f"{figures.several(failures, 'response')} failed or could not be judged; the bounds say what they leave open."
         )
     return [*sentences, used_sentence(audit)]
 

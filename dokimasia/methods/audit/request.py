@@ -144,10 +144,10 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
     if request.reasons and request.protocol == "published":
         raise ConfigError("--reasons: as published the judge gives results alone; leave out --reasons or --protocol")
     use = judge_use(request.protocol, reasons=request.reasons)
-    chosen = chosen_judge(request.judge, request.choose_judge, request.passports, session, use)
-    if chosen.judge is None:
+    choice = chosen_judge(request.judge, request.choose_judge, request.passports, session, use)
+    if choice.judge is None:
         raise ConfigError("name the judge with --judge, or several with --choose-judge and their passports")
-    request = request.model_copy(update={"judge": chosen.judge, "choose_judge": (), "passports": chosen.passports})
+    request = request.model_copy(update={"judge": choice.judge, "choose_judge": (), "passports": choice.passports})
     responses = read_answer_files(request.responses, request.data)
     if responses is not None:
         check_no_blind_arm(request.no_image)
@@ -168,7 +168,7 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
         data=hash_of([(sample.id, value_id(sample)) for sample in material.samples]),
         limit=request.limit,
         seed=request.seed,
-        judge=session.model(chosen.judge),
+        judge=session.model(choice.judge),
         rubrics=sets_id(material.sets),
         sets={sample.id: value_id(rubrics) for sample, rubrics in zip(material.samples, material.sets, strict=True)},
         candidates=candidates,
@@ -180,7 +180,7 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
         reasons=request.reasons,
         prompts=prompts_used(session.library, ("candidate_plain", "repair", use.prompt)),
     )
-    accepted = Accepted(
+    acceptance = Accepted(
         plan=plan,
         estimate=_expected(plan, material.samples),
         samples=material.samples,
@@ -189,7 +189,7 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
         notes={"without_rubrics": material.missing, "pool": material.pool},
         request=request.model_copy(update={"rubrics": material.source}),
     )
-    return await held(accepted, request, session, judges=(plan.judge,), ways=(use,), chosen=chosen.why)
+    return await held(acceptance, request, session, judges=(plan.judge,), ways=(use,), chosen=choice.why)
 
 
 def resumable(session: Session, run: Run, plan: AuditPlan, request: AuditRequest) -> None:
@@ -234,20 +234,20 @@ def sets_for(
     for sample in samples:
         images = tuple(image.sha256 for image in sample.images)
         by_id, same_images = by_name.get(sample.id), by_images.get(images, [])
-        chosen: RubricSet | None = None
+        rubric_set: RubricSet | None = None
         if by_id is not None and (not by_id.images or by_id.images == images):
-            chosen = by_id
+            rubric_set = by_id
         elif len(same_images) == 1:
-            chosen = same_images[0]
+            rubric_set = same_images[0]
         elif by_id is not None:
             raise DataError(
                 f"{source}: the rubrics of sample {sample.id!r} were made for another image than the data has under that "
                 "name; rubrics can only be used on the images that they were made for"
             )
-        if chosen is None or not chosen.rubrics:
+        if rubric_set is None or not rubric_set.rubrics:
             missing.append(sample.id)
         else:
-            matched.append((sample, chosen))
+            matched.append((sample, rubric_set))
     if not matched:
         raise DataError(f"{source} has no rubrics for any of the {several(len(samples), 'sample')} of the data")
     return matched, missing
@@ -307,13 +307,13 @@ def _expected(plan: AuditPlan, samples: Sequence[Sample]) -> Estimate:
     calls: list[ExpectedCalls] = []
     reply_tokens = REASONED_TOKENS if plan.reasons else RESULT_TOKENS
     for size in map(size_of, samples):
-        judged = INSTRUCTION_TOKENS + RUBRIC_TOKENS + DESCRIPTION_TOKENS
+        judge_tokens = INSTRUCTION_TOKENS + RUBRIC_TOKENS + DESCRIPTION_TOKENS
         if plan.show_image:
-            judged += size.images_for(plan.judge)
+            judge_tokens += size.images_for(plan.judge)
         for spec in plan.candidates:
             for arm in plan.arms:
-                sent = size.text + (0 if arm else size.images_for(spec))
+                answer_tokens = size.text + (0 if arm else size.images_for(spec))
                 if spec in plan.asked:
-                    calls.append(ExpectedCalls(spec, plan.repeats, sent, DESCRIPTION_TOKENS, "answer"))
-                calls.append(ExpectedCalls(plan.judge, plan.repeats, judged, reply_tokens, "judge"))
+                    calls.append(ExpectedCalls(spec, plan.repeats, answer_tokens, DESCRIPTION_TOKENS, "answer"))
+                calls.append(ExpectedCalls(plan.judge, plan.repeats, judge_tokens, reply_tokens, "judge"))
     return total_estimate(calls, len(samples), items=len(samples) * plan.per_sample)

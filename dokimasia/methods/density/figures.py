@@ -78,10 +78,10 @@ def filter_figures(home: Home, run: Run) -> FilterFigures:
     for domain, part in by_domain.items():
         if part:
             n_given = sum(rating.domain_provenance is None for _, rating in part)
-            domains[domain] = DomainKept(**dict(_kept(part)), title=DOMAIN_TITLES[domain], given=n_given)
+            domains[domain] = DomainKept(**dict(_kept_figures(part)), title=DOMAIN_TITLES[domain], given=n_given)
     return FilterFigures(
         **heading(run, plan),
-        **dict(_kept(rated, unknown=n - len(rated))),
+        **dict(_kept_figures(rated, unknown=n - len(rated))),
         thresholds=dict(sorted(plan.thresholds.items())),
         n=n,
         n_rated=len(rated),
@@ -93,7 +93,7 @@ def filter_figures(home: Home, run: Run) -> FilterFigures:
     )
 
 
-def _kept(rated: Sequence[Rated], *, unknown: int = 0) -> KeptSamples:
+def _kept_figures(rated: Sequence[Rated], *, unknown: int = 0) -> KeptSamples:
     clusters = [value.cluster for value, _ in rated]
     densities = [rating.density for _, rating in rated]
     ends = (LOWEST, HIGHEST)

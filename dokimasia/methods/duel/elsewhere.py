@@ -150,13 +150,13 @@ def beside_scores(
 
 
 def _measure_pair(first: str, second: str, measures: Mapping[str, Mapping[str, float]]) -> MeasurePair:
-    compared = beside_scores(measures[first], measures[second])
+    comparison = beside_scores(measures[first], measures[second])
     return MeasurePair(
         first=first,
         second=second,
-        n=len(compared.points),
-        spearman=None if compared.spearman is None else compared.spearman.value,
-        r_squared=compared.r_squared,
+        n=len(comparison.points),
+        spearman=None if comparison.spearman is None else comparison.spearman.value,
+        r_squared=comparison.r_squared,
     )
 
 

@@ -482,9 +482,9 @@ def verdict_figures(
     clusters: list[str] = []
     every: list[int | None] = []
     for verdicts, cluster in answers:
-        judged = complete(verdicts)
-        values += judged
-        clusters += [cluster] * len(judged)
+        complete_verdicts = complete(verdicts)
+        values += complete_verdicts
+        clusters += [cluster] * len(complete_verdicts)
         every += verdicts
     valid = [verdict for verdict in every if verdict is not None]
     counts = count_verdicts(values)
@@ -562,7 +562,7 @@ def _factuality(rows: Sequence[DuelRow], *, seed: int) -> Factuality | None:
     baseline_scores: list[float] = []
     clusters: list[str] = []
     valid: list[float] = []
-    failed = 0
+    failures = 0
     for row in applicable:
         for score, baseline_score in complete(row.factuality.values()):
             scores.append(score)
@@ -570,7 +570,7 @@ def _factuality(rows: Sequence[DuelRow], *, seed: int) -> Factuality | None:
             clusters.append(row.cluster)
         for judgement in row.factuality.values():
             if judgement is None:
-                failed += 1
+                failures += 1
             else:
                 valid.append(judgement[0])
     cases = len({row.sample_id for row in applicable})
@@ -579,10 +579,10 @@ def _factuality(rows: Sequence[DuelRow], *, seed: int) -> Factuality | None:
         not_applicable=len({row.sample_id for row in rows}) - cases,
         judged=len(scores),
         one_order=len(valid) - len(scores),
-        failed=failed,
+        failed=failures,
         model=mean_with_interval(scores, clusters, seed=seed, bounds=SCALE),
         baseline=mean_with_interval(baseline_scores, clusters, seed=seed, bounds=SCALE),
-        bounds=mean_bounds(sum(valid), sum(valid) + HIGHEST * failed, len(valid) + failed),
+        bounds=mean_bounds(sum(valid), sum(valid) + HIGHEST * failures, len(valid) + failures),
     )
 
 
@@ -625,10 +625,10 @@ def _language_models(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> t
     for first, second in product(by_text, by_text):
         if first not in models and second in models:
             gaps[first, second] = _gaps(models[f"{first}#{TEXT}"], models[f"{second}#{TEXT}"], seed=seed)
-    compared: list[LanguageModelGap] = []
+    model_gaps: list[LanguageModelGap] = []
     for (first, second), reward, factuality in _adjusted(gaps):
-        compared.append(LanguageModelGap(language_model=first, model=second, reward=reward, factuality=factuality))
-    return tuple(compared)
+        model_gaps.append(LanguageModelGap(language_model=first, model=second, reward=reward, factuality=factuality))
+    return tuple(model_gaps)
 
 
 def _gaps(first: Sequence[DuelRow], second: Sequence[DuelRow], *, seed: int) -> tuple[ImageGap, ImageGap]:

@@ -100,9 +100,9 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
     )
     plan = as_configured_now(plan, session.settings)
     stored = session.store_samples(forked)
-    accepted = stored.accepted(plan, estimate(plan, stored.sizes, session.library), needs=(parent.id,))
-    accepted = await with_passports(accepted, forked, session, stored)
-    return forked, accepted, {"steps": _steps(plan, rerun), "taken_over": len(points)}
+    acceptance = stored.accepted(plan, estimate(plan, stored.sizes, session.library), needs=(parent.id,))
+    acceptance = await with_passports(acceptance, forked, session, stored)
+    return forked, acceptance, {"steps": _steps(plan, rerun), "taken_over": len(points)}
 
 
 def _steps(plan: EvaluationPlan, rerun: Collection[str]) -> list[dict[str, object]]:
@@ -193,7 +193,7 @@ def resume_points(home: Home, run_id: str, rerun: Collection[str]) -> dict[str, 
     replays = {row.sample_id: row for row in rows if row.kind == "replay"}
     ledger = SqliteLedger(home)
     prompts = [prompt for step in STEPS if step.name not in rerun for prompt in step.prompts]
-    labels = {key: used.label for key, used in ledger.calls_for(key for row in rows for key in row.calls).items()}
+    labels = {key: call.label for key, call in ledger.calls_for(key for row in rows for key in row.calls).items()}
     points: dict[str, ResumePoint] = {}
     for row in rows:
         point = None
@@ -317,8 +317,8 @@ def judge_agreed(calls: tuple[str, ...], ledger: SqliteLedger) -> bool:
 
     After a yes no further chain is written, so a final yes is about the current chain.
     """
-    used = ledger.calls_for(calls)
-    verdicts = [key for key in calls if key in used and used[key].label == "equivalence"]
+    calls_by_key = ledger.calls_for(calls)
+    verdicts = [key for key in calls if key in calls_by_key and calls_by_key[key].label == "equivalence"]
     if not verdicts:
         return False
     _, reply = ledger.rebuild(verdicts[-1])

@@ -265,9 +265,9 @@ def _hits(trials: Sequence[Trial]) -> list[bool]:
 def _match_rates(trials: Sequence[Trial], interval: ConfidenceInterval | None) -> MatchRates:
     """Return the number and share of right trials, with interval and bounds."""
     hits = _hits(trials)
-    right, failed = sum(hits), len(trials) - len(hits)
+    right, n_failed = sum(hits), len(trials) - len(hits)
     failures = Counter(trial.failure for trial in trials if trial.failure is not None)
-    bounds = mean_bounds(right, right + failed, len(trials))
+    bounds = mean_bounds(right, right + n_failed, len(trials))
     return MatchRates.model_validate(
         {
             "trials": len(trials),

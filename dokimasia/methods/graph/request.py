@@ -70,19 +70,19 @@ async def accept(request: GraphRequest, session: Session) -> Accepted[GraphPlan]
     """Validate a request, and return its plan, its estimate and its samples."""
     graph = graph_of(request.graph, session.given)
     need_prompt = bool(getattr(graph, "NEEDS_PROMPT", True))
-    stored = await asyncio.to_thread(session.store_samples, request, need_prompt=need_prompt)
+    data = await asyncio.to_thread(session.store_samples, request, need_prompt=need_prompt)
     plan = GraphPlan(
         graph=graph.NAME,
         version=graph.VERSION,
-        data=stored.hash,
+        data=data.hash,
         limit=request.limit,
         seed=request.seed,
         judge=session.model(request.judge),
         walked=session.models(request.models, "--models"),
         prompts=dict(session.library.identity()),
     )
-    count = len(stored.entries)
-    return stored.accepted(plan, Estimate(samples=count, items=count * len(plan.names), models={}))
+    count = len(data.entries)
+    return data.accepted(plan, Estimate(samples=count, items=count * len(plan.names), models={}))
 
 
 def resumable(session: Session, run: Run, plan: GraphPlan, request: GraphRequest) -> None:

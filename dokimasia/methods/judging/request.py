@@ -268,15 +268,15 @@ async def accept(request: JudgingRequest, session: Session) -> Accepted[JudgingP
     session.models(request.judges, "--judges")
     judges = tuple(map(session.judge, request.judges))
     responses = response_texts(request.responses, request.data)
-    stored = await asyncio.to_thread(session.store_samples, request)
-    rankings = _rankings(request, stored, responses)
+    data = await asyncio.to_thread(session.store_samples, request)
+    rankings = _rankings(request, data, responses)
     ranked = ranked_models(rankings.rankings)
     if not ranked:
         raise DataError(
             f"{request.rankings}: nobody ranks two responses to one sample of {request.data}, so there is no pair to compare"
         )
     plan = JudgingPlan(
-        data=stored.hash,
+        data=data.hash,
         limit=request.limit,
         seed=request.seed,
         judges=judges,
@@ -291,11 +291,11 @@ async def accept(request: JudgingRequest, session: Session) -> Accepted[JudgingP
         tree=None if request.tree is None else _tree(request.tree, session, ranked),
         prompts=prompts_used(session.library, _prompt_names(methods, request.protocol, judges)),
     )
-    sizes = {entry.sample.sample_id: entry.size for entry in stored.entries}
+    sizes = {entry.sample.sample_id: entry.size for entry in data.entries}
     calls = [call for sample, models in ranked.items() for call in _calls(plan, sizes[sample], len(models))]
-    accepted = stored.accepted(plan, total_estimate(calls, len(ranked), items=count_items(plan, ranked)))
-    unranked = sum(place.sample_id not in ranked for place in stored.places)
-    return replace(accepted, values=(rankings,), notes={"without_rankings": unranked})
+    acceptance = data.accepted(plan, total_estimate(calls, len(ranked), items=count_items(plan, ranked)))
+    unranked = sum(place.sample_id not in ranked for place in data.places)
+    return replace(acceptance, values=(rankings,), notes={"without_rankings": unranked})
 
 
 def _tree(name: str, session: Session, ranked: Collection[str]) -> str:
@@ -373,8 +373,8 @@ def _auxiliary_hash(
     if request.auxiliary is None or "scan" not in methods:
         return None
     texts = response_texts([request.auxiliary], request.data)
-    judged = {model for models in ranked.values() for model in models}
-    overlap = sorted(judged & {model for by_model in texts.values() for model in by_model})
+    judged_models = {model for models in ranked.values() for model in models}
+    overlap = sorted(judged_models & {model for by_model in texts.values() for model in by_model})
     if overlap:
         raise ConfigError(
             f"--auxiliary: {', '.join(overlap)} {is_or_are(len(overlap))} judged, too; scan draws its criteria from "

@@ -128,8 +128,8 @@ def coded_of(home: Home, run: Run) -> Coded:
     codings = find_values(home, Coding, [id for row in rows.values() if row.kind != BOOK for id in row.value_ids])
     coding_of = {item: codings[row.value_ids[0]] for item, row in rows.items() if row.kind != BOOK and row.value_ids}
     twice = {answer.key for answer in second_sample(split.counting, seed=plan.seed)}
-    stored = find_tree_of_run(home, get_run(home, plan.source))
-    leaf_of = {} if stored is None else mapping_of(load_stored(home, stored).tree)
+    tree = find_tree_of_run(home, get_run(home, plan.source))
+    leaf_of = {} if tree is None else mapping_of(load_stored(home, tree).tree)
     atoms: list[CodedAtom] = []
     for answer in split.counting:
         for number in answer.numbers:

@@ -95,7 +95,7 @@ def _coded_samples(data: ReportData) -> list[CodedSample]:
 
 def own_section(data: ReportData) -> Section:
     """Return the section of modes on an analysis's own page; examples link to the samples on it."""
-    links = {coded.sample.id: f"#{anchor('sample-', coded.sample.id)}" for coded in _coded_samples(data)}
+    links = {view.sample.id: f"#{anchor('sample-', view.sample.id)}" for view in _coded_samples(data)}
     return Section("modes", "Failure modes", list(_blocks(data.figures_as(ModesFigures), links, data)))
 
 
@@ -111,9 +111,9 @@ def section(data: ReportData) -> Section | None:
 def samples(data: ReportData) -> Section | None:
     """Return the section of the examples' samples, with images and answers; None if there are none."""
     folds: list[Block] = []
-    for coded in _coded_samples(data):
-        name = coded.sample.id
-        folds.append(Fold(name, tuple(_sample_blocks(coded, data)), anchor("sample-", name)))
+    for view in _coded_samples(data):
+        name = view.sample.id
+        folds.append(Fold(name, tuple(_sample_blocks(view, data)), anchor("sample-", name)))
     return Section("samples", "Samples of the examples", folds, only="page") if folds else None
 
 
@@ -359,8 +359,10 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
     examples = [example for mode in data.figures_as(ModesFigures).modes for example in mode.examples]
     cited = list(dict.fromkeys(example.sample for example in examples))
     ids, selection = select_samples(run, cited, (), samples)
-    stored = samples_of(home, run.id, ids)
-    answers = {atom.answer.key: atom.answer for atom in coded_of(home, run).atoms if atom.answer.sample_id in stored}
+    page_samples = samples_of(home, run.id, ids)
+    answers = {
+        atom.answer.key: atom.answer for atom in coded_of(home, run).atoms if atom.answer.sample_id in page_samples
+    }
     texts = find_values(home, Response, (answer.response for answer in answers.values()))
     coded_answers: dict[str, list[CodedAnswer]] = {id: [] for id in ids}
     for answer in answers.values():
@@ -368,9 +370,9 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
         coded_answers[answer.sample_id].append(CodedAnswer(model=answer.model, repeat=answer.repeat, text=text))
     views: list[dict[str, Any]] = []
     for id in ids:
-        coded = CodedSample(sample=stored[id], answers=tuple(coded_answers[id]))
-        views.append(coded.model_dump(mode="json", include=SHOWN_FIELDS))
-    images = {image.sha256: image for entry in stored.values() for image in entry.images}
+        view = CodedSample(sample=page_samples[id], answers=tuple(coded_answers[id]))
+        views.append(view.model_dump(mode="json", include=SHOWN_FIELDS))
+    images = {image.sha256: image for entry in page_samples.values() for image in entry.images}
     return replace(data, selection=selection, samples=views, pictures=pictures_of(home, images))
 
 

@@ -214,9 +214,9 @@ def draw(
     samples = list(load_samples(home, run.id))
     taken = part_of(samples, subsample=subsample, seed=seed)
     answers = [answer for answer in answers_of(home, run, models) if answer.sample_id in taken]
-    failed = sum(len(answer.failed) for answer in answers)
+    failures = sum(len(answer.failed) for answer in answers)
     source = f"run {run.id}" if subsample is None else f"the {several(len(taken), 'sample')} drawn from run {run.id}"
-    if not failed:
+    if not failures:
         raise InputError(f"no criterion of {source} has failed (score below {SOLVED}): there is nothing to analyse")
     making: Collection[str] = ()
     if modes is not None:
@@ -235,7 +235,7 @@ def draw(
     to_code = drawn(second, limit, seed=seed, half="counting")
     if not to_code or (modes is None and not to_note):
         raise InputError(
-            f"{source} has {several(failed, 'failed criterion', 'failed criteria')}, all on one half of its images: modes "
+            f"{source} has {several(failures, 'failed criterion', 'failed criteria')}, all on one half of its images: modes "
             "are made on one half and counted on the other. Evaluate more samples, name another --seed, or take modes from "
             "a file with --modes"
         )
@@ -269,7 +269,7 @@ def answers_of(home: Home, run: Run, models: Sequence[str] = ()) -> list[AnswerA
         raise ConfigError(
             f"--models: {', '.join(unknown)} did not answer in run {run.id}; its models are: {', '.join(names)}"
         )
-    judged = judged_criteria(home, run.id)
+    judgements = judged_criteria(home, run.id)
     samples = {sample.sample_id: sample for sample in run_samples(home, run.id)}
     answers: list[AnswerAtoms] = []
     for row in results(home, run.id, as_judged=True):
@@ -277,11 +277,11 @@ def answers_of(home: Home, run: Run, models: Sequence[str] = ()) -> list[AnswerA
             continue
         if row.score is None or not (row.criteria_id and row.response_id and row.judgement_id):
             continue
-        failed: list[int] = []
+        failed_numbers: list[int] = []
         met: list[int] = []
-        for number, score in enumerate(judged[row.judgement_id].scores, start=1):
-            (failed if score < SOLVED else met).append(number)
-        spoken_to = enumerate(judged[row.judgement_id].stated, start=1)
+        for number, score in enumerate(judgements[row.judgement_id].scores, start=1):
+            (failed_numbers if score < SOLVED else met).append(number)
+        spoken_to = enumerate(judgements[row.judgement_id].stated, start=1)
         sample = samples[row.sample_id]
         answers.append(
             AnswerAtoms(
@@ -293,7 +293,7 @@ def answers_of(home: Home, run: Run, models: Sequence[str] = ()) -> list[AnswerA
                 repeat=row.repeat,
                 criteria=row.criteria_id,
                 response=row.response_id,
-                failed=tuple(failed),
+                failed=tuple(failed_numbers),
                 met=tuple(met),
                 silent=tuple(number for number, spoken in spoken_to if not spoken),
                 verdict=row.verdict or "unknown",

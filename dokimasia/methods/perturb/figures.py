@@ -139,21 +139,21 @@ def perturbed_items(home: Home, run: Run) -> list[PerturbedItem]:
 def golds_of(home: Home, run: Run, plan: PerturbPlan) -> dict[str, str]:
     """Return the ids of the gold answers to perturb, by sample: those found right, or the data's if unchecked."""
     golds = {} if plan.gold_checked else dict(plan.golds)
-    checked = made_values(home, run.id, GoldAnswer)
-    return golds | {source.sample_id: source.id for source, gold in checked if gold.right}
+    golds_with_checks = made_values(home, run.id, GoldAnswer)
+    return golds | {source.sample_id: source.id for source, gold in golds_with_checks if gold.right}
 
 
 def gold_images_of(home: Home, run: Run, plan: PerturbPlan) -> tuple[dict[str, str], set[str]]:
     """Return the ids of gold images found right, by sample, and the samples without a usable gold image."""
-    made: dict[str, str] = {}
+    gold_ids: dict[str, str] = {}
     unusable = {*plan.to_write, *plan.to_check}
     for source, gold in made_values(home, run.id, GoldImage):
         if gold.right:
-            made[source.sample_id] = source.id
+            gold_ids[source.sample_id] = source.id
             unusable.discard(source.sample_id)
         else:
             unusable.add(source.sample_id)
-    return made, unusable
+    return gold_ids, unusable
 
 
 def edited_items(home: Home, run: Run) -> dict[str, Perturbed]:
@@ -359,7 +359,7 @@ def _perturbing(
     """Return the figures of some items; `too_short` counts the items too short to be perturbed."""
     perturbed: list[str] = []
     not_applicable: list[str] = []
-    failed: list[ResultRow] = []
+    failed_rows: list[ResultRow] = []
     asked_count = 0
     for name in clusters:
         absence = values.not_applicable.get(name)
@@ -372,18 +372,18 @@ def _perturbing(
         if absence is not None:
             not_applicable.append(name)
         if name in rows and rows[name].outcome == "failed":
-            failed.append(rows[name])
-    reasons = [reason_kind(row.reason or "") for row in failed]
-    checked = [values.perturbed[name] for name in perturbed if values.perturbed[name].checked]
-    doubts = [doubt for item in checked for doubt in item.doubts]
+            failed_rows.append(rows[name])
+    reasons = [reason_kind(row.reason or "") for row in failed_rows]
+    checked_items = [values.perturbed[name] for name in perturbed if values.perturbed[name].checked]
+    doubts = [doubt for item in checked_items for doubt in item.doubts]
     decided = [*perturbed, *not_applicable]
     return Perturbing(
         asked=asked_count,
         made=len(perturbed),
         not_applicable=len(not_applicable),
         too_short=too_short,
-        failed=len(failed),
-        **failure_fields(row.failure for row in failed),
+        failed=len(failed_rows),
+        **failure_fields(row.failure for row in failed_rows),
         changed_nothing=reasons.count("nothing"),
         changed_all=reasons.count("all"),
         coverage=ratio(len(decided), asked_count),
@@ -392,8 +392,8 @@ def _perturbing(
             [clusters[name] for name in decided],
             unknown=asked_count - len(decided),
         ),
-        checked=len(checked),
-        agreed=share_of_hits([not item.doubts for item in checked], [item.cluster for item in checked]),
+        checked=len(checked_items),
+        agreed=share_of_hits([not item.doubts for item in checked_items], [item.cluster for item in checked_items]),
         doubts=Doubts(kind=doubts.count("kind"), also=doubts.count("also"), worse=doubts.count("worse")),
     )
 

@@ -318,8 +318,8 @@ def _material(request: PerturbRequest, session: Session, dimensions: Mapping[str
     of_images = request.task == "text-to-image"
     unfit: list[str] = []
     for sample in samples:
-        made = of_images and bool(request.gold_writer)  # A missing image is generated.
-        if (not sample.images and not made) or (of_images and len(sample.images) > 1):
+        generates = of_images and bool(request.gold_writer)  # A missing image is generated.
+        if (not sample.images and not generates) or (of_images and len(sample.images) > 1):
             unfit.append(sample.id)
     if unfit:
         images = "exactly one image, the gold one" if of_images else "an image"
@@ -396,16 +396,16 @@ def _calls_of_sample(plan: PerturbPlan, sample: Sample, gold: GoldAnswer | None)
         written = gold_tokens if texts else NEW_IMAGE_TOKENS
         yield ExpectedCalls(plan.gold_writer, 1, request_tokens + size.images_for(plan.gold_writer), written)
     if sample.id in (*plan.to_write, *plan.to_check) and plan.checker is not None:
-        sent = request_tokens + (gold_tokens if texts else 0) + size.images_for(plan.checker)
-        yield ExpectedCalls(plan.checker, 1, sent, CHECK_TOKENS)
+        input_tokens = request_tokens + (gold_tokens if texts else 0) + size.images_for(plan.checker)
+        yield ExpectedCalls(plan.checker, 1, input_tokens, CHECK_TOKENS)
     if plan.perturber is not None:
-        sent = request_tokens + size.images_for(plan.perturber)
+        input_tokens = request_tokens + size.images_for(plan.perturber)
         if texts:
-            yield ExpectedCalls(plan.perturber, count, sent + gold_tokens, gold_tokens)
+            yield ExpectedCalls(plan.perturber, count, input_tokens + gold_tokens, gold_tokens)
         else:
-            yield ExpectedCalls(plan.perturber, count, sent, INSTRUCTION_REPLY)
+            yield ExpectedCalls(plan.perturber, count, input_tokens, INSTRUCTION_REPLY)
     if plan.editor is not None:
         yield ExpectedCalls(plan.editor, count, size.images + INSTRUCTION_REPLY, size.images)
     if plan.checker is not None:
-        sent = request_tokens + (2 * gold_tokens + LIST_TOKENS if texts else size.images)
-        yield ExpectedCalls(plan.checker, count, sent + size.images_for(plan.checker), CHECK_TOKENS)
+        input_tokens = request_tokens + (2 * gold_tokens + LIST_TOKENS if texts else size.images)
+        yield ExpectedCalls(plan.checker, count, input_tokens + size.images_for(plan.checker), CHECK_TOKENS)

@@ -777,8 +777,8 @@ def _exchange_test(values: Floats, count: int, clusters: Sequence[str], *, seed:
     """
     gaps: list[Floats] = []
     for choice in combinations(range(values.shape[1]), count):
-        chosen = list(choice)
-        gaps.append(values[:, chosen].mean(axis=1) - np.delete(values, chosen, axis=1).mean(axis=1))
+        columns = list(choice)
+        gaps.append(values[:, columns].mean(axis=1) - np.delete(values, columns, axis=1).mean(axis=1))
     return exchange_p_values(np.stack(gaps, axis=1), clusters, seed=seed, draws=PERMUTATIONS)[0]
 
 
@@ -843,10 +843,10 @@ def ways_of_asking(every: Iterable[Detection]) -> tuple[WaysOfAsking, WaysOfAski
         if detection.evaluator == "reference":
             with_tools = f"{with_budget}+tools" if detection.tools else with_budget
             add(references, with_tools, NEW if detection.new_reference else ORIGINAL, detection)
-    return _several(budgets), _several(tools, (WITHOUT, WITH)), _several(references, (ORIGINAL, NEW))
+    return _with_variants(budgets), _with_variants(tools, (WITHOUT, WITH)), _with_variants(references, (ORIGINAL, NEW))
 
 
-def _several(ways: WaysOfAsking, order: Sequence[str] = ()) -> WaysOfAsking:
+def _with_variants(ways: WaysOfAsking, order: Sequence[str] = ()) -> WaysOfAsking:
     """Return the entries with more than one variant; variants are in the given order, or in order of appearance."""
     several: WaysOfAsking = {}
     for key, variants in ways.items():
@@ -882,12 +882,12 @@ def _side_by_side(ways: WaysOfAsking, *, seed: int) -> tuple[ArmsBeside, ...]:
         )
     differences = iter(adjust([comparison for entry in entries for comparison in entry.differences]))
     of_dimensions = iter(adjust([comparison for entry in entries for comparison in entry.dimensions.values()]))
-    compared: list[ArmsBeside] = []
+    adjusted_entries: list[ArmsBeside] = []
     for entry in entries:
         own_differences = tuple(islice(differences, len(entry.differences)))
         dimensions = dict(zip(entry.dimensions, of_dimensions, strict=False))
-        compared.append(entry.model_copy(update={"differences": own_differences, "dimensions": dimensions}))
-    return tuple(compared)
+        adjusted_entries.append(entry.model_copy(update={"differences": own_differences, "dimensions": dimensions}))
+    return tuple(adjusted_entries)
 
 
 def probe_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, object]]:
@@ -896,9 +896,9 @@ def probe_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dic
     probes = [probe for probe in stored_probes(home, plan) if sample is None or probe.item.sample_id == sample]
     units = all_units(plan, probes)
     rows = ordered_rows(home, run, sample)
-    judged = [row for row in rows if row.item in units]
+    judgement_rows = [row for row in rows if row.item in units]
     excerpts = samples_of(home, run.id, list(probes_by_sample(probes)))
-    for row, fields in zip(judged, judgement_fields(home, units, rows), strict=True):
+    for row, fields in zip(judgement_rows, judgement_fields(home, units, rows), strict=True):
         unit = units[row.item]
         answers = unit.perturbed
         gold = answers.gold or (answers.gold_image and answers.gold_image.sha256)
@@ -930,9 +930,9 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     plan = run.plan_as(ProbePlan)
     units = all_units(plan, stored_probes(home, plan))
     every = results(home, run.id)
-    judged = [row for row in every if row.item in units]
+    judgement_rows = [row for row in every if row.item in units]
     exported: list[dict[str, object]] = []
-    for row, fields in zip(judged, judgement_fields(home, units, every), strict=True):
+    for row, fields in zip(judgement_rows, judgement_fields(home, units, every), strict=True):
         looks = len(row.value_ids[units[row.item].judgements :]) if row.failure is None else 0
         exported.append({**as_json(fields), "looks": looks})
     return exported

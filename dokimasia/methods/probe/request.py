@@ -225,19 +225,19 @@ def choose_evaluators(names: Sequence[str], tasks: Sequence[Task]) -> tuple[Eval
                 f"pairwise, and {ALL}"
             )
     texts_alone = all(task == "image-to-text" for task in tasks)
-    chosen: list[Evaluator] = []
+    selection: list[Evaluator] = []
     for evaluator in EVALUATORS:
         by_all = ALL in names and (texts_alone or evaluator in PUBLISHED)
         if by_all or evaluator in names or paradigm_of(evaluator) in names:
-            chosen.append(evaluator)
-    of_texts = [evaluator for evaluator in chosen if evaluator in IN_USE]
+            selection.append(evaluator)
+    of_texts = [evaluator for evaluator in selection if evaluator in IN_USE]
     if of_texts and not texts_alone:
         raise ConfigError(
             f"--evaluators: {', '.join(of_texts)} {is_or_are(len(of_texts))} how evaluate and audit judge "
             "texts, and here images are judged, for which there are no such criteria: leave them out (text-to-image has "
             "the nine)"
         )
-    return tuple(chosen)
+    return tuple(selection)
 
 
 def check_budgets(budgets: Sequence[str]) -> None:

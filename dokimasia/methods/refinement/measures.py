@@ -280,7 +280,7 @@ def arm_figures(
     return ArmFigures(
         **dict(of_part),
         right=sum(row.answered == "right" for row in rows),
-        spoilt=_moved(rows, part, solved=False),
+        spoilt=_change_share(rows, part, solved=False),
         **failure_fields(row.failure for row in rows),
         stopped=count_by_kind(row.stopped for row in rows if row.stopped),
         **usage,
@@ -351,11 +351,11 @@ def _atom_scores(rows: Sequence[RefinementRow], measure: Measure, part: Part, se
         after=mean_with_interval(after, scored_clusters, seed=seed, bounds=SCALE),
         gained=gained,
         bounds=bounds_with_unknown(after, len(concerned) - len(after), SCALE),
-        solved=_moved(concerned, lambda row: atoms_of(row, measure, part), solved=True),
+        solved=_change_share(concerned, lambda row: atoms_of(row, measure, part), solved=True),
     )
 
 
-def _moved(rows: Sequence[RefinementRow], part: Part, *, solved: bool) -> Share:
+def _change_share(rows: Sequence[RefinementRow], part: Part, *, solved: bool) -> Share:
     """Return the share of failed atoms that are solved afterwards or, without `solved`, of solved atoms that fail."""
     hits: list[bool] = []
     clusters: list[str] = []

@@ -129,11 +129,11 @@ def sets_of_run(home: Home, run: Run) -> list[RubricSet]:
     Raises:
         NotFound: the run made no rubrics.
     """
-    stored = made_values(home, run.id, RubricSet)
-    if not stored:
+    sets = made_values(home, run.id, RubricSet)
+    if not sets:
         raise NotFound(f"run {run.id} ({run.method}) has no rubrics: `dokimasia rubrics` makes them")
     standings = checked_texts(home, run.id)
-    return [_as_decided(source.id, rubric_set, standings) for source, rubric_set in stored]
+    return [_as_decided(source.id, rubric_set, standings) for source, rubric_set in sets]
 
 
 def sets_id(sets: Iterable[RubricSet]) -> str:

@@ -53,12 +53,12 @@ def section(data: ReportData) -> Section:
     for name, title in STREAMS.items():
         rows.append([Span(title, "strong"), cell(table_row, name), cell(table_row, "per_sample", name)])
     columns = (Column("stream", numeric=False), Column("rubrics"), Column("per sample"))
-    used = figures.used(run)
+    usage = figures.used(run)
     blocks = (
         *_warnings(run),
         Table(columns, rows, "Rubrics, together and a sample"),
         Bullets(_facts(run)),
-        Paragraph(f"{used[0].upper()}{used[1:]}", "note"),
+        Paragraph(f"{usage[0].upper()}{usage[1:]}", "note"),
     )
     return Section("rubrics", "Rubrics", blocks)
 
@@ -120,7 +120,7 @@ def distributions(data: ReportData) -> Section | None:
     if words.by_length:
         counts = {f"{start} – {int(start) + STEP - 1}": count for start, count in words.by_length.items()}
         about = f"Golden captions by length in words: mean {words.mean:.0f}, median {words.median:.0f}"
-        blocks += _counted("words", "captions", counts, about)
+        blocks += _count_blocks("words", "captions", counts, about)
     distribution = run.distribution
     series = {
         "all rubrics": _filled(distribution.rubrics),
@@ -133,11 +133,11 @@ def distributions(data: ReportData) -> Section | None:
         blocks.append(_bars(title, "samples", counts, f"Samples by number of rubrics: {title}"))
     titles = {str(name): title for name, title in DOMAIN_TITLES.items()}
     domains = {titles.get(name, name): count for name, count in run.domains.items()}
-    blocks += _counted("domain", "samples", domains, "Samples by domain")
+    blocks += _count_blocks("domain", "samples", domains, "Samples by domain")
     return Section("distributions", "Captions and rubrics by number", blocks, menu="Distributions")
 
 
-def _counted(title: str, subject: str, counts: Mapping[str, int], about: str) -> list[Block]:
+def _count_blocks(title: str, subject: str, counts: Mapping[str, int], about: str) -> list[Block]:
     """Return counts as a chart and a table."""
     return [Chart(histogram({subject: counts}, x=title), about), _bars(title, subject, counts, about)]
 
@@ -250,12 +250,10 @@ def item_blocks(item: RubricItem) -> Iterator[Block]:
     yield Texts([(Span("caption", "strong"), rubric_set.caption)])
     yield from _rubrics(rubric_set, evidence=True)
     if rubric_set.tried and item.power is not None:
-        yield from _tried(rubric_set, item.power)
+        yield from _trial_blocks(rubric_set, item.power)
     if rubric_set.dropped:
         yield Paragraph(Span("dropped", "strong"))
-        yield Bullets(
-            [f"by the {dropped.by}: {dropped.rubric.statement} ({dropped.reason})" for dropped in rubric_set.dropped]
-        )
+        yield Bullets([f"by the {entry.by}: {entry.rubric.statement} ({entry.reason})" for entry in rubric_set.dropped])
 
 
 def _rubrics(rubric_set: RubricSet, *, evidence: bool = False) -> Iterator[Block]:
@@ -269,7 +267,7 @@ def _rubrics(rubric_set: RubricSet, *, evidence: bool = False) -> Iterator[Block
         yield Bullets(lines)
 
 
-def _tried(rubric_set: RubricSet, power: SetPower) -> Iterator[Block]:
+def _trial_blocks(rubric_set: RubricSet, power: SetPower) -> Iterator[Block]:
     """Yield the texts on which the set was measured."""
     yield Paragraph((Span("tried", "strong"), " on what had no part in choosing its rubrics"))
     lines: list[Cell] = [
@@ -281,8 +279,8 @@ def _tried(rubric_set: RubricSet, power: SetPower) -> Iterator[Block]:
         changes = [f'"{change.new}" for "{change.original}"' for change in tried.changes]
         if changes:
             name += f": {', '.join(changes)}"
-        failed = [str(number) for number, passed in enumerate(tried.passes, start=1) if passed is False]
-        outcome = f"fails {', '.join(failed)}" if failed else "passes all"
+        failures = [str(number) for number, passed in enumerate(tried.passes, start=1) if passed is False]
+        outcome = f"fails {', '.join(failures)}" if failures else "passes all"
         end = Span(tried.failure, "bad") if tried.failure else Span(outcome, "muted")
         lines.append((f"{name} ", end))
     yield Bullets(lines)

@@ -76,7 +76,7 @@ async def accept(request: GrowthRequest, session: Session) -> Accepted[GrowthPla
     base = None if request.onto is None else version_to_grow(session.opened, request.onto)
     plan = plan_growth(request, session, source, base)
     by_key = {criterion.key: criterion for criterion in source.criteria}
-    placed: set[str] = set()
+    placed_keys: set[str] = set()
     if base is None:
         _check_name(request, session, plan)
     else:
@@ -84,7 +84,7 @@ async def accept(request: GrowthRequest, session: Session) -> Accepted[GrowthPla
         if earlier is not None:
             return earlier
         by_key |= {criterion.key: criterion for criterion in tree_criteria(session.opened, base.tree)}
-        placed.update(placed_before(session.opened, plan, base.tree))
+        placed_keys.update(placed_before(session.opened, plan, base.tree))
     criteria = sorted(by_key.values())
 
     async def keep(home: Home, run: Run) -> None:
@@ -93,7 +93,7 @@ async def accept(request: GrowthRequest, session: Session) -> Accepted[GrowthPla
         await keep_criteria(home, tree_of(run), criteria)
 
     estimate = estimate_growth(
-        plan, Counter(criterion.sample_id for criterion in criteria if criterion.key not in placed)
+        plan, Counter(criterion.sample_id for criterion in criteria if criterion.key not in placed_keys)
     )
     return Accepted(
         plan=plan,

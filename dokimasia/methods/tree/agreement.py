@@ -235,8 +235,8 @@ def tree_stability(home: Home, trees: Sequence[tuple[str, int]]) -> TreeStabilit
     grown: list[GrownTree] = []
     shares: dict[str, list[float]] = {}
     for name, seed in trees:
-        mappings[name] = _placed(mapping_from(home, name).leaf_of)
-        grown.append(_grown(name, seed, mappings[name]))
+        mappings[name] = _leaf_mapping(mapping_from(home, name).leaf_of)
+        grown.append(_grown_tree(name, seed, mappings[name]))
         for category in grown[-1].categories:
             shares.setdefault(category, [])
     for tree in grown:
@@ -256,11 +256,11 @@ def tree_stability(home: Home, trees: Sequence[tuple[str, int]]) -> TreeStabilit
     )
 
 
-def _placed(mapping: Mapping[str, str | None]) -> dict[str, str]:
+def _leaf_mapping(mapping: Mapping[str, str | None]) -> dict[str, str]:
     return {criterion: leaf for criterion, leaf in mapping.items() if leaf is not None}
 
 
-def _grown(name: str, seed: int, mapping: Mapping[str, str]) -> GrownTree:
+def _grown_tree(name: str, seed: int, mapping: Mapping[str, str]) -> GrownTree:
     counts = Counter(_ancestors(mapping, 1).values())
     return GrownTree(
         tree=name,

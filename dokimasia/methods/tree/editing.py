@@ -134,7 +134,7 @@ async def edit_tree(home: Home, tree: str, change: TreeChange, *, version: int, 
             "edit that. Nothing was changed."
         )
     try:
-        changed = _changed(base.tree, change)
+        changed = _apply_change(base.tree, change)
     except ValueError as error:
         raise InputError(f"{base.name}: {error}. Nothing was changed.") from None
     _raise_if_invalid(
@@ -146,7 +146,7 @@ async def edit_tree(home: Home, tree: str, change: TreeChange, *, version: int, 
     return await _store_version(home, name, graph, base, edits, phase="edit", made_by=person)
 
 
-def _changed(tree: "Tree", change: TreeChange) -> "Tree":
+def _apply_change(tree: "Tree", change: TreeChange) -> "Tree":
     """Return the changed tree.
 
     Raises:
@@ -155,7 +155,7 @@ def _changed(tree: "Tree", change: TreeChange) -> "Tree":
     node = _existing(tree, change.node)
     place = place_of(node)
     if change.kind == "add":
-        return _added(tree, node, change.into)
+        return _add_node(tree, node, change.into)
     if node == ROOT:
         raise ValueError("the root stays as it is")
     if place.layer < 2:
@@ -191,7 +191,7 @@ def _sibling(node: str, name: str) -> str:
     return str(CapabilityPath.parse(parent).child(name))
 
 
-def _added(tree: "Tree", parent: str, name: str) -> "Tree":
+def _add_node(tree: "Tree", parent: str, name: str) -> "Tree":
     if parent == ROOT:
         raise ValueError("the categories are fixed: add a node below one of them")
     path = CapabilityPath.parse(parent).child(name)
@@ -290,7 +290,7 @@ async def import_tree(home: Home, path: Path, *, tree: str | None = None, new: b
         InputError: the tree does not exist (with `new`: it exists already), or the file is an edit of an older version.
         DataError: the file cannot be read or is not a valid tree; the message says why.
     """
-    graph = _read(path)
+    graph = _read_tree_file(path)
     file_name = graph.graph.pop("name", "")
     version = graph.graph.pop("version", 0)
     texts: dict[str, str] = graph.graph.pop("texts", {})
@@ -540,8 +540,8 @@ async def _store_version(
         rows.append(placement)
     rows += [placement for key, placement in earlier.items() if key not in mapping and placement.leaf is None]
     after = base.stored.position if base else None
-    stored = await put_version(home, name, version, phase=phase, made_by=made_by, placements=sorted(rows), after=after)
-    return _stored_tree(stored, edits, new=True)
+    row = await put_version(home, name, version, phase=phase, made_by=made_by, placements=sorted(rows), after=after)
+    return _stored_tree(row, edits, new=True)
 
 
 def _stored_tree(stored: StoredVersion, edits: Sequence[TreeEdit] = (), *, new: bool) -> StoredTree:
@@ -567,7 +567,7 @@ def _criteria_of_trees(home: Home, members: Mapping[str, str]) -> dict[str, Tree
     return criteria
 
 
-def _read(path: Path) -> Any:
+def _read_tree_file(path: Path) -> Any:
     format = ENDINGS.get(path.suffix.lower())
     if format is None or format not in _READERS:
         readable = ", ".join(sorted(ending for ending, name in ENDINGS.items() if name in _READERS))

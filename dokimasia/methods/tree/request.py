@@ -188,9 +188,9 @@ def placed_before(home: Home, plan: GrowthPlan, tree: str) -> dict[str, Placemen
         return {}
     mapping = leaf_mapping(from_version(get_version(home, plan.onto)))
     placements = {criterion: Placement(criterion, leaf) for criterion, leaf in mapping.items()}
-    for stored in mappings(home, plan.onto, tree=tree):
-        if stored.criterion in placements and mapping[stored.criterion] == stored.leaf:
-            placements[stored.criterion] = stored
+    for placement in mappings(home, plan.onto, tree=tree):
+        if placement.criterion in placements and mapping[placement.criterion] == placement.leaf:
+            placements[placement.criterion] = placement
     return placements
 
 
