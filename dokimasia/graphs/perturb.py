@@ -286,12 +286,12 @@ async def edit(state: ImageState, runtime: Runtime[Context]) -> ImageState:
     instruction = await context.store.get(EditInstruction, state["instruction"])
     gold, editor = await _gold_image(state, context, sample), options.spec(options.editor)
     calls: list[str] = []
-    failed = failure("api_error", "no attempt was made")
+    problem = failure("api_error", "no attempt was made")
     for attempt in range(context.attempt + 1):
         edited = await edit_image(gold, instruction.instruction, gateway=context.gateway, model=editor, attempt=attempt)
         calls += edited.calls
         if edited.image is None:
-            failed = edited.failed or failed
+            problem = edited.failed or problem
         else:
             look = await _look_at_edit(context, options, context.blobs, gold, edited.image, instruction)
             calls += look.calls
@@ -311,10 +311,10 @@ async def edit(state: ImageState, runtime: Runtime[Context]) -> ImageState:
                 id = await context.store.put(item)
                 record = EditRecord(perturbed=id, changed=look.changed, call=edited.calls[0], check=look.check)
                 return {"calls": calls, "result": [id, await context.store.put(record)]}
-            failed = look.failed
-        if failed.open:
+            problem = look.failed
+        if problem.open:
             break
-    return {"calls": calls, **failed_update(failed)}
+    return {"calls": calls, **failed_update(problem)}
 
 
 async def _gold_image(state: ImageState, context: Context, sample: Sample) -> ImageRef:
@@ -348,19 +348,19 @@ async def _look_at_edit(
         return share, unusable(before, after, share)
 
     try:
-        changed, fault = await asyncio.to_thread(compare)
+        share_changed, fault = await asyncio.to_thread(compare)
     except ToolFailure as problem:
         return EditLook(0.0, failed=failure("unparsable", str(problem)))
     if fault:
-        return EditLook(changed, failed=failure("unparsable", f"{options.editor}: {fault}"))
+        return EditLook(share_changed, failed=failure("unparsable", f"{options.editor}: {fault}"))
     if not options.checker:
-        return EditLook(changed)
+        return EditLook(share_changed)
     reply = await context.ask(check_edit(gold, image, instruction), model=options.checker)
     if reply.value is None:
-        return EditLook(changed, calls=reply.calls, failed=reply.failure)
+        return EditLook(share_changed, calls=reply.calls, failed=reply.failure)
     fault = not_carried_out(reply.value)
-    failed = failure("unparsable", f"{options.editor}: {fault}") if fault else None
-    return EditLook(changed, reply.value, reply.calls, failed)
+    refusal = failure("unparsable", f"{options.editor}: {fault}") if fault else None
+    return EditLook(share_changed, reply.value, reply.calls, refusal)
 
 
 def build_image_perturbing() -> StateGraph[ImageState, Context]:

@@ -195,12 +195,12 @@ async def propose(state: State, runtime: Runtime[GrowthContext]) -> State:
     edits: list[TreeEdit] = []
     placed_count = 0
     for part in (first, [criterion for criterion in remaining if criterion.key not in first_keys]):
-        places, added, by = await all_proposals(context, tree, part, tally)
-        grown, new_places = reconcile(tree, places, added, absorbed=_replacements(tree, base))
-        for subject, reason in grown.refused:
+        places, new_nodes, by = await all_proposals(context, tree, part, tally)
+        reconciled, new_places = reconcile(tree, places, new_nodes, absorbed=_replacements(tree, base))
+        for subject, reason in reconciled.refused:
             tally.reject(subject, reason)
-        edits += _sign_edits(grown.changes, by, by_criteria=True)
-        tree, placed_count = grown.tree, placed_count + len(new_places)
+        edits += _sign_edits(reconciled.changes, by, by_criteria=True)
+        tree, placed_count = reconciled.tree, placed_count + len(new_places)
     unplaced = {"unplaced": len(remaining) - placed_count} if placed_count < len(remaining) else {}
     later: State = {**state, "round": number}
     report = _report("propose", later, tally, added=len(edits), placed=placed_count, unplaced=unplaced)
@@ -225,11 +225,11 @@ async def merge(state: State, runtime: Runtime[GrowthContext]) -> State:
                 *comparisons(tree, nodes=parents(tree), limit=0, new=set(parents(tree)) - fixed),
             ]
         groups, vague, by = await all_merges(context, tree, lists, tally)
-        grown = unite(tree, groups, vague, fixed=fixed)
-        for subject, reason in grown.refused:
+        merged = unite(tree, groups, vague, fixed=fixed)
+        for subject, reason in merged.refused:
             tally.reject(subject, reason)
-        edits += _sign_edits(grown.changes, by)
-        tree = grown.tree
+        edits += _sign_edits(merged.changes, by)
+        tree = merged.tree
     kinds = Counter(edit.kind for edit in edits)
     report = _report("merge", state, tally, merged=kinds["merge"], renamed=kinds["rename"], pruned=kinds["prune"])
     return {"version": await _keep(context, tree, state, report, edits)}
@@ -241,9 +241,9 @@ async def prune(state: State, runtime: Runtime[GrowthContext]) -> State:
     tree = await _tree(context, state["version"])
     last = state.get("round", 1) >= context.growth.rounds
     fixed = await _fixed_nodes(context, state)
-    grown = thin_out(tree, context.growth.min_support if last else 1, fixed=fixed)
-    report = _report("prune", state, Tally(), pruned=len(grown.changes))
-    return {"version": await _keep(context, grown.tree, state, report, grown.changes)}
+    pruned = thin_out(tree, context.growth.min_support if last else 1, fixed=fixed)
+    report = _report("prune", state, Tally(), pruned=len(pruned.changes))
+    return {"version": await _keep(context, pruned.tree, state, report, pruned.changes)}
 
 
 async def map_all(state: State, runtime: Runtime[GrowthContext]) -> State:
@@ -310,11 +310,11 @@ async def _map_to_leaves(context: GrowthContext, state: State, phase: Phase, pla
     placements = await all_mappings(context, tree, new, tally, phase=phase)
     unplaced = count_unplaced(placements)
     all_placements = sorted([*placed.values(), *placements])
-    grown = assign(
+    mapped_tree = assign(
         tree, {placement.criterion: placement.leaf for placement in all_placements if placement.leaf is not None}
     )
     report = _report(phase, state, tally, placed=len(placements) - sum(unplaced.values()), unplaced=unplaced)
-    return await _keep(context, grown, state, report, (), all_placements)
+    return await _keep(context, mapped_tree, state, report, (), all_placements)
 
 
 def _without_place(context: GrowthContext, state: State) -> set[str]:
@@ -602,8 +602,8 @@ def _shown_nodes(tree: Any) -> list[str]:
     """Return the ids of the nodes that a proposer sees: the anchors in order, each followed by the nodes below it."""
     ranked = sorted(leaves(tree), key=lambda node: (-int(tree.nodes[node]["support"]), node))
     nodes = {*ranked[:SHOWN_LEAVES], *(node for node in tree if 0 < tree.nodes[node]["layer"] < deepest(tree))}
-    ordered: list[str] = []
+    node_list: list[str] = []
     for category in tree.graph["categories"]:
         anchor = f"<{category}>"
-        ordered += [node for node in sorted(nodes) if node == anchor or node.startswith(anchor)]
-    return ordered
+        node_list += [node for node in sorted(nodes) if node == anchor or node.startswith(anchor)]
+    return node_list

@@ -170,8 +170,8 @@ async def extract_criteria(state: State, runtime: Runtime[Context]) -> Command[L
     )
     update: State = {"drawing": await context.store.put(CallKeys(calls=draw.calls))}
     if draw.criteria is None:
-        failed = draw.failed or failure("unparsable", "no criteria")
-        return Command(update={**update, **await _failure_update(failed, context)}, goto="__end__")
+        problem = draw.failed or failure("unparsable", "no criteria")
+        return Command(update={**update, **await _failure_update(problem, context)}, goto="__end__")
     if published:
         criteria = await context.store.put(settled(draw.criteria, sample))
         return Command(update={**update, "criteria": criteria}, goto="__end__")

@@ -109,15 +109,15 @@ async def refine_answer(
     }
     of_first = {"arm": "original", "below": True, "looks_again": False, "needs_points": arm in ("self", "peer")}
     first = await walk({**inputs, **of_first}, context)
-    steps, answered = first["steps"], first.get("answered", "unknown")
+    steps, first_verdict = first["steps"], first.get("answered", "unknown")
     if not first.get("failed"):
-        inputs |= {"arm": arm, "answered": answered, "selection": first["selection"]}
+        inputs |= {"arm": arm, "answered": first_verdict, "selection": first["selection"]}
         shown_atoms = (await store.get(PointSelection, first["selection"])).shown
         if arm == "peer":
             inputs["peers"] = await _peers(sample, criteria, ids["criteria"], shown_atoms, peers, context)
-        if shown_atoms or answered != "right":
+        if shown_atoms or first_verdict != "right":
             steps = [*steps, *(await walk(inputs, context))["steps"]]
-    return await _refined(steps, arm, judgement.scores, answered, context)
+    return await _refined(steps, arm, judgement.scores, first_verdict, context)
 
 
 def refinement_runnable(context: Context, **limits: Any) -> Runnable[dict[str, Any], Refined]:

@@ -130,11 +130,11 @@ async def choose_points(state: State, runtime: Runtime[Context]) -> State:
     question = await question_of(state, context)
     judgement = await context.store.get(CheckpointScores, state["source_judgement"])
     atoms = failed_atoms(judgement.scores)
-    needed = state.get("needs_points", True)
+    needs_points = state.get("needs_points", True)
     usable = hinting.Usable({})
     if atoms:
         secrets = await secrets_of(state, context, question)
-        judge = needed and state.get("leak_judge", True)
+        judge = needs_points and state.get("leak_judge", True)
         usable = await hinting.unused_atoms(
             question.sample, question.criteria, secrets, context, published=as_published(state), judge=judge
         )
@@ -150,7 +150,7 @@ async def choose_points(state: State, runtime: Runtime[Context]) -> State:
     selection = PointSelection(shown=split.shown, withheld=split.withheld, unused=unused, unjudged=usable.unjudged)
     update: State = {
         "selection": await context.store.put(selection),
-        "looks_again": state.get("looks_again", True) and (bool(split.shown) or not needed),
+        "looks_again": state.get("looks_again", True) and (bool(split.shown) or not needs_points),
         "calls": [*state.get("calls", []), *usable.calls],
     }
     if usable.failed is not None:

@@ -241,30 +241,30 @@ async def conclude(state: State, runtime: Runtime[Context]) -> State:
     golden: str | None = None
     if verdict == "accepted":
         golden = await context.store.put(_golden_caption(state, options, sample, candidates))
-    missing = _missing_turns(lost) if verdict == "incomplete" else []
+    missing_turns = _missing_turns(lost) if verdict == "incomplete" else []
     record = ReviewRecord(
         sample=sample.digest,
         panel=options.panel,
         rule=options.accept,
         verdict=verdict,
         cycles=state["cycle"] if state.get("reviews") else 0,
-        reason=_reason(state, verdict, missing),
+        reason=_reason(state, verdict, missing_turns),
         candidates=tuple(state.get("candidates", [])),
         reviews=tuple(state.get("reviews", [])),
         votes=tuple(state.get("votes", [])),
         lost=tuple(state.get("lost", [])),
         tally=dict(sorted(Counter(_ids("choice", state["seats"])).items())),
         golden=golden,
-        failed_member=missing[0].member if missing else None,
-        failure=missing[0].failure if missing else None,
+        failed_member=missing_turns[0].member if missing_turns else None,
+        failure=missing_turns[0].failure if missing_turns else None,
     )
     ids = [await context.store.put(record)]
     if golden is not None:
         ids.append(golden)
     ids += [*record.candidates, *record.reviews, *record.votes, *record.lost]
     end: State = {"result": ids, "calls": [key for seat in state["seats"] for key in seat.get("calls", [])]}
-    if missing:
-        return {**end, "failed": missing[0].failure, "reason": record.reason}
+    if missing_turns:
+        return {**end, "failed": missing_turns[0].failure, "reason": record.reason}
     return end
 
 
@@ -294,9 +294,9 @@ def _reason(state: State, verdict: Verdict, missing: Sequence[LostTurn]) -> str:
     text = f"still divided {after}: votes {votes}"
     if verdict == "accepted":
         text = f"votes {votes} {after}"
-        others = _supporters(state) - choices.count(state["chosen"])
-        if others:
-            text += f", {others} more find it equally good"
+        n_others = _supporters(state) - choices.count(state["chosen"])
+        if n_others:
+            text += f", {n_others} more find it equally good"
     lost = len(state["seats"]) - len(choices)
     return f"{text}, {lost} lost" if lost else text
 
@@ -304,7 +304,7 @@ def _reason(state: State, verdict: Verdict, missing: Sequence[LostTurn]) -> str:
 def _golden_caption(
     state: State, options: ReviewOptions, sample: Sample, candidates: Mapping[str, Candidate]
 ) -> GoldenCaption:
-    chosen = candidates[state["chosen"]]
+    winner = candidates[state["chosen"]]
     voters = len(_ids("choice", state["seats"]))
     texts = {id: Text(candidate.text, candidate.sources) for id, candidate in candidates.items()}
     origins: list[Origin] = []
@@ -323,9 +323,9 @@ def _golden_caption(
     return GoldenCaption(
         sample=sample.digest,
         sample_id=sample.id,
-        text=chosen.text,
+        text=winner.text,
         candidate=state["chosen"],
-        author=chosen.author,
+        author=winner.author,
         cycle=state["cycle"],
         agreement=state.get("agreement") or "unanimous",
         panel=options.panel,

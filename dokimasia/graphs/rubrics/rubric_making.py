@@ -251,11 +251,11 @@ async def measure(state: State, runtime: Runtime[Context]) -> State:
     sample = await context.store.get(Sample, state["sample"])
     draft = await context.store.get(RubricDraft, state["draft"])
     half = await _half_of_pool(state, context, sample, chosen_by=False)
-    tried, trial_calls = await validation.measure(context, sample, rubric_set, half, draft.shown)
+    trials, trial_calls = await validation.measure(context, sample, rubric_set, half, draft.shown)
     if trial_calls.open_failure is not None:
         return {"calls": trial_calls.calls, **failed_update(trial_calls.open_failure)}
     provenance = (*rubric_set.provenance, *trial_calls.provenance)
-    rubric_set = rubric_set.model_copy(update={"tried": tried, "provenance": provenance})
+    rubric_set = rubric_set.model_copy(update={"tried": trials, "provenance": provenance})
     return {"result": [await context.store.put(rubric_set)], "calls": trial_calls.calls}
 
 
@@ -383,7 +383,7 @@ def _panel_decision(
     draft: RubricDraft, checks: Mapping[str, Sequence[CheckedRubric]]
 ) -> tuple[list[tuple[Rubric, tuple[PanelVerdict, ...]]], list[DroppedRubric]]:
     """Return accepted rubrics with their verdicts, and dropped ones: two members (or the only one) found a fault."""
-    needed = min(DISSENTS, max(1, len(checks)))
+    threshold = min(DISSENTS, max(1, len(checks)))
     rubrics_with_verdicts: list[tuple[Rubric, tuple[PanelVerdict, ...]]] = []
     dropped_rubrics: list[DroppedRubric] = []
     for position, rubric in enumerate(draft.rubrics):
@@ -391,7 +391,7 @@ def _panel_decision(
             PanelVerdict(member=name, **member_verdicts[position]._asdict()) for name, member_verdicts in checks.items()
         )
         dissents = [verdict for verdict in verdicts if verdict.dissents]
-        if len(dissents) >= needed:
+        if len(dissents) >= threshold:
             reason = "; ".join(f"{verdict.member}: {', '.join(verdict.faults)}" for verdict in dissents)
             dropped_rubrics.append(DroppedRubric(rubric=rubric, reason=reason, by="panel"))
         else:

@@ -263,9 +263,9 @@ def _model(name: str, meetings: Sequence[Meeting], groups: Sequence[ConnectedMod
     own_meetings = [meeting for meeting in meetings if name in meeting.pair]
     number, group = next((number, group) for number, group in enumerate(groups) if name in group.models)
     words: dict[tuple[str, int], int] = {}
-    met: set[str] = set()
+    opponents: set[str] = set()
     for meeting in own_meetings:
-        met |= {*meeting.pair}
+        opponents |= {*meeting.pair}
         count = _words(name, meeting.row)
         if count is not None:
             words[meeting.row.sample_id, meeting.row.repeat] = count
@@ -277,7 +277,7 @@ def _model(name: str, meetings: Sequence[Meeting], groups: Sequence[ConnectedMod
         ranks=None if ranks is None else tuple(rounded(100 * share) for share in ranks),
         rank_interval=group.rank_intervals.get(name),
         n=len({meeting.row.sample_id for meeting in own_meetings}),
-        met=tuple(sorted(met - {name})),
+        met=tuple(sorted(opponents - {name})),
         words=mean(list(words.values())),
         **failure_fields(meeting.row.failure for meeting in own_meetings if meeting.row.failure),
     )

@@ -111,8 +111,8 @@ def rounds_of(request: ArenaRequest) -> int:
     """
     models = len(set(request.models))
     if models < len(request.models):
-        twice = sorted({name for name in request.models if request.models.count(name) > 1})
-        raise ConfigError(f"--models names {', '.join(twice)} more than once; a model does not meet itself")
+        duplicates = sorted({name for name in request.models if request.models.count(name) > 1})
+        raise ConfigError(f"--models names {', '.join(duplicates)} more than once; a model does not meet itself")
     if models < FEWEST_MODELS:
         raise ConfigError(
             f"an arena is of {FEWEST_MODELS} models or more, and --models names {models}: for two there is `duel`"

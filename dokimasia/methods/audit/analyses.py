@@ -665,11 +665,11 @@ def _disjoint(rows: Sequence[AuditRow], names: Sequence[str], *, seed: int) -> D
             values.append(_explained(inside, outside))
     if not values:
         return None
-    ordered, last = sorted(values), len(values) - 1
+    sorted_values, last = sorted(values), len(values) - 1
     return DisjointConsistency(
         r_squared=rounded(_mean(values)),
-        low=rounded(ordered[round(0.05 * last)]),
-        high=rounded(ordered[round(0.95 * last)]),
+        low=rounded(sorted_values[round(0.05 * last)]),
+        high=rounded(sorted_values[round(0.95 * last)]),
     )
 
 
@@ -832,11 +832,13 @@ def other_benchmarks(
             raise DataError(
                 "--benchmark compares scores of models: ratings and scores have model and rating, and no id"
             )
-    rated = {rating.model: rating.value for rating in ratings}
+    rating_of = {rating.model: rating.value for rating in ratings}
     benchmarks: dict[str, Mapping[str, float]] = {OWN: scores}
     for name, lines in others.items():
         benchmarks[name] = {line.model: line.value for line in lines}
-    models = [name for name in scores if name in rated and all(name in measured for measured in benchmarks.values())]
+    models = [
+        name for name in scores if name in rating_of and all(name in measured for measured in benchmarks.values())
+    ]
     if len(models) < MIN_MODELS:
         raise DataError(
             f"{len(models)} models of this audit have a rating and a score of {', '.join(others)}: a correlation needs "
@@ -844,7 +846,7 @@ def other_benchmarks(
         )
     scores_by_name: dict[str, BenchmarkScores] = {}
     for name, measured in benchmarks.items():
-        points = {model: (measured[model], rated[model]) for model in models}
+        points = {model: (measured[model], rating_of[model]) for model in models}
         together = _correlations([x for x, _ in points.values()], [y for _, y in points.values()], models)
         scores_by_name[name] = BenchmarkScores(points=points, **dict(together))
     parts = "; ".join(
@@ -995,10 +997,10 @@ def _decisions(rows: Sequence[AuditRow], other_rows: Sequence[AuditRow]) -> Deci
     first: list[bool] = []
     second: list[bool] = []
     for row in rows:
-        others = decided.get((row.sample_id, row.model, row.repeat, row.response), [])
-        if len(row.decisions) == len(others):
+        other_decisions = decided.get((row.sample_id, row.model, row.repeat, row.response), [])
+        if len(row.decisions) == len(other_decisions):
             first += row.decisions
-            second += others
+            second += other_decisions
     if not first:
         return Decisions(n=0, equal=None, kappa=None)
     equal = sum(map(eq, first, second)) / len(first)

@@ -184,10 +184,10 @@ def _marked_name(chose: Sequence[str], row: TableRow[AuditedModel]) -> Cell:
 
 
 def _warnings(audit: AuditFigures) -> Iterator[Block]:
-    missing = audit.without_rubrics
-    if missing:
-        names = shortened(missing, MOST_NAMED)
-        text = f"{len(missing)} samples of the data have no rubrics and are no part of this: {names}."
+    sample_names = audit.without_rubrics
+    if sample_names:
+        names = shortened(sample_names, MOST_NAMED)
+        text = f"{len(sample_names)} samples of the data have no rubrics and are no part of this: {names}."
         yield Paragraph(text, "warning")
     if audit.in_pool:
         yield Paragraph(

@@ -230,7 +230,7 @@ def sets_for(
         if rubrics.images:
             by_images.setdefault(rubrics.images, []).append(rubrics)
     matched: list[tuple[Sample, RubricSet]] = []
-    missing: list[str] = []
+    unmatched: list[str] = []
     for sample in samples:
         images = tuple(image.sha256 for image in sample.images)
         by_id, same_images = by_name.get(sample.id), by_images.get(images, [])
@@ -245,12 +245,12 @@ def sets_for(
                 "name; rubrics can only be used on the images that they were made for"
             )
         if rubric_set is None or not rubric_set.rubrics:
-            missing.append(sample.id)
+            unmatched.append(sample.id)
         else:
             matched.append((sample, rubric_set))
     if not matched:
         raise DataError(f"{source} has no rubrics for any of the {several(len(samples), 'sample')} of the data")
-    return matched, missing
+    return matched, unmatched
 
 
 def _material(request: AuditRequest, session: Session) -> Material:
@@ -259,18 +259,18 @@ def _material(request: AuditRequest, session: Session) -> Material:
     sets, source, names, pool = _sets(request, session)
     data_samples, skipped = session.samples(request.model_copy(update={"prompt": None}), need_prompt=False)
     prompt = request.prompt if request.prompt and request.prompt.strip() else DESCRIBE_REQUEST
-    matched, missing = sets_for([sample.asked(prompt) for sample in data_samples], sets, names)
+    matched, unmatched = sets_for([sample.asked(prompt) for sample in data_samples], sets, names)
     samples, rubrics = [sample for sample, _ in matched], [rubrics for _, rubrics in matched]
-    return Material(samples, rubrics, source, skipped, missing, pool_models(rubrics, pool, session.settings))
+    return Material(samples, rubrics, source, skipped, unmatched, pool_models(rubrics, pool, session.settings))
 
 
 def _of_fork(request: AuditRequest, session: Session, forked: Run) -> Material:
     """Return the samples and rubric sets of the forked audit."""
     samples, skipped = session.samples(request)
     sets = rubric_sets(session.opened, forked.plan_as(AuditPlan))
-    missing = forked.texts("without_rubrics")
+    unmatched = forked.texts("without_rubrics")
     rubrics = [sets[sample.id] for sample in samples]
-    return Material(samples, rubrics, request.rubrics, skipped, list(missing), forked.texts("pool"))
+    return Material(samples, rubrics, request.rubrics, skipped, list(unmatched), forked.texts("pool"))
 
 
 def pool_models(sets: Iterable[RubricSet], pool: Iterable[ModelSpec], settings: Settings) -> list[str]:

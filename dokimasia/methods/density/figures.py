@@ -70,9 +70,9 @@ def filter_figures(home: Home, run: Run) -> FilterFigures:
     plan = run.plan_as(FilterPlan)
     rows = results(home, run.id)
     n = len(run_samples(home, run.id))
-    rated = made_values(home, run.id, DensityRating)
+    ratings = made_values(home, run.id, DensityRating)
     by_domain: dict[Domain, list[Rated]] = {domain: [] for domain in DOMAIN_TITLES}
-    for value, rating in rated:
+    for value, rating in ratings:
         by_domain[rating.domain].append((value, rating))
     domains: dict[Domain, DomainKept] = {}
     for domain, part in by_domain.items():
@@ -81,12 +81,12 @@ def filter_figures(home: Home, run: Run) -> FilterFigures:
             domains[domain] = DomainKept(**dict(_kept_figures(part)), title=DOMAIN_TITLES[domain], given=n_given)
     return FilterFigures(
         **heading(run, plan),
-        **dict(_kept_figures(rated, unknown=n - len(rated))),
+        **dict(_kept_figures(ratings, unknown=n - len(ratings))),
         thresholds=dict(sorted(plan.thresholds.items())),
         n=n,
-        n_rated=len(rated),
+        n_rated=len(ratings),
         open_items=n - len(rows),
-        coverage=ratio(len(rated), n),
+        coverage=ratio(len(ratings), n),
         **failure_fields(row.failure for row in rows),
         domains=domains,
         **calls_and_costs(home, rows),

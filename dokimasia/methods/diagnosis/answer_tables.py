@@ -194,7 +194,7 @@ def mode_tables(material: DiagnosisMaterial) -> Iterator[Asset]:
 
 def _all_modes(coded: Coded) -> Asset:
     failed_atoms = [atom for atom in coded.atoms if atom.failed]
-    met = [atom for atom in coded.atoms if not atom.failed]
+    met_atoms = [atom for atom in coded.atoms if not atom.failed]
     coded_count = sum(atom.coding is not None for atom in failed_atoms)
     rows: list[AssetRow] = []
     for mode in (*coded.modes, None):
@@ -211,7 +211,7 @@ def _all_modes(coded: Coded) -> Asset:
             len(atoms),
             len(_atom_samples(atoms)),
             _share(failed_atoms, name),
-            _share(met, name),
+            _share(met_atoms, name),
             right,
             len({atom.answer.model for atom in atoms}),
         )

@@ -336,17 +336,17 @@ def report_diagnosis(home: Home, run: Run) -> dict[str, JsonValue] | None:
 
 def _reported_rows(diagnosis: Diagnosis) -> list[str]:
     """Return the rows with evidence in a report: marked leaves and nodes, then each model's three lowest leaves."""
-    marked: list[str] = []
+    marked_rows: list[str] = []
     low: list[str] = []
     for asset in diagnosis.assets:
         if asset.family not in ("nodes", "leaves"):
             continue
         for number, row in enumerate(asset.rows, start=1):
             if row.mark in ("weak", "strong"):
-                marked.append(f"{asset.id}:{number}")
+                marked_rows.append(f"{asset.id}:{number}")
             elif asset.family == "leaves" and number <= 3:
                 low.append(f"{asset.id}:{number}")
-    return [*marked, *low][:MOST_MARKED]
+    return [*marked_rows, *low][:MOST_MARKED]
 
 
 def _tree_changes(home: Home, run: Run, diagnosis: Diagnosis) -> list[str]:

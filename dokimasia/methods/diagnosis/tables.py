@@ -51,15 +51,15 @@ def assets_of(material: DiagnosisMaterial) -> tuple[Asset, ...]:
     model `leaves/MODEL`, `nodes/MODEL`, `answers/MODEL`. If failure modes were analysed, `modes`, `modes/MODEL` and
     `examples/MODEL` follow. With a single model, tables that compare models are left out.
     """
-    several = len(material.models) > 1
+    has_several_models = len(material.models) > 1
     grid = heatmap(material)
     assets = [overall(material)]
-    if several:
+    if has_several_models:
         assets += [pairs(material), win_ties(material), top_ties(material), ranks(material)]
     if material.grouping == "tree":
         assets.append(categories(material))
     assets += [*radars(material, grid), grid]
-    if several:
+    if has_several_models:
         assets.append(contrasts(material))
     assets += leaf_tables(material, verdicts_of(material))
     assets += mode_tables(material)

@@ -98,11 +98,13 @@ def with_mean(scores: Scores) -> Scores:
     """Return scores with the OC score first: the given one, or else the mean of models that have every benchmark."""
     if OC_SCORE in scores:
         return {OC_SCORE: scores[OC_SCORE], **scores}
-    every: dict[str, list[float]] = {}
+    scores_of: dict[str, list[float]] = {}
     for by_model in scores.values():
         for model, score in by_model.items():
-            every.setdefault(model, []).append(score)
-    means = {model: rounded(fmean(every[model])) for model in sorted(every) if len(every[model]) == len(scores)}
+            scores_of.setdefault(model, []).append(score)
+    means = {
+        model: rounded(fmean(scores_of[model])) for model in sorted(scores_of) if len(scores_of[model]) == len(scores)
+    }
     return {OC_SCORE: means, **scores}
 
 

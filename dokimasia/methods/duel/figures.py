@@ -458,11 +458,11 @@ def part_figures(rows: Sequence[DuelRow], *, seed: int) -> DuelPart:
 
 def unasked(rows: Iterable[DuelRow]) -> int:
     """Return the number of verdicts that are missing because the budget ran out; a resume requests them."""
-    missing = 0
+    count = 0
     for row in rows:
         if row.failure in OPEN_KINDS:
-            missing += sum(verdict is None for verdict in row.verdicts.values())
-    return missing
+            count += sum(verdict is None for verdict in row.verdicts.values())
+    return count
 
 
 def verdict_figures(
@@ -480,20 +480,20 @@ def verdict_figures(
     """
     values: list[int] = []
     clusters: list[str] = []
-    every: list[int | None] = []
+    all_verdicts: list[int | None] = []
     for verdicts, cluster in answers:
         complete_verdicts = complete(verdicts)
         values += complete_verdicts
         clusters += [cluster] * len(complete_verdicts)
-        every += verdicts
-    valid = [verdict for verdict in every if verdict is not None]
+        all_verdicts += verdicts
+    valid = [verdict for verdict in all_verdicts if verdict is not None]
     counts = count_verdicts(values)
-    all_counts = count_verdicts(valid, failed=len(every) - len(valid))
+    all_counts = count_verdicts(valid, failed=len(all_verdicts) - len(valid))
     reward = win_rate = bounds = None
     if values:
         reward = interval_of(counts.reward or 0.0, reward_interval(values, clusters=clusters, seed=seed))
         win_rate = interval_of(counts.win_rate or 0.0, win_rate_interval(values, clusters=clusters))
-    if every:
+    if all_verdicts:
         bounds = RewardBoundsFigures(
             reward=_bounds(all_counts.reward_bounds), win_rate=_bounds(all_counts.win_rate_bounds)
         )
@@ -543,8 +543,8 @@ def one_order(rows: Sequence[DuelRow], place: Place, *, seed: int) -> VerdictFig
     rows = [row for row in rows if place in row.verdicts]
     if not rows:
         return None
-    missing = sum(row.verdicts[place] is None for row in rows if row.failure in OPEN_KINDS)
-    return verdict_figures([((row.verdicts[place],), row.cluster) for row in rows], seed=seed, unasked=missing)
+    n_unasked = sum(row.verdicts[place] is None for row in rows if row.failure in OPEN_KINDS)
+    return verdict_figures([((row.verdicts[place],), row.cluster) for row in rows], seed=seed, unasked=n_unasked)
 
 
 def _parts(rows: Sequence[DuelRow], part_of: Callable[[DuelRow], str], *, seed: int) -> dict[str, DuelPart]:
@@ -633,8 +633,8 @@ def _language_models(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> t
 
 def _gaps(first: Sequence[DuelRow], second: Sequence[DuelRow], *, seed: int) -> tuple[ImageGap, ImageGap]:
     """Return reward and visual factuality of the second arm minus those of the first, on the same cases and repeats."""
-    others = {(row.sample_id, row.repeat): row for row in second}
-    pairs = [(row, others[key]) for row in first if (key := (row.sample_id, row.repeat)) in others]
+    row_by_key = {(row.sample_id, row.repeat): row for row in second}
+    pairs = [(row, row_by_key[key]) for row in first if (key := (row.sample_id, row.repeat)) in row_by_key]
     return (
         _gap(pairs, lambda row: row.reward, widest=4 * REWARD, seed=seed),
         _gap(pairs, lambda row: row.factuality_score, widest=HIGHEST, seed=seed),

@@ -280,8 +280,8 @@ def _notes(run: DuelFigures) -> Iterator[str]:
         yield _describe_factuality(run.factuality, run.cases, run.samples)
     second_name = f"{run.baseline}#{AGAIN}"
     if second_name in run.models:
-        same = run.models[second_name].same_text
-        same_text = f"; {same:,} of them are the same text." if same else "."
+        n_same = run.models[second_name].same_text
+        same_text = f"; {n_same:,} of them are the same text." if n_same else "."
         yield f"{second_name} is the noise floor: a second answer of the baseline against its first{same_text}"
     failures = figures.kinds_of_failures(
         {name: {**model.failures, **model.left_open} for name, model in run.models.items()}, "answers"
@@ -537,11 +537,11 @@ def _redundancy(comparison: Elsewhere) -> Iterator[Block]:
     names = list(dict.fromkeys(name for pair in comparison.redundancy for name in (pair.first, pair.second)))
     rows: list[Sequence[Cell]] = []
     for row in names:
-        others = [values.get((row, column)) for column in names]
+        correlations = [values.get((row, column)) for column in names]
         rows.append(
             [
                 Span(row, "strong"),
-                *(figures.NOTHING if value is None else figures.number(value, digits=3) for value in others),
+                *(figures.NOTHING if value is None else figures.number(value, digits=3) for value in correlations),
             ]
         )
     about = "Redundancy: Spearman's correlation over models above the diagonal, R² below"
@@ -588,13 +588,13 @@ def lengths(data: ReportData) -> Section | None:
 
 def _length_sentence(biases: Mapping[str, LengthBias]) -> str:
     tested = 0
-    marked: dict[str, float] = {}
+    correlations: dict[str, float] = {}
     for name, bias in biases.items():
         tested += bias.adjusted is not None
         if figures.is_sure(bias.adjusted) and bias.r is not None:
-            marked[name] = bias.r
-    if marked:
-        return directions(marked, "reward")
+            correlations[name] = bias.r
+    if correlations:
+        return directions(correlations, "reward")
     if tested:
         return f"No model's reward correlates with answer length (tested for {figures.several(tested, 'model')})."
     return "For no model could it be tested whether reward correlates with answer length."

@@ -186,12 +186,12 @@ def duel_rows(home: Home, run: Run) -> list[DuelRow]:
         response = responses.get(row.response_id or "")
         opponent = responses.get(answer_judgements[0].baseline) if answer_judgements else None
         words = longer = None
-        same = False
+        is_same_text = False
         if response is not None:
             words = len(response.text.split())
             if opponent is not None:
                 longer = words - len(opponent.text.split())
-                same = response.text == opponent.text
+                is_same_text = response.text == opponent.text
         rows.append(
             DuelRow(
                 sample_id=row.sample_id,
@@ -206,7 +206,7 @@ def duel_rows(home: Home, run: Run) -> list[DuelRow]:
                 words=words,
                 tokens=tokens.get(row.response_id or ""),
                 longer=longer,
-                same=same,
+                same=is_same_text,
             )
         )
     return rows

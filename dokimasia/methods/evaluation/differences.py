@@ -194,8 +194,8 @@ def _mean(row: TableRow[ModelPair]) -> Cell:
 
 
 def _change_cell(row: TableRow[ModelPair]) -> Cell:
-    changed = row.figures.changed
-    return f"{changed.higher} / {changed.equal} / {changed.lower}"
+    changes = row.figures.changed
+    return f"{changes.higher} / {changes.equal} / {changes.lower}"
 
 
 COLUMNS: list[TableColumn[ModelPair]] = [

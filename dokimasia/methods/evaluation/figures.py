@@ -640,13 +640,13 @@ def reason_figures(home: Home, run_id: str) -> ScoreReasons:
         "SELECT j.body FROM results r JOIN judgements j ON j.id = r.judgement_id "
         "WHERE r.run_id = ? AND r.kind = 'score' AND r.judgement_id IS NOT NULL"
     )
-    scores, missing = 0, 0
+    scores, n_missing = 0, 0
     for (body,) in home.all(sql, (run_id,)):
         judgement = orjson.loads(body)
         n_reasons = sum(reason is not None for reason in judgement.get("reasons", ()))
         scores += len(judgement["scores"])
-        missing += len(judgement["scores"]) - n_reasons
-    return ScoreReasons(scores=scores, missing=missing)
+        n_missing += len(judgement["scores"]) - n_reasons
+    return ScoreReasons(scores=scores, missing=n_missing)
 
 
 COLUMNS: dict[str, ColumnType] = {

@@ -62,13 +62,13 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
     if request.judge is not None:
         judges |= dict.fromkeys(judged_steps, session.judge(request.judge))
     candidates = _candidates(old, request, session, node)
-    changed = _steps_with_prompts(prompts, judged_steps)
-    changed |= {step for step in JUDGED if model_identity(judges[step]) != model_identity(old.judge_of(step))}
+    changed_steps = _steps_with_prompts(prompts, judged_steps)
+    changed_steps |= {step for step in JUDGED if model_identity(judges[step]) != model_identity(old.judge_of(step))}
     if candidates != old.candidates:
-        changed.add("answer")
-    if not changed:
+        changed_steps.add("answer")
+    if not changed_steps:
         raise InputError(_nothing_changes(old, request, node))
-    rerun = steps_to_rerun({node, *changed})
+    rerun = steps_to_rerun({node, *changed_steps})
     points = resume_points(session.opened, parent.id, rerun)
     judge = judges["score"]
     scoring = model_identity(judge)
@@ -120,15 +120,15 @@ def _steps(plan: EvaluationPlan, rerun: Collection[str]) -> list[dict[str, objec
 
 def _changed_prompts(old: EvaluationPlan, versions: Mapping[str, str], node: str) -> set[str]:
     """Return the names of the prompts that differ from the run's; the named step or a later one must use each."""
-    changed = {name for name, version in old.prompts.items() if versions[name] != version}
+    names = {name for name, version in old.prompts.items() if versions[name] != version}
     for step in STEPS[: NAMES.index(node)]:
-        early = sorted(changed.intersection(step.prompts))
+        early = sorted(names.intersection(step.prompts))
         if early:
             raise InputError(
                 f"the prompt {early[0]!r} differs from that of the run, and {step.name} asks by it, which comes before "
                 f"{node}: fork from {step.name}, or leave that prompt as it was"
             )
-    return changed
+    return names
 
 
 def _steps_with_prompts(prompts: Collection[str], judged_steps: Collection[str]) -> set[str]:

@@ -105,9 +105,9 @@ class LedgerWalk:
             self._count(steps, sample)
             return ""
         state = await self._replay.ainvoke({"sample": id}, context=self._context)
-        missing = {STEP_OF_PROMPT[label] for label, _ in self._gateway.take_missing()}
-        if missing:
-            self._count(steps[min(map(steps.index, missing)) :], sample)
+        missing_steps = {STEP_OF_PROMPT[label] for label, _ in self._gateway.take_missing()}
+        if missing_steps:
+            self._count(steps[min(map(steps.index, missing_steps)) :], sample)
             return ""
         if state.get("failed"):
             return "" if state["failed"] in OPEN_KINDS else None

@@ -186,8 +186,8 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     if plan.criteria is not None:
         _check_collection(session.opened, plan.criteria, data.places)
     acceptance = data.accepted(plan, estimate(plan, data.sizes, session.library))
-    missing = partial(missing_calls, plan, session.library, data.spread, responses)
-    acceptance = replace(acceptance, request=request, missing_calls=missing)
+    count_missing = partial(missing_calls, plan, session.library, data.spread, responses)
+    acceptance = replace(acceptance, request=request, missing_calls=count_missing)
     return await with_passports(acceptance, request, session, data, chosen=choice.why)
 
 

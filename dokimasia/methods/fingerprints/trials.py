@@ -137,7 +137,7 @@ def draw_tasks(
             b = second if a == first else first
             ids = sorted(order[number * size : (number + 1) * size])
             lines: list[str] = []
-            removed = 0
+            n_removed = 0
             for question, id in enumerate(ids, start=1):
                 anonymous = [
                     anonymise(answers[model][id].text[:READ], (first, second, *aliases), others=other_names)
@@ -145,7 +145,7 @@ def draw_tasks(
                 ]
                 criteria = answers[a][id].criteria or answers[b][id].criteria
                 lines.append(_line(question, samples[id], criteria, *(text.text[:LONGEST] for text in anonymous)))
-                removed += sum(text.removed for text in anonymous)
+                n_removed += sum(text.removed for text in anonymous)
             tasks.append(
                 FingerprintTask(
                     first=first,
@@ -155,7 +155,7 @@ def draw_tasks(
                     a=a,
                     one=first if unit_interval(*key, "one") < 0.5 else second,
                     answers="\n".join(lines),
-                    removed=removed,
+                    removed=n_removed,
                     known=aliases,
                     others=other_names,
                 )

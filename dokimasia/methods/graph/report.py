@@ -34,10 +34,10 @@ def section(data: ReportData) -> Section:
 def conclusion(data: ReportData) -> list[Cell]:
     """Return how many items were made or scored, how many failed, and what was spent."""
     graph = data.figures_as(GraphFigures)
-    n, finished = sum(model.n for model in graph.models.values()), 0
+    n, n_finished = sum(model.n for model in graph.models.values()), 0
     for model in graph.models.values():
-        finished += model.made + model.scored
-    return [f"{finished:,} of {figures.several(n, 'item')} of graph {graph.graph} finished.", used_sentence(graph)]
+        n_finished += model.made + model.scored
+    return [f"{n_finished:,} of {figures.several(n, 'item')} of graph {graph.graph} finished.", used_sentence(graph)]
 
 
 def items_section(data: ReportData) -> Section | None:

@@ -464,7 +464,7 @@ def order_effect(rankings: Iterable[Sequence[ShownRanking]], *, orders: int, see
         orders: number of orders of each sample.
         seed: seed of the test.
     """
-    same: list[bool] = []
+    agreements: list[bool] = []
     same_clusters: list[str] = []
     preferences: list[int] = []
     clusters: list[str] = []
@@ -475,14 +475,14 @@ def order_effect(rankings: Iterable[Sequence[ShownRanking]], *, orders: int, see
             clusters += [ranking.cluster] * len(signs)
         for first, second in combinations(sample_rankings, 2):
             verdicts, second_verdicts = _verdicts(first), _verdicts(second)
-            same += [verdicts[pair] == side for pair, side in second_verdicts.items()]
+            agreements += [verdicts[pair] == side for pair, side in second_verdicts.items()]
             same_clusters += [first.cluster] * len(second_verdicts)
     p_value = None
     if preferences:
         p_value = rounded(sign_flip_test(preferences, clusters=clusters, seed=seed).p_value)
     return OrderEffect(
         orders=orders,
-        consistent=share_of_hits(same, same_clusters),
+        consistent=share_of_hits(agreements, same_clusters),
         earlier=share_of_hits([preference > 0 for preference in preferences], clusters),
         p_value=p_value,
     )

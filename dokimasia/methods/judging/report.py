@@ -160,8 +160,8 @@ def conclusion(data: ReportData) -> list[Cell]:
         return [equal, _people_sentence(comparison), used_sentence(comparison)]
     judge, method = best[0]
     sentences: list[Cell] = [(*spans(names[0]), " agrees best with people: ", *spans(accuracies[0]), ".")]
-    others = sorted((-share, other) for (name, other), share in shares.items() if name == judge and other != method)
-    for _, other in others[:1]:
+    rivals = sorted((-share, other) for (name, other), share in shares.items() if name == judge and other != method)
+    for _, other in rivals[:1]:
         for gap in comparison.gaps:
             if gap.category is None and gap.judge == judge and {gap.first, gap.second} == {method, other}:
                 relation = "better than" if _is_better(gap, method) else "not better beyond chance than"

@@ -380,11 +380,11 @@ def _auxiliary_hash(
             f"--auxiliary: {', '.join(overlap)} {is_or_are(len(overlap))} judged, too; scan draws its criteria from "
             f"models that are never judged: take them out of {request.auxiliary}"
         )
-    few = [sample for sample in ranked if len(texts.get(sample, {})) < FEWEST_AUXILIARY]
-    if few:
-        names = shortened(few, MOST_NAMED)
+    ids = [sample for sample in ranked if len(texts.get(sample, {})) < FEWEST_AUXILIARY]
+    if ids:
+        names = shortened(ids, MOST_NAMED)
         raise DataError(
-            f"{request.auxiliary}: {len(few)} of {len(ranked)} samples have fewer than {FEWEST_AUXILIARY} responses to compare "
+            f"{request.auxiliary}: {len(ids)} of {len(ranked)} samples have fewer than {FEWEST_AUXILIARY} responses to compare "
             f"({names}); add some, or leave scan out of --methods"
         )
     return _hash([request.auxiliary], request.data)

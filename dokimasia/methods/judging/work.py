@@ -202,8 +202,8 @@ class JudgingWork:
             criteria = basis_id
             inputs |= {"criteria": criteria, "items": [await self._undecided(item) for item in items]}
             state = await self._job.walk(SCORING, inputs, name, context=context)
-        finished = zip(units, state["items"], strict=True)
-        return [await self._row(sample, unit, item, criteria) for unit, item in finished]
+        units_with_items = zip(units, state["items"], strict=True)
+        return [await self._row(sample, unit, item, criteria) for unit, item in units_with_items]
 
     async def _undecided(self, item: AnswerState) -> AnswerState:
         """Return a graph item without a check of its final answer, on which no ranking depends."""

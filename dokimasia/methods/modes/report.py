@@ -158,13 +158,13 @@ def _blocks(analysis: ModesFigures, links: Links, data: ReportData) -> Iterator[
 def conclusion(data: ReportData) -> list[Cell]:
     """Return which mode is most frequent, the number of failed criteria behind that, and the usage."""
     analysis = data.figures_as(ModesFigures)
-    failed, met = analysis.atoms.failed, analysis.atoms.met
+    failed_group, met_group = analysis.atoms.failed, analysis.atoms.met
     sentences: list[Cell] = []
-    if analysis.modes and failed.n_scored:
+    if analysis.modes and failed_group.n_scored:
         sentences.append(_most_frequent_mode(analysis))
     sentences.append(
-        f"{len(analysis.modes)} failure modes, counted on {failed.n_scored:,} of {failed.there:,} "
-        f"failed criteria and {met.n_scored:,} that were met, by {analysis.judge}, which knew neither scores nor models."
+        f"{len(analysis.modes)} failure modes, counted on {failed_group.n_scored:,} of {failed_group.there:,} "
+        f"failed criteria and {met_group.n_scored:,} that were met, by {analysis.judge}, which knew neither scores nor models."
     )
     return [*sentences, used_sentence(analysis)]
 
@@ -203,8 +203,8 @@ def _agreement(analysis: ModesFigures) -> Block:
         names = (
             f"{analysis.judge}, asked again in another order, which says how steady one judge is, agrees with itself: "
         )
-    overall, failed = _kappa(analysis.agreement), _kappa(analysis.agreement_failed)
-    return Paragraph((names, *overall, ", on failed criteria alone ", *failed, "."), "note")
+    overall, on_failed = _kappa(analysis.agreement), _kappa(analysis.agreement_failed)
+    return Paragraph((names, *overall, ", on failed criteria alone ", *on_failed, "."), "note")
 
 
 def _kappa(agreement: CoderAgreement) -> tuple[str | Span, ...]:
@@ -271,8 +271,8 @@ def _by_model(analysis: ModesFigures, data: ReportData) -> Table:
 
 def _contrasts(analysis: ModesFigures, data: ReportData) -> Block:
     """Return the table of significant differences between models' failures, or a sentence that there are none."""
-    marked = [contrast for contrast in analysis.contrasts if contrast.verdict in ("more often", "less often")]
-    if not marked:
+    findings = [contrast for contrast in analysis.contrasts if contrast.verdict in ("more often", "less often")]
+    if not findings:
         tested = sum(contrast.p_value is not None for contrast in analysis.contrasts)
         text = "too few samples were failed by several models to compare them"
         if tested:
@@ -291,7 +291,7 @@ def _contrasts(analysis: ModesFigures, data: ReportData) -> Block:
         computed_column("samples", lambda row: str(row.figures.n)),
         column("adjusted"),
     ]
-    rows = [TableRow("", contrast) for contrast in marked]
+    rows = [TableRow("", contrast) for contrast in findings]
     return table(ContrastFigures, rows, columns, "Where a model's failures differ from those of the others")
 
 

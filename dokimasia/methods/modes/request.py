@@ -212,10 +212,12 @@ def draw(
         InputError: the run is not finished, or a half has no failed criterion.
     """
     samples = list(load_samples(home, run.id))
-    taken = part_of(samples, subsample=subsample, seed=seed)
-    answers = [answer for answer in answers_of(home, run, models) if answer.sample_id in taken]
+    selection = part_of(samples, subsample=subsample, seed=seed)
+    answers = [answer for answer in answers_of(home, run, models) if answer.sample_id in selection]
     failures = sum(len(answer.failed) for answer in answers)
-    source = f"run {run.id}" if subsample is None else f"the {several(len(taken), 'sample')} drawn from run {run.id}"
+    source = (
+        f"run {run.id}" if subsample is None else f"the {several(len(selection), 'sample')} drawn from run {run.id}"
+    )
     if not failures:
         raise InputError(f"no criterion of {source} has failed (score below {SOLVED}): there is nothing to analyse")
     making: Collection[str] = ()
@@ -225,7 +227,7 @@ def draw(
         if not counting:
             raise InputError(f"the modes were made on all images of {source}: count them on other data")
     else:
-        places = [place for place in run_samples(home, run.id) if place.sample_id in taken]
+        places = [place for place in run_samples(home, run.id) if place.sample_id in selection]
         clusters = {place.sample_id: place.cluster or place.sample_id for place in places}
         categories = {sample.id: sample.category or "" for sample in samples}
         making, counting = halves(clusters, categories, seed=seed)
@@ -278,9 +280,9 @@ def answers_of(home: Home, run: Run, models: Sequence[str] = ()) -> list[AnswerA
         if row.score is None or not (row.criteria_id and row.response_id and row.judgement_id):
             continue
         failed_numbers: list[int] = []
-        met: list[int] = []
+        met_numbers: list[int] = []
         for number, score in enumerate(judgements[row.judgement_id].scores, start=1):
-            (failed_numbers if score < SOLVED else met).append(number)
+            (failed_numbers if score < SOLVED else met_numbers).append(number)
         spoken_to = enumerate(judgements[row.judgement_id].stated, start=1)
         sample = samples[row.sample_id]
         answers.append(
@@ -294,7 +296,7 @@ def answers_of(home: Home, run: Run, models: Sequence[str] = ()) -> list[AnswerA
                 criteria=row.criteria_id,
                 response=row.response_id,
                 failed=tuple(failed_numbers),
-                met=tuple(met),
+                met=tuple(met_numbers),
                 silent=tuple(number for number, spoken in spoken_to if not spoken),
                 verdict=row.verdict or "unknown",
             )

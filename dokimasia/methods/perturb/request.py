@@ -340,7 +340,7 @@ def _material(request: PerturbRequest, session: Session, dimensions: Mapping[str
 def _golds(request: PerturbRequest, samples: Sequence[Sample]) -> dict[str, GoldAnswer]:
     """Return the gold answers in the data: the field `gold` or, if no model writes them, the reference answer."""
     golds: dict[str, GoldAnswer] = {}
-    missing: list[str] = []
+    gaps: list[str] = []
     for sample in samples:
         field = sample.meta.get(request.gold_field)
         text = field.strip() if isinstance(field, str) else ""
@@ -350,14 +350,14 @@ def _golds(request: PerturbRequest, samples: Sequence[Sample]) -> dict[str, Gold
             )
         if not text and not request.gold_writer:
             if not sample.accepted_texts or not sample.accepted_texts[0]:
-                missing.append(sample.id)
+                gaps.append(sample.id)
                 continue
             text = sample.accepted_texts[0]
         if text:
             golds[sample.id] = GoldAnswer(sample=sample.digest, text=text)
-    if missing:
+    if gaps:
         raise DataError(
-            f"{request.data}: {several(len(missing), 'sample')} without a gold answer: {shortened(missing, 5)}. Give it in "
+            f"{request.data}: {several(len(gaps), 'sample')} without a gold answer: {shortened(gaps, 5)}. Give it in "
             f"the field {request.gold_field!r} or as the reference answer, or have it written with --gold-writer"
         )
     return golds
@@ -393,8 +393,8 @@ def _calls_of_sample(plan: PerturbPlan, sample: Sample, gold: GoldAnswer | None)
     request_tokens = INSTRUCTION_TOKENS + size.text
     gold_tokens = GOLD_TOKENS if gold is None else 1 + len(gold.text) // CHARACTERS_PER_TOKEN
     if sample.id in plan.to_write and plan.gold_writer is not None:
-        written = gold_tokens if texts else NEW_IMAGE_TOKENS
-        yield ExpectedCalls(plan.gold_writer, 1, request_tokens + size.images_for(plan.gold_writer), written)
+        output_tokens = gold_tokens if texts else NEW_IMAGE_TOKENS
+        yield ExpectedCalls(plan.gold_writer, 1, request_tokens + size.images_for(plan.gold_writer), output_tokens)
     if sample.id in (*plan.to_write, *plan.to_check) and plan.checker is not None:
         input_tokens = request_tokens + (gold_tokens if texts else 0) + size.images_for(plan.checker)
         yield ExpectedCalls(plan.checker, 1, input_tokens, CHECK_TOKENS)

@@ -371,17 +371,17 @@ def previews(plan: ProbePlan, sample: Sample, library: PromptLibrary) -> Sequenc
 
 def _asks(plan: ProbePlan, sample: Sample) -> Iterator[Ask[object]]:
     gold: Judged = GOLD
-    changed: Judged = PERTURBED
+    perturbed: Judged = PERTURBED
     if "text-to-image" in plan.dimensions and sample.images:
-        gold = changed = sample.images[0]
+        gold = perturbed = sample.images[0]
     for evaluator in plan.evaluators:
         if evaluator in IN_USE:
             yield from _asks_in_use(evaluator, sample)
         elif paradigm_of(evaluator) == "pairwise":
-            yield compare_answers(sample, evaluator, gold, changed)
+            yield compare_answers(sample, evaluator, gold, perturbed)
         else:
             reference = gold if evaluator == "reference" else None
-            yield score_answer(sample, evaluator, changed, reference=reference)
+            yield score_answer(sample, evaluator, perturbed, reference=reference)
     if plan.writer is not None and "image-to-text" in plan.dimensions:
         yield write_reference(sample)
     if plan.reader is not None:

@@ -682,12 +682,12 @@ def length_effect(every: Sequence[Detection], *, seed: int) -> LengthEffect | No
     padded = [detection for detection in every if detection.case == "padded"]
     if not padded:
         return None
-    changed = to_share(item_share([(changed_by_length(detection), detection.cluster) for detection in padded]))
+    change_share = to_share(item_share([(changed_by_length(detection), detection.cluster) for detection in padded]))
     return LengthEffect(
-        n=changed.n,
-        n_scored=changed.n_scored,
-        coverage=changed.coverage,
-        changed=changed,
+        n=change_share.n,
+        n_scored=change_share.n_scored,
+        coverage=change_share.coverage,
+        changed=change_share,
         bias=length_bias(padded, seed=seed),
     )
 
@@ -728,21 +728,21 @@ def compare(of: str, first: Side, second: Side, *, seed: int) -> ProbeComparison
     has a value for it. If the sides have different numbers of evaluators, the test exchanges evaluators within images
     instead of flipping signs, since a mean of three minus a single value is not symmetric even without any difference.
     """
-    values, others = _values(first[1]), _values(second[1])
-    items = [item for item in values if item in others]
+    values, other_values = _values(first[1]), _values(second[1])
+    items = [item for item in values if item in other_values]
     if not items:
         return ProbeComparison(
             of=of, first=first[0], second=second[0], n=0, shares=None, difference=None, p_value=None, adjusted=None
         )
     clusters = [cluster for _, cluster in items]
     means = [fmean(values[item]) for item in items]
-    other_means = [fmean(others[item]) for item in items]
+    other_means = [fmean(other_values[item]) for item in items]
     differences = [second_mean - first_mean for first_mean, second_mean in zip(means, other_means, strict=True)]
-    evaluators, other_evaluators = len(values[items[0]]), len(others[items[0]])
+    evaluators, other_evaluators = len(values[items[0]]), len(other_values[items[0]])
     if evaluators == other_evaluators:
         p = sign_flip_test(differences, clusters=clusters, seed=seed).p_value
     else:
-        columns = np.array([[*others[item], *values[item]] for item in items])
+        columns = np.array([[*other_values[item], *values[item]] for item in items])
         p = _exchange_test(columns, other_evaluators, clusters, seed=seed)
     return ProbeComparison(
         of=of,
@@ -848,11 +848,11 @@ def ways_of_asking(every: Iterable[Detection]) -> tuple[WaysOfAsking, WaysOfAski
 
 def _with_variants(ways: WaysOfAsking, order: Sequence[str] = ()) -> WaysOfAsking:
     """Return the entries with more than one variant; variants are in the given order, or in order of appearance."""
-    several: WaysOfAsking = {}
+    entries: WaysOfAsking = {}
     for key, variants in ways.items():
         if len(variants) > 1:
-            several[key] = {way: variants[way] for way in order or variants}
-    return several
+            entries[key] = {way: variants[way] for way in order or variants}
+    return entries
 
 
 def _side_by_side(ways: WaysOfAsking, *, seed: int) -> tuple[ArmsBeside, ...]:
@@ -929,10 +929,10 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     """Return the values of the export's columns for each judgement."""
     plan = run.plan_as(ProbePlan)
     units = all_units(plan, stored_probes(home, plan))
-    every = results(home, run.id)
-    judgement_rows = [row for row in every if row.item in units]
+    rows_of_run = results(home, run.id)
+    judgement_rows = [row for row in rows_of_run if row.item in units]
     exported: list[dict[str, object]] = []
-    for row, fields in zip(judgement_rows, judgement_fields(home, units, every), strict=True):
+    for row, fields in zip(judgement_rows, judgement_fields(home, units, rows_of_run), strict=True):
         looks = len(row.value_ids[units[row.item].judgements :]) if row.failure is None else 0
         exported.append({**as_json(fields), "looks": looks})
     return exported

@@ -190,8 +190,8 @@ def _check_alike(judge: str, probed: Sequence[Probed]) -> None:
         if any(old and new and model_identity(old) != model_identity(new) for old, new in pairs):
             difference = "another model or another sampling of it"
         shared = plan.prompts.keys() & other_plan.prompts.keys() - {*NOT_ASKED}
-        if changed := sorted(name for name in shared if plan.prompts[name] != other_plan.prompts[name]):
-            difference = f"another version of the prompt {changed[0]}"
+        if prompt_names := sorted(name for name in shared if plan.prompts[name] != other_plan.prompts[name]):
+            difference = f"another version of the prompt {prompt_names[0]}"
         if difference:
             raise ConfigError(
                 f"runs {first.id} and {run.id} do not speak of one judge: {judge} is {difference} in the second; name those that "

@@ -413,11 +413,11 @@ def _percent_text(share: float) -> str:
 
 def other_ways_of_asking(task: ProbedTask) -> str:
     """Return a note on where to find judges missing from the main table; empty if all are in it."""
-    hidden = [name for name in task.judges if name not in task.shown]
-    if not hidden:
+    other_names = [name for name in task.judges if name not in task.shown]
+    if not other_names:
         return ""
     return (
-        f"Of each judge the table has one way of asking: without tools, at the last effort named. {', '.join(hidden)} "
+        f"Of each judge the table has one way of asking: without tools, at the last effort named. {', '.join(other_names)} "
         "stand under efforts and tools."
     )
 
@@ -546,12 +546,12 @@ def tested_on(task: TaskReport) -> str:
     if images:
         least, most = min(images), max(images)
         count = f"{least:,} to {most:,}" if most > least else f"{least:,}"
-        alone = "None holds errors of it alone."
+        sentence = "None holds errors of it alone."
         if most_alone:
-            alone = f"Up to {most_alone:,} more hold errors of it alone and say nothing of it."
+            sentence = f"Up to {most_alone:,} more hold errors of it alone and say nothing of it."
         sentences.append(
             f"A dimension is tested on the images that hold errors of other dimensions, too: {count} of them a dimension. "
-            f"{alone}"
+            f"{sentence}"
         )
     if untested:
         sentences.append(
@@ -961,8 +961,8 @@ def planted(task: Task, measured: ProbedTask, expected: Mapping[str, Mapping[Eva
             for name, truth in shares.items():
                 share = evaluator_figures.dimensions[name].undetected if name else evaluator_figures.undetected
                 kind = report.dimension(name) if name else Span("all errors", "strong")
-                within = figures.within(truth, share.low, share.high, f"{100 * truth:.1f}")
-                rows.append([Span(judge, "strong"), short(evaluator), kind, percent(share), *within])
+                truth_cells = figures.within(truth, share.low, share.high, f"{100 * truth:.1f}")
+                rows.append([Span(judge, "strong"), short(evaluator), kind, percent(share), *truth_cells])
     columns = [Column(title, numeric=False) for title in ("judge", "evaluator", "dimension")]
     columns += [Column("undetected, measured"), Column("true value"), Column("in interval")]
     return Table(columns, rows, "Undetected errors, measured and planted, in percent")

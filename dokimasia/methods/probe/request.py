@@ -289,10 +289,10 @@ def with_budgets(
         for budget in budgets or ("",):
             specs.append(with_budget(judge, budget, published=published, temperature=temperature))
     names = [spec.ref.name for spec in specs]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
+    clashes = sorted({name for name in names if names.count(name) > 1})
+    if clashes:
         raise ConfigError(
-            f"--budgets: {twice[0]!r} is both a judge and a judge under a budget; name one of them otherwise in dokimasia.toml"
+            f"--budgets: {clashes[0]!r} is both a judge and a judge under a budget; name one of them otherwise in dokimasia.toml"
         )
     return tuple(specs)
 

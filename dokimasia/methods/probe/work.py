@@ -410,17 +410,17 @@ async def _another_image(sample: Sample, gold: Gold, context: Context) -> dict[s
     image = cast("ImageRef", gold.item.gold_image)
     instruction = ANOTHER.format(prompt=sample.prompt)
     calls: list[str] = []
-    failed = failure("api_error", "no attempt was made")
+    problem = failure("api_error", "no attempt was made")
     for attempt in range(context.attempt + 1):
         edited = await edit_image(image, instruction, gateway=context.gateway, model=context.judge, attempt=attempt)
         calls += edited.calls
         if edited.image is not None and edited.image.sha256 != image.sha256:
             return {"outcome": "made", "value_ids": (await context.store.put(edited.image),), "calls": tuple(calls)}
         unchanged = failure("unparsable", f"{context.options.judge}: the image came back as it was")
-        failed = edited.failed or unchanged
-        if failed.open:
+        problem = edited.failed or unchanged
+        if problem.open:
             break
-    return {"outcome": "failed", "failure": failed.kind, "reason": failed.reason, "calls": tuple(calls)}
+    return {"outcome": "failed", "failure": problem.kind, "reason": problem.reason, "calls": tuple(calls)}
 
 
 async def _finish_basis(job: Job[ProbePlan], sample: Sample, name: str, model: str, **fields: object) -> ResultRow:

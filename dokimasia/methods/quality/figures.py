@@ -171,8 +171,8 @@ def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str,
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> Sequence[Mapping[str, object]]:
     """Return the values of an export's columns for each row."""
     plan = run.plan_as(QualityPlan)
-    rated = _rated_items(home, run, rows)
-    return [item.model_dump(mode="json", include=set(COLUMNS)) | {"judge": plan.judge_name} for item in rated]
+    rated_items = _rated_items(home, run, rows)
+    return [item.model_dump(mode="json", include=set(COLUMNS)) | {"judge": plan.judge_name} for item in rated_items]
 
 
 def _criteria_by_item(home: Home, run: Run) -> dict[str, DrawnCriterion]:

@@ -478,14 +478,14 @@ def _adjusted(families: Sequence[Mapping[str, GainsOfPart]]) -> Iterator[dict[st
                 p_values.setdefault(measure, []).append(gain.p_value)
     values = {measure: iter(adjusted(measure_p_values)) for measure, measure_p_values in p_values.items()}
     for family in families:
-        changed: dict[str, GainsOfPart] = {}
+        adjusted_gains: dict[str, GainsOfPart] = {}
         for name, gains in family.items():
             update: dict[str, Gain] = {}
             for measure, gain in gains:
                 value = next(values[measure])
                 update[measure] = gain.model_copy(update={"adjusted": None if value is None else round(value, DIGITS)})
-            changed[name] = gains.model_copy(update=update)
-        yield changed
+            adjusted_gains[name] = gains.model_copy(update=update)
+        yield adjusted_gains
 
 
 def refinement_table(

@@ -131,9 +131,9 @@ def _taken_up_sentence(refinement: RefinementFigures) -> str:
         which = f"{answers} of run {refinement.source} with a score below {refinement.threshold:g}, right or wrong"
     if not left_out:
         return f"Taken up: {which}.{_right_before(refinement)}"
-    rest = "remaining answer" if left_out == 1 else f"remaining {left_out:,} answers"
+    remaining = "remaining answer" if left_out == 1 else f"remaining {left_out:,} answers"
     return (
-        f"Taken up: {refinement.failed:,} of {which}. The {rest} failed only on criteria that must not be revealed: the "
+        f"Taken up: {refinement.failed:,} of {which}. The {remaining} failed only on criteria that must not be revealed: the "
         f"final answer itself, or what gives it away or repeats the question.{_right_before(refinement)}"
     )
 

@@ -86,9 +86,9 @@ class _StepValues:
         selection = self.selections.get(original.selection or "", PointSelection())
         final = self.finals.get(step.final or "")
         before = self.finals.get(original.final or "")
-        failed = _verdict(before) == "wrong"
+        has_failed = _verdict(before) == "wrong"
         if plan.threshold is not None:
-            failed = source.score < plan.threshold
+            has_failed = source.score < plan.threshold
         judgements = [self.judgements[id] for id in step.judgements]
         # A failed round has no scores; the original answer was selected by its first judgement alone.
         counting_judgements = judgements if step.failure is None else []
@@ -107,8 +107,8 @@ class _StepValues:
             repeat=row.repeat,
             **step.model_dump(include={"arm", "round", "draw", "stopped", "failure", "reason", "calls"}),
             last=last,
-            failed=failed,
-            selected=failed and (bool(selection.shown) or not plan.names_points),
+            failed=has_failed,
+            selected=has_failed and (bool(selection.shown) or not plan.names_points),
             options=possible_answers(sample.prompt, sample.choices, sample.accepted_texts),
             answered=_verdict(final) if step.failure is None else "unknown",
             rule=final.rule if final is not None else "unreadable",

@@ -249,8 +249,8 @@ def item_blocks(item: ReviewItem) -> Iterator[Block]:
     """Yield the blocks of a review: golden caption and, if available, drafts, comparisons and votes by cycle."""
     golden = item.golden
     if golden is not None:
-        marked = " · by majority" if golden.agreement == "majority" else ""
-        yield Texts([(Span(f"golden caption{marked}", "strong"), golden.text)], prose=True)
+        mark = " · by majority" if golden.agreement == "majority" else ""
+        yield Texts([(Span(f"golden caption{mark}", "strong"), golden.text)], prose=True)
     authors: dict[str, str] = {}
     for entry in item.values:
         if entry.type == "Candidate":

@@ -272,18 +272,18 @@ class MeasuredSet(NamedTuple):
 
 def measured_set(rubric_set: RubricSet) -> MeasuredSet:
     """Return the measurements of a set; a rubric catches an error if only the caption with the error fails it."""
-    golden = next((tried.passes for tried in rubric_set.tried if tried.what == "golden" and tried.passes), ())
+    golden = next((trial.passes for trial in rubric_set.tried if trial.what == "golden" and trial.passes), ())
     gate = len(rubric_set.must_right)
     errors: list[PlantedError] = []
     failed_by_text: list[list[bool | None]] = []
-    for tried in rubric_set.tried:
-        if tried.what == "planted" and tried.changes:
-            caught = _caught_by(golden, tried)
-            by_gate = _any(caught[:gate]) if caught else None
-            errors.append(PlantedError(tried.name, _any(caught), by_gate, _at_least_two(caught)))
-            failed_by_text.append(caught)
-        elif tried.what == "response":
-            failed_by_text.append([None if passed is None else not passed for passed in tried.passes])
+    for trial in rubric_set.tried:
+        if trial.what == "planted" and trial.changes:
+            catches = _caught_by(golden, trial)
+            by_gate = _any(catches[:gate]) if catches else None
+            errors.append(PlantedError(trial.name, _any(catches), by_gate, _at_least_two(catches)))
+            failed_by_text.append(catches)
+        elif trial.what == "response":
+            failed_by_text.append([None if passed is None else not passed for passed in trial.passes])
     outcomes: dict[Stream, list[bool]] = {"must_right": [], "easy_wrong": []}
     for position, rubric in enumerate(rubric_set.rubrics):
         verdicts = [of_text[position] for of_text in failed_by_text if of_text]
@@ -297,10 +297,10 @@ def _caught_by(golden: Sequence[bool | None], tried: Tried) -> list[bool | None]
     """Return, for each rubric, whether it catches the error (None if untried); empty if nothing was judged."""
     if not (golden and tried.passes):
         return []
-    caught: list[bool | None] = []
+    catches: list[bool | None] = []
     for before, after in zip(golden, tried.passes, strict=True):
-        caught.append(None if before is None or after is None else before and not after)
-    return caught
+        catches.append(None if before is None or after is None else before and not after)
+    return catches
 
 
 def _any(hits: Sequence[bool | None]) -> bool | None:
@@ -320,7 +320,7 @@ def _at_least_two(hits: Sequence[bool | None]) -> bool | None:
 
 def power_figures(sets: Sequence[RubricSet], clusters: Mapping[str, str]) -> PowerFigures:
     """Return the joint power of all sets; intervals are clustered by image."""
-    caught = _Hits()
+    error_hits = _Hits()
     caught_by_gate = _Hits()
     caught_by_several = _Hits()
     by_dimension: dict[str, _Hits] = {}
@@ -332,7 +332,7 @@ def power_figures(sets: Sequence[RubricSet], clusters: Mapping[str, str]) -> Pow
         cluster = clusters[rubric_set.sample_id]
         measured = measured_set(rubric_set)
         for error in measured.errors:
-            caught.add(cluster, error.caught)
+            error_hits.add(cluster, error.caught)
             caught_by_gate.add(cluster, error.caught_by_gate)
             if error.caught:
                 caught_by_several.add(cluster, error.caught_by_several)
@@ -340,11 +340,11 @@ def power_figures(sets: Sequence[RubricSet], clusters: Mapping[str, str]) -> Pow
         for stream, hits in measured.failed.items():
             hits_by_stream[stream].add(cluster, *hits)
         golden.add(cluster, *measured.golden)
-        for tried in rubric_set.tried:
-            responses += tried.what == "response" and bool(tried.passes)
-            failures.append(tried.failure)
+        for trial in rubric_set.tried:
+            responses += trial.what == "response" and bool(trial.passes)
+            failures.append(trial.failure)
     return PowerFigures(
-        caught=caught.share,
+        caught=error_hits.share,
         caught_by_gate=caught_by_gate.share,
         caught_by_several=caught_by_several.share,
         dimensions={name: by_dimension[name].share for name in dimensions() if name in by_dimension},

@@ -166,7 +166,7 @@ def _as_decided(id: str, rubric_set: RubricSet, standings: Mapping[str, Standing
     changes = {
         "rubrics": tuple(rubrics.values()),
         "verdicts": verdicts,
-        "tried": tuple(_tried_of(tried, rubrics, edited) for tried in rubric_set.tried),
+        "tried": tuple(_tried_of(trial, rubrics, edited) for trial in rubric_set.tried),
         "checked": all_decided and bool(rubric_set.rubrics),
     }
     return rubric_set.model_copy(update=changes)

@@ -66,13 +66,15 @@ def section(data: ReportData) -> Section:
 def conclusion(data: ReportData) -> list[Cell]:
     """Return how many samples have rubrics, what share of inserted errors they catch, and the usage."""
     run = data.figures_as(RubricsFigures)
-    caught = run.power.caught
+    caught_share = run.power.caught
     sentences: list[Cell] = [
         f"{run.sets:,} of {figures.several(run.samples, 'sample')} have rubrics: {run.must_right:,} must-right and "
         f"{run.easy_wrong:,} easy-wrong."
     ]
-    if caught.n:
-        sentences.append(("They catch ", *spans(figures.share_of(caught, "/power/caught")), " of the planted errors."))
+    if caught_share.n:
+        sentences.append(
+            ("They catch ", *spans(figures.share_of(caught_share, "/power/caught")), " of the planted errors.")
+        )
     return [*sentences, used_sentence(run)]
 
 
@@ -89,17 +91,17 @@ def _warnings(run: RubricsFigures) -> Iterator[Block]:
 
 def _facts(run: RubricsFigures) -> list[Cell]:
     panel = ", ".join(run.panel) or "none: nobody cross-checked"
-    dropped = run.dropped
+    counts = run.dropped
     facts: list[Cell] = [
         f"sets for {run.sets:,} of {figures.several(run.samples, 'sample')} ({figures.several(run.images, 'image')}), "
         f"{run.verified:,} captions verified, {run.checked:,} sets checked by a person",
         f"pool {', '.join(run.pool)}; panel {panel}",
-        f"dropped: {dropped.rules:,} by the rules, {dropped.trial:,} by the trial, {dropped.panel:,} by the panel; "
+        f"dropped: {counts.rules:,} by the rules, {counts.trial:,} by the trial, {counts.panel:,} by the panel; "
         f"mended: {run.repaired:,}; replaced: {run.replaced:,}; forbidding: {run.negative:,}",
     ]
     if run.easy_wrong:
-        added = run.easy_wrong - run.mined
-        facts.append(f"easy-wrong: {run.mined:,} on errors of the pool, {added:,} on facts of the caption")
+        n_added = run.easy_wrong - run.mined
+        facts.append(f"easy-wrong: {run.mined:,} on errors of the pool, {n_added:,} on facts of the caption")
     if run.kinds:
         facts.append(f"kinds of error: {figures.counts(run.kinds)}")
     if run.failures:
@@ -274,14 +276,14 @@ def _trial_blocks(rubric_set: RubricSet, power: SetPower) -> Iterator[Block]:
         _labelled("planted errors caught: ", power.caught),
         _labelled("rubrics failed by some text: ", power.rubrics),
     ]
-    for tried in rubric_set.tried:
-        name = f"{tried.what} {tried.name}".strip()
-        changes = [f'"{change.new}" for "{change.original}"' for change in tried.changes]
+    for trial in rubric_set.tried:
+        name = f"{trial.what} {trial.name}".strip()
+        changes = [f'"{change.new}" for "{change.original}"' for change in trial.changes]
         if changes:
             name += f": {', '.join(changes)}"
-        failures = [str(number) for number, passed in enumerate(tried.passes, start=1) if passed is False]
+        failures = [str(number) for number, passed in enumerate(trial.passes, start=1) if passed is False]
         outcome = f"fails {', '.join(failures)}" if failures else "passes all"
-        end = Span(tried.failure, "bad") if tried.failure else Span(outcome, "muted")
+        end = Span(trial.failure, "bad") if trial.failure else Span(outcome, "muted")
         lines.append((f"{name} ", end))
     yield Bullets(lines)
 

@@ -126,11 +126,11 @@ def _growth_of_base(
     maker = maker_of(home, base)
     if maker is None or request.fresh:
         return None
-    same = plan.model_copy(update={"onto": METHOD.read(maker)[0].onto})
-    if not same.onto or run_id(METHOD, same) != maker.id:
+    base_plan = plan.model_copy(update={"onto": METHOD.read(maker)[0].onto})
+    if not base_plan.onto or run_id(METHOD, base_plan) != maker.id:
         return None
     return Accepted(
-        plan=same,
+        plan=base_plan,
         estimate=Estimate.of_run(maker),
         data_name=maker.data_name,
         data_hash=maker.data_hash,

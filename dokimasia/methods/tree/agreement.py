@@ -276,7 +276,7 @@ def _pair(first: str, second: str, mappings: Mapping[str, Mapping[str, str]]) ->
     shared = mapping.keys() & other.keys()
     groups = cluster_agreement(mapping, other)
     parents = cluster_agreement(_ancestors(mapping, 2), _ancestors(other, 2))
-    same = len(_ancestors(mapping, 1).items() & _ancestors(other, 1).items())
+    n_same = len(_ancestors(mapping, 1).items() & _ancestors(other, 1).items())
     return GrownPair(
         first=first,
         second=second,
@@ -284,7 +284,7 @@ def _pair(first: str, second: str, mappings: Mapping[str, Mapping[str, str]]) ->
         adjusted_rand=rounded(groups.adjusted_rand),
         adjusted_mutual_information=rounded(groups.adjusted_mutual_information),
         parents=rounded(parents.adjusted_rand),
-        categories=rounded(same / len(shared)),
+        categories=rounded(n_same / len(shared)),
     )
 
 

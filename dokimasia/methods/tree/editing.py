@@ -134,15 +134,15 @@ async def edit_tree(home: Home, tree: str, change: TreeChange, *, version: int, 
             "edit that. Nothing was changed."
         )
     try:
-        changed = _apply_change(base.tree, change)
+        edited_tree = _apply_change(base.tree, change)
     except ValueError as error:
         raise InputError(f"{base.name}: {error}. Nothing was changed.") from None
     _raise_if_invalid(
         f"{base.name} after this {change.kind}",
-        check_tree(changed, categories=base.version.categories, criteria=leaf_mapping(base.tree)),
+        check_tree(edited_tree, categories=base.version.categories, criteria=leaf_mapping(base.tree)),
     )
-    edits = edits_by_hand(base.tree, changed, reason=" ".join(change.reason.split()))
-    graph = with_absorbed(changed, edits, base.tree)
+    edits = edits_by_hand(base.tree, edited_tree, reason=" ".join(change.reason.split()))
+    graph = with_absorbed(edited_tree, edits, base.tree)
     return await _store_version(home, name, graph, base, edits, phase="edit", made_by=person)
 
 
@@ -232,11 +232,14 @@ def _split(tree: "Tree", node: str, change: TreeChange) -> "Tree":
     target = change.into if change.into in tree else _sibling(node, change.into)
     if target == node:
         raise ValueError(f"{node} holds these criteria already")
-    grown = tree if target in tree else add(tree, target)
-    if target not in leaves(grown):
+    tree_with_target = tree if target in tree else add(tree, target)
+    if target not in leaves(tree_with_target):
         raise ValueError(f"{target} is no leaf, and only leaves hold criteria")
-    divided, moved = copy_of(grown), frozenset(change.criteria)
-    remaining, joined = attributes_of(divided, node).members - moved, attributes_of(divided, target).members | moved
+    divided, keys = copy_of(tree_with_target), frozenset(change.criteria)
+    remaining, joined = (
+        attributes_of(divided, node).members - keys,
+        attributes_of(divided, target).members | keys,
+    )
     members = {node: remaining, target: joined}
     for leaf, criteria in members.items():
         divided.nodes[leaf].update(members=criteria, support=len(criteria))
@@ -311,11 +314,11 @@ async def import_tree(home: Home, path: Path, *, tree: str | None = None, new: b
                 f"{several(len(foreign), 'criterion', 'criteria')} not of the tree {name!r}: "
                 f"{', '.join(foreign[:MOST_NAMED])}"
             )
-    changed = sorted(key for key, text in texts.items() if key in criteria and criteria[key].text != text)
-    if changed:
+    changed_keys = sorted(key for key, text in texts.items() if key in criteria and criteria[key].text != text)
+    if changed_keys:
         problems.append(
-            f"{several(len(changed), 'criterion', 'criteria')} with another text than was asked: "
-            f"{', '.join(changed[:MOST_NAMED])}"
+            f"{several(len(changed_keys), 'criterion', 'criteria')} with another text than was asked: "
+            f"{', '.join(changed_keys[:MOST_NAMED])}"
         )
     _raise_if_invalid(str(path), problems)
     if base is None:

@@ -198,17 +198,17 @@ def _moves(home: Home, base: str, loaded: LoadedTree) -> dict[str, object]:
     for placement in mappings(home, base, tree=loaded.stored.tree):
         before[placement.criterion] = placement.leaf
     before |= leaf_mapping(from_version(version))
-    moved = sorted(key for key in before if key in after and before[key] != after[key])
+    moved_keys = sorted(key for key in before if key in after and before[key] != after[key])
     new_leaves = {leaf for leaf in after.values() if leaf is not None} - {node.id for node in version.nodes}
     moves: list[MovedCriterion] = []
-    for key in moved[:MOST_MOVES]:
+    for key in moved_keys[:MOST_MOVES]:
         text = loaded.criteria[key].text if key in loaded.criteria else ""
         move = {"criterion": key, "text": text, "from": before[key], "to": after[key]}
         moves.append(MovedCriterion.model_validate(move))
     return {
         "new_criteria": len(after.keys() - before.keys()),
         "new_leaves": sorted(new_leaves),
-        "moved_count": len(moved),
+        "moved_count": len(moved_keys),
         "moved": moves,
     }
 
