@@ -102,7 +102,7 @@ class ReliabilityGap(Value):
 
 
 class WeightsGap(Value):
-    """What open models score less than proprietary ones on the images that all of them were judged on."""
+    """The lead of proprietary models over open ones, on the images on which all of them were judged."""
 
     n: Annotated[int, Display("images' samples")]
     open: Annotated[float, Display("open")]
@@ -145,7 +145,7 @@ class DisjointConsistency(Value):
 
 
 class Consistency(Value):
-    """How well gate pass rates foretell easy-wrong means over models."""
+    """How well gate pass rates predict easy-wrong means over models."""
 
     n: Annotated[int, Display("models")]
     points: dict[str, tuple[float, float]]
@@ -177,7 +177,7 @@ class Correlations(Value):
 
 
 class Agreement(Value):
-    """How scores agree with outside ratings: with the gate, without it, and as a plain share of all rubrics."""
+    """The agreement of scores with outside ratings: with the gate, without it, and as a plain share of all rubrics."""
 
     level: str
     n: int
@@ -196,7 +196,7 @@ class BenchmarkScores(Correlations):
 
 
 class OtherBenchmarks(Value):
-    """How this audit's scores and those of other benchmarks go with outside ratings, over the models that all have."""
+    """The agreement of this audit and of other benchmarks with outside ratings, over the models that have all scores."""
 
     models: tuple[str, ...]
     scores: dict[str, BenchmarkScores]
@@ -204,7 +204,7 @@ class OtherBenchmarks(Value):
 
 
 class LengthCorrelation(Value):
-    """How a model's gated scores go with the length of its responses."""
+    """The correlation of a model's gated scores with the length of its responses."""
 
     n: Annotated[int, Display("responses")]
     words: Annotated[float, Display("mean words", write=partial(number, digits=0))]
@@ -225,7 +225,7 @@ class LengthCorrelation(Value):
 
 
 class LengthAnalysis(Value):
-    """How gated scores go with lengths, by model."""
+    """The correlations of gated scores with lengths, by model."""
 
     models: dict[str, LengthCorrelation]
     says: str
@@ -250,7 +250,7 @@ class ReversedPair(Value):
 
 
 class Decisions(Value):
-    """How often two judges decide a rubric alike, on responses that are word for word the same."""
+    """How often two judges decide a rubric alike, on responses with identical text."""
 
     n: int
     equal: float | None
@@ -258,7 +258,7 @@ class Decisions(Value):
 
 
 class TwoJudges(Value):
-    """How two judges differ on the same rubrics."""
+    """The differences between two judges on the same rubrics."""
 
     judges: tuple[str, str]
     weights: tuple[float, float] | None = None
@@ -281,7 +281,7 @@ class Stability(Value):
 
 
 class RubricShare(Value):
-    """What scores become with a share of the rubrics: means over models, and each model's."""
+    """The scores with a share of the rubrics: means over models, and those of each model."""
 
     deviation: Annotated[float | None, Display("deviation over draws")]
     shift: Annotated[float | None, Display("mean shift", "against all rubrics", write=signed)]
@@ -289,7 +289,7 @@ class RubricShare(Value):
 
 
 class RubricCoverage(Value):
-    """What scores become with fewer rubrics."""
+    """The scores with fewer rubrics."""
 
     shares: dict[str, RubricShare]
     draws: int
@@ -297,7 +297,7 @@ class RubricCoverage(Value):
 
 
 class Analyses(Value):
-    """What an audit's figures say."""
+    """The analyses of an audit's figures."""
 
     reliability_gap: ReliabilityGap
     open_and_proprietary: OpenAndProprietary | None = None

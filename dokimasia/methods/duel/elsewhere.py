@@ -39,7 +39,7 @@ class ScoreCorrelation(Value):
 
 
 class BesideScores(Value):
-    """A figure of this run beside scores elsewhere, over the models that have both."""
+    """A figure of this run compared with scores in other benchmarks, over the models that have both."""
 
     points: dict[str, tuple[float, ...]] = Field(description="by model: the score elsewhere, and the figure")
     spearman: ScoreCorrelation | None = Field(
@@ -50,7 +50,7 @@ class BesideScores(Value):
 
 
 class MeasurePair(Value):
-    """How far two measures of the models say the same: figures of this run, or benchmarks."""
+    """The correlation of two measures of the models: figures of this run, or benchmarks."""
 
     first: str
     second: str

@@ -60,7 +60,7 @@ ONE_ORDER = "one order"
 
 
 class JudgementItem(Value):
-    """What the judge said in one order, with its reply (`said`) where one case alone is read."""
+    """The judge's judgement in one order, with its reply (`said`) if a single case is read."""
 
     asked: Literal["verdict", "factuality"]
     place: Place

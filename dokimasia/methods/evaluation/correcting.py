@@ -27,9 +27,9 @@ Reason = Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)
 
 
 class CorrectionTarget(Value):
-    """What a person corrects: one model's answer to a sample, or with `leave_out` the sample itself.
+    """A correction by a person: of one model's answer to a sample, or with `leave_out` of the sample itself.
 
-    What is not named stays as it stands: corrections of one answer add up until `undo` takes all of them back.
+    Fields that are not named stay unchanged: corrections of one answer add up until `undo` takes all of them back.
     """
 
     sample: str = Field(min_length=1, max_length=4000, examples=["photo-17"])

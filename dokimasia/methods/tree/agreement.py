@@ -31,7 +31,7 @@ class CategoryAgreement(Rate):
 
 
 class UnplacedCriteria(Value):
-    """How many criteria each mapping places nowhere."""
+    """The number of criteria without a place in each mapping."""
 
     first: Count
     second: Count
@@ -188,7 +188,7 @@ class GrownTree(Value):
 
 
 class GrownPair(Value):
-    """How far two trees agree on the criteria that both place, whatever their leaves are called."""
+    """The agreement of two trees on the criteria that both place, regardless of the names of their leaves."""
 
     first: str
     second: str

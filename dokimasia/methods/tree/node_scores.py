@@ -77,10 +77,10 @@ class MeasuredRun:
 
 
 class CriteriaTally(Value):
-    """What a model has of some criteria.
+    """A model's scores on some criteria.
 
-    `held` are the criteria that the run asked about, `n` those with a score, `mean` theirs (0 to 100; null without a score),
-    `bounds` what the mean would be if those without a score had 0 and 100 (null where nothing was asked).
+    `held` is the number of criteria that the run asked about, `n` the number with a score, `mean` their mean (0 to 100;
+    null without a score), and `bounds` the mean if those without a score had 0 and 100 (null if nothing was asked).
     """
 
     n: int
@@ -114,7 +114,7 @@ class TreeNode(Value):
 
 
 class TreeCounts(Value):
-    """How many nodes of each layer, and how many criteria."""
+    """The numbers of nodes by layer, and of criteria."""
 
     categories: int
     parents: int
@@ -205,7 +205,7 @@ class EvidentFinding(CriteriaTally):
 
 
 class SolvedTally(CriteriaTally):
-    """What a model has of all criteria, and how many of them it solved."""
+    """A model's scores on all criteria, and the number of solved ones."""
 
     solved: int
 

@@ -174,7 +174,7 @@ class ValiditySource(VersionFacts):
 
 
 class TreeValidity(ValidityTable, ValiditySource):
-    """How well a tree predicts the scores of a run, beside other groupings (ATOM, table 3)."""
+    """How well a tree predicts the scores of a run, compared with other groupings (ATOM, table 3)."""
 
 
 def validity_of(
